@@ -1,0 +1,138 @@
+/* options.c - a subcommand's options, one row each: reading them, suggesting, printing --help.
+ * getopt_long does the reading; this gives it the rows and says in one sentence what is wrong. */
+#include "cli.h"
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ROWS = 128, MAX_WORD = 32, HELP_COLUMN = 30 };
+
+static bool optional(const struct option_row *row) { return row->arg && row->arg[0] == '['; }
+
+static bool heading(const struct option_row *row) { return row->id == 0; }
+
+/* -- suggestions ------------------------------------------------------------------------------- */
+
+static size_t least(size_t a, size_t b, size_t c) {
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+/* Levenshtein's edit distance; words are cut at MAX_WORD bytes. */
+static size_t distance(const char *a, const char *b) {
+    size_t row[MAX_WORD + 1], n = strnlen(a, MAX_WORD), m = strnlen(b, MAX_WORD);
+    for (size_t j = 0; j <= m; j++) row[j] = j;
+    for (size_t i = 1; i <= n; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= m; j++) {
+            size_t above = row[j];
+            row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            diagonal = above;
+        }
+    }
+    return row[m];
+}
+
+const char *nearest_name(const char *word, const char *(*next)(void *ctx), void *ctx) {
+    const char *best = NULL, *name;
+    size_t best_distance = strlen(word) / 3 + 2; /* farther is no slip of the finger */
+    while ((name = next(ctx))) {
+        size_t d = distance(word, name);
+        if (d < best_distance && d < strlen(name)) best = name, best_distance = d;
+    }
+    return best;
+}
+
+static const char *next_option(void *ctx) {
+    const struct option_row **at = ctx;
+    while ((*at)->name && heading(*at)) (*at)++;
+    return (*at)->name ? (*at)++->name : NULL;
+}
+
+_Noreturn static void refuse_unknown(const struct args *a, const char *word) {
+    if (optopt && strncmp(word, "--", 2) != 0) die("unknown option -%c; try --help", optopt);
+    char name[MAX_WORD + 1];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const struct option_row *at = a->rows;
+    const char *near = nearest_name(name, next_option, &at);
+    if (near) die("unknown option --%s; did you mean --%s?", name, near);
+    die("unknown option --%s; try --help", name);
+}
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+/* getopt's two tables out of ours, made once: a process runs one subcommand. */
+static struct option long_rows[MAX_ROWS];
+static char short_rows[3 * MAX_ROWS + 2];
+
+static void prepare(const struct option_row *rows) {
+    size_t n = 0;
+    char *s = short_rows;
+    *s++ = ':'; /* tell a missing value from an unknown option */
+    for (const struct option_row *row = rows; row->name && n < MAX_ROWS - 1; row++) {
+        if (heading(row)) continue;
+        int takes = !row->arg ? no_argument : optional(row) ? optional_argument : required_argument;
+        long_rows[n++] = (struct option){row->name, takes, NULL, row->id};
+        if (!row->letter) continue;
+        *s++ = (char)row->letter;
+        if (takes == required_argument) *s++ = ':';
+    }
+    opterr = 0;
+    optind = 1;
+}
+
+static const struct option_row *row_of(const struct option_row *rows, int got, bool by_letter) {
+    for (const struct option_row *row = rows; row->name; row++)
+        if (by_letter ? row->letter == got : !heading(row) && row->id == got) return row;
+    return NULL;
+}
+
+int args_next(struct args *a) {
+    if (!short_rows[0]) prepare(a->rows);
+    int index = -1;
+    int got = getopt_long(a->argc, a->argv, short_rows, long_rows, &index);
+    const char *word = a->argv[optind - 1]; /* where a long option that was refused stands */
+    a->value = optarg;
+    a->at = optind;
+    if (got == -1) return 0;
+    if (got == '?' && index < 0) {
+        const struct option_row *flag = optopt ? row_of(a->rows, optopt, false) : NULL;
+        if (flag && !strncmp(word, "--", 2)) die("--%s takes no value", flag->name);
+        refuse_unknown(a, word);
+    }
+    if (got == ':') {
+        const struct option_row *row = row_of(a->rows, optopt, strncmp(word, "--", 2) != 0);
+        die("%s needs a value: --%s %s", word, row ? row->name : "", row ? row->arg : "");
+    }
+    const struct option_row *row = row_of(a->rows, got, index < 0);
+    return row->id;
+}
+
+/* -- --help ------------------------------------------------------------------------------------ */
+
+static void print_option(const struct option_row *row) {
+    char left[96];
+    const char *gap = row->arg && !optional(row) ? " " : "";
+    if (row->letter)
+        snprintf(left, sizeof left, "  -%c, --%s%s%s", row->letter, row->name, gap,
+                 row->arg ? row->arg : "");
+    else
+        snprintf(left, sizeof left, "      --%s%s%s", row->name, gap, row->arg ? row->arg : "");
+    if (strlen(left) >= HELP_COLUMN)
+        printf("%s\n%*s%s\n", left, HELP_COLUMN, "", row->help);
+    else
+        printf("%-*s%s\n", HELP_COLUMN, left, row->help);
+}
+
+void print_options(const struct option_row *rows) {
+    for (const struct option_row *row = rows; row->name; row++) {
+        if (heading(row))
+            printf("\n%s\n", row->name);
+        else if (row->help)
+            print_option(row);
+    }
+}
