@@ -1,13 +1,13 @@
 #include "wish.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "../cli.h"
+#include "../time.h"
 #include "number.h"
 #include "seen.h"
 
@@ -116,25 +116,11 @@ static void read_top(struct wish *w, const char *text) {
     qsort(r->top, r->tops, sizeof *r->top, descending);
 }
 
-/* "2004-08-30T12:00:00.5+02:00" -> microseconds since the epoch. */
 static uint64_t read_start(const char *text) {
-    struct tm tm = {0};
-    int hours = 0, minutes = 0, n = 0;
-    double fraction = 0;
-    const char *at = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
-    if (at && *at == '.' && sscanf(at, "%lf%n", &fraction, &n) == 1) at += n;
-    n = 0;
-    if (at && !strcmp(at, "Z"))
-        at++;
-    else if (at && (*at == '+' || *at == '-') &&
-             sscanf(at + 1, "%2d:%2d%n", &hours, &minutes, &n) == 2)
-        at += *at == '-' ? (hours = -hours, minutes = -minutes, n + 1) : n + 1;
-    else
-        at = NULL;
-    int64_t second = at && !*at ? timegm(&tm) - (hours * 60 + minutes) * 60 : -1;
-    if (second < 0 || (uint64_t)second >= YEAR_10000 / 1000000)
-        die("--start %s: it is no RFC 3339 time from 1970 to 9999, such as " START, text);
-    return (uint64_t)second * 1000000 + (uint64_t)(fraction * 1e6);
+    seen_time t;
+    if (!time_parse(&t, text, strlen(text)) || t >= YEAR_10000)
+        die("--start %s: it is no time from 1970 to 9999, such as " START, text);
+    return t;
 }
 
 /* -- options ----------------------------------------------------------------------------------- */
@@ -167,7 +153,10 @@ static void read_option(struct wish *w, int id, const char *value) {
         s->stamp = (enum stamp)read_choice("time", value, stamps);
         w->has_stamp = true;
         break;
-    case OPT_START: s->start = read_start(w->start = value); break;
+    case OPT_START:
+        s->start = read_start(value);
+        w->has_start = true;
+        break;
     case OPT_RATE: w->rate = read_real("rate", value, 1e-5, 1e9, ""); break;
     case OPT_MARK: s->mark = true; break;
     case OPT_TRUTH: w->truth = value; break;
@@ -215,9 +204,9 @@ static void settle_time(struct wish *w) {
     struct click_style *s = &w->style;
     uint64_t records = w->repeats.records;
     if (!w->has_stamp) s->stamp = s->dress == DRESS_LINES ? STAMP_NONE : STAMP_RFC3339;
-    if (s->stamp == STAMP_NONE && (w->start || w->rate > 0))
+    if (s->stamp == STAMP_NONE && (w->has_start || w->rate > 0))
         die("--start and --rate need time stamps: give --time as well");
-    if (!w->start) s->start = read_start(w->start = START);
+    if (!w->has_start) s->start = read_start(START);
     if (w->rate > 0)
         s->period = (uint64_t)(1e6 * (1 << PERIOD_BITS) / w->rate);
     else
@@ -249,8 +238,13 @@ int wish_print(const struct wish *w, char *buf, size_t cap) {
         at += (uint64_t)snprintf(top + at, sizeof top - at, "%s%" PRIu64, i ? "," : "", r->top[i]);
     if (w->gaps != GAPS_UNIFORM) snprintf(gap, sizeof gap, " --gap-max %" PRIu64, w->gap_most);
     if (s->stamp != STAMP_NONE) {
-        int at = snprintf(time, sizeof time, " --start %.60s", w->start);
-        if (w->rate > 0) snprintf(time + at, sizeof time - (size_t)at, " --rate %.17g", w->rate);
+        struct tm tm;
+        time_t second = (time_t)(s->start / 1000000);
+        size_t at =
+            strftime(time, sizeof time, " --start %Y-%m-%dT%H:%M:%S", gmtime_r(&second, &tm));
+        at +=
+            (size_t)snprintf(time + at, sizeof time - at, ".%06uZ", (unsigned)(s->start % 1000000));
+        if (w->rate > 0) snprintf(time + at, sizeof time - at, " --rate %.17g", w->rate);
     }
     return snprintf(buf, cap,
                     "--records %" PRIu64 " --distinct %" PRIu64 " --top %s --gaps %s%s"

@@ -15,12 +15,13 @@ struct wish {
     struct click_style style;
     enum gaps gaps;
     uint64_t gap_most;
-    double rate;                                                        /* 0: records a day */
-    const char *start;                                                  /* as given */
-    const char *truth;                                                  /* file name, or NULL */
-    uint64_t duplicates;                                                /* as given, with or ... */
-    double percent;                                                     /* ... */
-    bool has_distinct, has_duplicates, has_percent, has_top, has_stamp; /* what was given */
+    double rate;         /* 0: records a day */
+    const char *start;   /* as given */
+    const char *truth;   /* file name, or NULL */
+    uint64_t duplicates; /* as given, with or ... */
+    double percent;      /* ... */
+    bool has_distinct, has_duplicates, has_percent, has_top, has_stamp,
+        has_start; /* what was given */
 };
 
 /* Exits with 2 and a sentence where the options make no sense, with 0 after --help. */

@@ -1,0 +1,188 @@
+/* plan.c - seen plan: what a spec would become, before it runs.
+ *
+ * Every structure that could serve the spec, with the memory it takes and the errors it is
+ * predicted to make, side by side; the one that `seen` would take comes first, with the reason, and
+ * as a spec in which nothing is left open, to be pasted behind -w. */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "seen.h"
+
+enum { PLANS_MOST = 64, SPEC_MOST = 4096, CELL = 32, COLUMNS = 9 };
+enum { OPT_WINDOW = 1, OPT_JSON, OPT_HELP };
+
+static const struct option_row rows[] = {
+    {"window", 'w', "SPEC", "the spec, as seen takes it", OPT_WINDOW},
+    {"json", 0, NULL, "print JSON", OPT_JSON},
+    {"help", 'h', NULL, "print this", OPT_HELP},
+    {0},
+};
+
+/* -- the spec ---------------------------------------------------------------------------------- */
+
+/* Several arguments are one spec, as if they had been quoted together. */
+static void append(char *spec, const char *part) {
+    size_t used = strlen(spec), n = strlen(part);
+    if (used + n + 2 > SPEC_MOST) die("a spec of over %d characters is none", SPEC_MOST - 2);
+    if (used) spec[used++] = ' ';
+    memcpy(spec + used, part, n + 1);
+}
+
+_Noreturn static void refuse(const char *spec, const struct seen_error *e) {
+    warn("%s", e->text);
+    if (e->where > 0) fprintf(stderr, "  %s\n  %*s^\n", spec, (int)e->where - 1, "");
+    exit(EXIT_TROUBLE);
+}
+
+static int read_plans(struct seen_plan *plans, const char *text) {
+    struct seen_error e;
+    struct seen_spec spec;
+    if (seen_spec_parse(&spec, text, &e)) refuse(text, &e);
+    int n = seen_plan_all(plans, PLANS_MOST, &spec, &e);
+    if (n < 0) refuse(text, &e);
+    return n;
+}
+
+/* -- the table --------------------------------------------------------------------------------- */
+
+typedef char table_row[COLUMNS][CELL];
+
+/* Exact where that is short, else to three digits. */
+static void print_memory(const struct seen_plan *p, char *cell) {
+    static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
+    int i = 0;
+    double value = (double)p->bytes;
+    if (seen_print_size(p->bytes, cell, CELL) > 8) {
+        for (; value >= 1000 && i < 3; i++) value /= 1024;
+        snprintf(cell, CELL, value < 1000 ? "%.3g%s" : "%.0f%s", value, units[i]);
+    }
+    if (p->traits & SEEN_GROWS) strncat(cell, "+", CELL - strlen(cell) - 1);
+}
+
+static void fill_row(table_row row, const struct seen_plan *p) {
+    snprintf(row[0], CELL, "%s", p->filter);
+    snprintf(row[1], CELL, "%s", p->window);
+    print_memory(p, row[2]);
+    snprintf(row[3], CELL, "%.2g", p->fp_full);
+    snprintf(row[4], CELL, "%.2g", p->fp_mean);
+    snprintf(row[5], CELL, "%.2g", p->fn);
+    snprintf(row[6], CELL, "%.3g%%", p->slack * 100);
+    snprintf(row[7], CELL, "%" PRIu64, p->capacity);
+    if (!p->capacity) strcpy(row[7], "any");
+    snprintf(row[8], CELL, "%.3g", p->touches);
+}
+
+/* Names to the left, figures to the right, two blanks between. */
+static void print_rows(const table_row *table, int n) {
+    int width[COLUMNS] = {0};
+    for (int i = 0; i < n; i++)
+        for (int c = 0; c < COLUMNS; c++)
+            if ((int)strlen(table[i][c]) > width[c]) width[c] = (int)strlen(table[i][c]);
+    for (int i = 0; i < n; i++) {
+        putchar(i == 1 ? '*' : ' ');
+        printf(" %-*s  %-*s", width[0], table[i][0], width[1], table[i][1]);
+        for (int c = 2; c < COLUMNS; c++) printf("  %*s", width[c], table[i][c]);
+        putchar('\n');
+    }
+}
+
+static void print_table(const struct seen_plan *plans, int n) {
+    static table_row table[PLANS_MOST + 1] = {
+        {"filter", "window", "memory", "fp full", "fp mean", "fn", "slack", "capacity", "lines"}};
+    bool grows = false;
+    for (int i = 0; i < n; i++) {
+        fill_row(table[i + 1], &plans[i]);
+        grows |= plans[i].traits & SEEN_GROWS;
+    }
+    print_rows((const table_row *)table, n + 1);
+    puts(
+        "\nfp, fn: predicted rates of false positives (window full, and on average) and negatives\n"
+        "capacity: distinct keys in a window; lines: cache lines touched a record");
+    if (grows)
+        puts("+: grows as it fills; the memory is that of the capacity or the keys asked for");
+}
+
+static void print_choice(const struct seen_plan *p) {
+    char spec[SPEC_MOST];
+    seen_spec_print(&p->spec, spec, sizeof spec);
+    printf("\n* %s: %s\n  seen -w '%s'\n", p->filter, p->reason, spec);
+}
+
+/* -- JSON -------------------------------------------------------------------------------------- */
+
+static void print_string(const char *name, const char *text) {
+    printf("\"%s\": \"", name);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') putchar('\\');
+        putchar(*text);
+    }
+    printf("\", ");
+}
+
+static void print_json_plan(const struct seen_plan *p, bool chosen) {
+    char spec[SPEC_MOST];
+    seen_spec_print(&p->spec, spec, sizeof spec);
+    printf("    {");
+    print_string("filter", p->filter);
+    print_string("window", p->window);
+    print_string("spec", spec);
+    printf("\"bytes\": %" PRIu64 ", \"grows\": %s, \"capacity\": ", p->bytes,
+           p->traits & SEEN_GROWS ? "true" : "false");
+    if (p->capacity)
+        printf("%" PRIu64, p->capacity);
+    else
+        printf("null");
+    printf(
+        ", \"fp_full\": %.9g, \"fp_mean\": %.9g, \"fn\": %.9g, \"slack\": %.9g, \"lines\": %.9g, ",
+        p->fp_full, p->fp_mean, p->fn, p->slack, p->touches);
+    if (chosen) print_string("reason", p->reason);
+    printf("\"chosen\": %s}", chosen ? "true" : "false");
+}
+
+static void print_json(const struct seen_plan *plans, int n) {
+    char asked[SPEC_MOST];
+    seen_spec_print(&plans[0].asked, asked, sizeof asked);
+    printf("{\n  ");
+    print_string("asked", asked);
+    printf("\n  \"plans\": [\n");
+    for (int i = 0; i < n; i++) {
+        print_json_plan(&plans[i], i == 0);
+        puts(i + 1 < n ? "," : "");
+    }
+    printf("  ]\n}\n");
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static int help(void) {
+    puts("usage: seen plan [OPTION...] SPEC\n"
+         "Shows the structures that could serve SPEC: memory, predicted errors, and the one that\n"
+         "would be taken.  'landmark fp=1e-9 mem=64MiB' is what bare seen does.\n");
+    print_options(rows);
+    return EXIT_FINE;
+}
+
+int plan_main(int argc, char **argv) {
+    static struct seen_plan plans[PLANS_MOST];
+    char spec[SPEC_MOST] = "";
+    bool json = false;
+    struct args args = {.argc = argc, .argv = argv, .rows = rows};
+    for (int id; (id = args_next(&args));) {
+        if (id == OPT_HELP) return help();
+        if (id == OPT_WINDOW) append(spec, args.value);
+        json |= id == OPT_JSON;
+    }
+    for (int i = args.at; i < argc; i++) append(spec, argv[i]);
+    int n = read_plans(plans, *spec ? spec : "landmark");
+    if (json)
+        print_json(plans, n);
+    else
+        print_table(plans, n), print_choice(plans);
+    if (fflush(stdout) || ferror(stdout)) die("cannot write the plan");
+    return EXIT_FINE;
+}
