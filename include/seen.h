@@ -1,0 +1,276 @@
+/* seen.h - "have I seen this before?" for endless streams, in fixed memory.
+ *
+ *     spec      what is asked, any part of it unset      "jumping:1h/12 fp=1e-6 rate=5000"
+ *     plan      everything decided: structure, geometry, bytes, predicted errors
+ *     detector  the running thing, built from a plan
+ *
+ *     struct seen_error e;
+ *     struct seen_spec spec;
+ *     struct seen_plan plan;
+ *     seen_detector *d;
+ *     if (seen_spec_parse(&spec, "landmark:1e6 fp=1e-6", &e) || seen_plan_make(&plan, &spec, &e) ||
+ *         seen_new(&d, &plan, NULL, &e))
+ *             return fprintf(stderr, "%s\n", e.text), 2;
+ *     seen_digest digest = seen_hash(key, len, seen_seed(d));
+ *     uint8_t verdict;
+ *     seen_observe(d, 1, &digest, NULL, &verdict);          // SEEN_NEW or SEEN_DUPLICATE
+ *     seen_free(d);
+ *
+ * Failure.  Functions that can fail return 0 on success or a negative SEEN_E* code, and then fill
+ * the caller's seen_error (which may be NULL) with one sentence.  Functions that return void, a
+ * count or a size cannot fail: what can be refused is refused in the spec, the plan or seen_new.
+ *
+ * Ownership.  Specs, plans, errors and stats are plain values of the caller's.  A detector is
+ * freed with seen_free.  Nothing else is allocated, and no pointer passed in is kept, except the
+ * allocator, which must outlive its detectors.
+ *
+ * Threads.  No global state, no clock, no I/O.  One detector, one thread; calls that take a
+ * const detector may run together.
+ */
+#ifndef SEEN_H
+#define SEEN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
+
+#define SEEN_VERSION "0.1.0"
+
+/* -- values ---------------------------------------------------------------------------------- */
+
+typedef struct seen_detector seen_detector;
+typedef struct {
+    uint64_t lo, hi;
+} seen_digest;              /* 128 bits that stand for a key */
+typedef uint64_t seen_time; /* microseconds since the Unix epoch */
+
+#define SEEN_NEW       0
+#define SEEN_DUPLICATE 1
+#define SEEN_NEVER     UINT64_MAX /* the age of a key that is not in the window */
+
+enum seen_code {
+    SEEN_OK = 0,
+    SEEN_EINVAL = -1,    /* the spec, an option or an argument makes no sense */
+    SEEN_EREFUSED = -2,  /* it makes sense, and cannot be had (memory against fp, traits) */
+    SEEN_ENOMEM = -3,    /* the allocator returned NULL */
+    SEEN_EFORMAT = -4,   /* a snapshot is damaged, truncated or of another version */
+    SEEN_EMISMATCH = -5, /* two detectors, or a detector and a plan, do not belong together */
+    SEEN_EIO = -6        /* the caller's read or write function failed */
+};
+
+struct seen_error {
+    int code;       /* an enum seen_code */
+    size_t where;   /* column in the text it is about, from 1; 0 if there is none */
+    char text[256]; /* one sentence: what, where and what to do */
+};
+
+/* -- hashing: bytes -> digest ---------------------------------------------------------------- */
+
+/* XXH3-128 of `len` bytes, seeded: the digest of hash=xxh3, the default. */
+seen_digest seen_hash(const void *key, size_t len, uint64_t seed);
+
+/* The digest of a key under the detector's own hash= and seed.  Fails (SEEN_EINVAL) where hash=int
+ * is given something that is no integer below 2^128, or hash=raw more than 16 bytes. */
+int seen_key(const seen_detector *, const void *key, size_t len, seen_digest *out,
+             struct seen_error *);
+
+/* A key of several fields is the concatenation of (varint length, bytes) of each, so that
+ * ("ab","c") is not ("a","bc").  Appends one field at buf+at; returns the new end, which is
+ * beyond `cap` if it did not fit (then nothing was written).  A key of one field is its bytes. */
+size_t seen_key_append(void *buf, size_t cap, size_t at, const void *field, size_t len);
+
+/* -- spec: what is asked --------------------------------------------------------------------- */
+
+enum seen_window { SEEN_LANDMARK = 1, SEEN_JUMPING, SEEN_SLIDING, SEEN_DECAYING };
+enum seen_unit { SEEN_EXPLICIT, SEEN_RECORDS, SEEN_MICROSECONDS };
+enum seen_refresh { SEEN_REFRESH_LAST, SEEN_REFRESH_FIRST };
+enum seen_overload { SEEN_KEEP, SEEN_SATURATE, SEEN_SHRINK, SEEN_GROW };
+enum seen_hash_kind { SEEN_XXH3, SEEN_SIPHASH, SEEN_INT, SEEN_RAW };
+
+struct seen_spec {
+    uint64_t set;        /* bit i: option i of seen_options() was given */
+    uint32_t window;     /* enum seen_window */
+    uint32_t unit;       /* enum seen_unit of `length`; SEEN_EXPLICIT: no length */
+    uint64_t length;     /* records or microseconds */
+    uint64_t subwindows; /* Q of jumping */
+    double fp;           /* false-positive rate allowed at a full window, 0 < fp < 1 */
+    uint64_t mem;        /* bytes allowed */
+    uint64_t items;      /* distinct keys expected in a window */
+    double rate;         /* records a second (time windows) */
+    char filter[16];     /* catalogue name */
+    uint32_t refresh, overload, hash;
+    uint64_t seed;
+    uint64_t shards;
+    uint64_t k;     /* probes a key */
+    uint64_t lines; /* 64-byte lines a shard */
+};
+
+/* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
+enum seen_kind { SEEN_COUNT, SEEN_SIZE, SEEN_REAL, SEEN_NAME, SEEN_CHOICE };
+struct seen_option {
+    const char *name;
+    const char *help;           /* one line */
+    const char *const *choices; /* SEEN_CHOICE: NULL-ended names, in enum order */
+    double min, max;            /* bounds, inclusive (SEEN_REAL: exclusive) */
+    uint32_t kind;              /* enum seen_kind */
+    uint32_t offset;            /* of the value in struct seen_spec */
+    uint32_t geometry;          /* 1: decided by the plan, seldom by a person */
+};
+const struct seen_option *seen_options(size_t *n);
+
+/* Reads "window name=value …" (grammar in DESIGN.md).  Every option at most once. */
+int seen_spec_parse(struct seen_spec *, const char *text, struct seen_error *);
+
+/* Sets one option, as if the spec had held name=value; "window" sets the window.  Replaces. */
+int seen_spec_set(struct seen_spec *, const char *name, const char *value, struct seen_error *);
+
+/* The canonical text: parsing it gives the same spec.  Like snprintf: returns the length it needs
+ * without the NUL, writes at most cap bytes. */
+int seen_spec_print(const struct seen_spec *, char *buf, size_t cap);
+
+/* Units have one spelling.  Print the largest that gives a short exact number; like snprintf. */
+int seen_print_size(uint64_t bytes, char *buf, size_t cap); /* 64MiB, 1.5GiB */
+int seen_print_span(uint64_t us, char *buf, size_t cap);    /* 1h, 1.5ms */
+/* "1h", "90s", "1.5d" -> microseconds; "1e6" -> count; "64MiB" -> bytes. */
+int seen_parse_span(uint64_t *us, const char *text, struct seen_error *);
+int seen_parse_count(uint64_t *count, const char *text, struct seen_error *);
+int seen_parse_size(uint64_t *bytes, const char *text, struct seen_error *);
+
+/* -- plan: everything decided ---------------------------------------------------------------- */
+
+enum seen_trait {
+    SEEN_NO_FN = 1,      /* no false negatives inside the window */
+    SEEN_NO_FP = 2,      /* no false positives, up to the digest's 128 bits */
+    SEEN_DELETABLE = 4,  /* seen_forget works */
+    SEEN_MERGEABLE = 8,  /* seen_merge works */
+    SEEN_GROWS = 16,     /* allocates as it fills; `bytes` is then what `capacity` keys take */
+    SEEN_ANY_DIGEST = 32 /* works on digests that are not uniform: hash=int, hash=raw */
+};
+
+struct seen_plan {
+    struct seen_spec spec;       /* resolved: every option that applies is set */
+    struct seen_spec asked;      /* as given */
+    const char *window, *filter; /* names, static */
+    uint32_t traits;             /* enum seen_trait, or-ed */
+    uint32_t cpu;                /* 0: the best this machine has; else an enum of cpu.h (tests) */
+    uint64_t bytes;              /* everything the detector allocates */
+    uint64_t capacity;           /* distinct keys in a window up to which fp_full holds */
+    double fp_full;              /* predicted false-positive rate at a full window */
+    double fp_mean;   /* predicted mean over a window that fills (landmark), or in steady state */
+    double fn;        /* predicted false-negative rate inside the window */
+    double slack;     /* the window is kept for at most length x (1+slack) */
+    double touches;   /* cache lines touched a record, expected */
+    char reason[160]; /* why this structure */
+};
+
+/* Pure.  SEEN_EREFUSED says which of fp=, mem= and items= to change, and to what. */
+int seen_plan_make(struct seen_plan *, const struct seen_spec *, struct seen_error *);
+
+/* Every structure that could serve the spec, the chosen one first; returns how many (at most cap),
+ * or a negative code if none can. */
+int seen_plan_all(struct seen_plan *, size_t cap, const struct seen_spec *, struct seen_error *);
+
+/* -- detector -------------------------------------------------------------------------------- */
+
+/* Memory for one detector.  zalloc returns `size` zeroed bytes aligned to 64, or NULL. */
+struct seen_allocator {
+    void *(*zalloc)(void *ctx, size_t size);
+    void (*free)(void *ctx, void *p, size_t size);
+    void *ctx;
+};
+
+/* NULL allocator: the library's own (huge pages where they pay).  Where the plan has no seed, one
+ * is drawn from the system. */
+int seen_new(seen_detector **, const struct seen_plan *, const struct seen_allocator *,
+             struct seen_error *);
+void seen_free(seen_detector *); /* NULL is fine */
+
+/* Test and add n digests in order: a duplicate inside one batch is found.  `time` is needed by time
+ * windows only and may be NULL otherwise; a time below the last one is taken as the last, and
+ * counted as late.  Writes n verdicts. */
+void seen_observe(seen_detector *, size_t n, const seen_digest *, const seen_time *time,
+                  uint8_t *verdict);
+
+/* Test without effect: would these be duplicates, were they the next record at `now`?  Only what
+ * was seen at most `within` records or microseconds ago counts (0: the whole window); structures
+ * that keep generations round `within` up to one.  Never refreshes, rotates or sweeps. */
+void seen_query(const seen_detector *, size_t n, const seen_digest *, seen_time now,
+                uint64_t within, uint8_t *verdict);
+
+/* How long ago each was last seen, in records (1 = the record before) or microseconds; SEEN_NEVER
+ * if it is not in the window.  Structures that keep generations give the youngest age possible;
+ * the true one is less than a generation older. */
+void seen_last_seen(const seen_detector *, size_t n, const seen_digest *, seen_time now,
+                    uint64_t *age);
+
+/* Everything seen so far leaves the window, at constant cost: an explicit landmark.  Counted
+ * windows start counting anew.  A landmark upon a landmark is nothing. */
+void seen_landmark(seen_detector *);
+
+/* As seen_landmark, and the counters of seen_stats start anew. */
+void seen_clear(seen_detector *);
+
+/* Take keys out.  SEEN_EREFUSED where the structure cannot (trait SEEN_DELETABLE). */
+int seen_forget(seen_detector *, size_t n, const seen_digest *, struct seen_error *);
+
+/* Everything in `from`'s window enters `into`'s with its age.  Both must have the same resolved
+ * spec, seed included (SEEN_EMISMATCH), and the trait SEEN_MERGEABLE (SEEN_EREFUSED). */
+int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error *);
+
+struct seen_stats {
+    uint64_t records, unique, duplicates;
+    uint64_t stored;       /* keys in the window now; refreshed keys may count once a generation */
+    uint64_t capacity;     /* as planned; beyond it fp rises above fp_full */
+    double fp_now;         /* false-positive rate of the next record */
+    double expected_false; /* false duplicates expected so far, given the verdicts ... */
+    uint64_t false_lo, false_hi; /* ... and its central 95 % interval */
+    uint64_t bytes;              /* allocated now */
+    uint64_t landmarks;          /* windows begun after the first, or sub-windows */
+    uint64_t late;               /* records whose time was below the last one's */
+    seen_time late_most;         /* by how much at most, microseconds */
+    uint64_t forgotten;          /* keys dropped inside the window because memory was short */
+    uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
+                       structure knows; else SEEN_NEVER */
+    seen_time last; /* the last time seen */
+};
+void seen_stats(const seen_detector *, struct seen_stats *);
+
+const struct seen_plan *seen_plan_of(
+    const seen_detector *); /* with the seed; lives as long as the detector */
+uint64_t seen_seed(const seen_detector *);
+
+/* -- snapshots ------------------------------------------------------------------------------- */
+
+/* write: all `len` bytes, 0 or a nonzero failure.  read: likewise; fewer bytes is a failure. */
+struct seen_writer {
+    int (*write)(void *ctx, const void *buf, size_t len);
+    void *ctx;
+};
+struct seen_reader {
+    int (*read)(void *ctx, void *buf, size_t len);
+    void *ctx;
+};
+
+/* Writes header (version, resolved spec, counters), `blob` (the application's own bytes, at most
+ * 16 MiB) and the detector's block, with checksums.  Format: doc/snapshot.md. */
+int seen_save(const seen_detector *, const void *blob, size_t blob_len, struct seen_writer,
+              struct seen_error *);
+
+/* The inverse, on hostile bytes: nothing is believed before it is checked, and at most `limit`
+ * bytes are allocated (0: SIZE_MAX).  *blob, if asked for, is the caller's to free() . */
+int seen_load(seen_detector **, void **blob, size_t *blob_len, struct seen_reader, size_t limit,
+              const struct seen_allocator *, struct seen_error *);
+
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
+#ifdef __cplusplus
+}
+#endif
+#endif

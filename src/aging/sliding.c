@@ -1,0 +1,173 @@
+/* sliding, exact - the last N records or the last T, without errors: a hash set and a queue.
+ *
+ * Guarantee  Exact up to the digest's 128 bits, slack 0, ages to the record or microsecond; with
+ * mem= the oldest keys are forgotten first, and the window really kept is reported. Paper Metwally,
+ * Agrawal, El Abbadi, WWW 2005, §4 and §5.2.3: the queue knows what expires. Layout     store.h;
+ * the stamp is the record's number or its time.
+ *
+ *                oldest ◄──────── queue by last occurrence ────────► newest
+ *                  │  at - stamp > reach: gone                          ▲ a duplicate moves here
+ *
+ * Example    sliding:3 on a b c d a: the second a is 4 records behind the first, so it is new; on
+ *            a b c a it is a duplicate.
+ * Cost       44 bytes a key and two or three cache misses a record.
+ */
+#include "bits.h"
+#include "detector.h"
+#include "error.h"
+#include "plan/plan.h"
+#include "store.h"
+
+extern const struct filter_ops filter_exact;
+
+struct state {
+    struct store store;
+    uint64_t reach; /* a key counts while clock - stamp <= reach */
+    uint64_t
+        bias; /* stamp = clock + bias; a landmark raises it, so that all before is out of reach */
+    uint64_t landmarks;
+};
+
+static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
+    (void)plan, (void)f;
+    return (sizeof(struct state) + 63) / 64 * 64;
+}
+
+static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+    (void)none;
+    struct seen_spec *spec = &plan->spec;
+    struct fit fit = {&filter_exact, 1, 1};
+    plan->traits = filter_exact.traits;
+    uint32_t does = options_has(spec, OPTION_MEM) ? SEEN_SHRINK : SEEN_GROW;
+    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does && spec->overload != SEEN_GROW)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=exact does overload=grow, or shrink with mem=");
+    if (!options_has(spec, OPTION_OVERLOAD)) spec->overload = does;
+    options_mark(spec, OPTION_OVERLOAD);
+    uint64_t fixed =
+        sizeof(struct seen_detector) + 64 +
+        spec->shards * (sizeof(struct window) + size(plan, NULL) - sizeof(struct store));
+    return plan_filter(plan, &fit, fixed, e);
+}
+
+static void init(struct window *w) {
+    const struct seen_spec *spec = &w->plan->spec;
+    struct state *s = w->state;
+    store_init(&s->store, w->filter.alloc, spec->lines);
+    s->reach = spec->unit == SEEN_RECORDS ? spec->length : spec->length - 1;
+}
+
+static void destroy(struct window *w) { store_free(&((struct state *)w->state)->store); }
+
+static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                    uint8_t *verdict) {
+    struct state *s = w->state;
+    uint64_t stamp[DETECTOR_BATCH];
+    bool first = w->plan->spec.refresh == SEEN_REFRESH_FIRST;
+    for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
+        size_t batch = bits_min(n - i, DETECTOR_BATCH);
+        for (size_t j = 0; j < batch; j++) stamp[j] = at[i + j] + s->bias;
+        store_observe(&s->store, batch, d + i, stamp, 1, s->reach, first, verdict + i);
+    }
+}
+
+static uint64_t age_of(const struct state *s, seen_digest d, uint64_t at) {
+    uint64_t stamp, now = at + s->bias;
+    if (!store_find(&s->store, d, &stamp)) return SEEN_NEVER;
+    uint64_t age = now > stamp ? now - stamp : 0;
+    return age <= s->reach ? age : SEEN_NEVER;
+}
+
+static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+                 uint64_t *age) {
+    for (size_t i = 0; i < n; i++) age[i] = age_of(w->state, d[i], at);
+}
+
+static void landmark(struct window *w, uint64_t at) {
+    struct state *s = w->state;
+    if (!s->store.size) return;
+    s->landmarks++;
+    s->bias += s->reach + 1;
+    if (s->bias < (uint64_t)1 << 62) return;
+    (void)at;
+    store_free(&s->store); /* once in thousands of landmarks: start counting anew */
+    s->bias = 0;
+}
+
+static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
+    struct state *s = w->state;
+    size_t gone = 0;
+    for (size_t i = 0; i < n; i++) {
+        bool live = age_of(s, d[i], at) != SEEN_NEVER;
+        gone += store_forget(&s->store, d[i]) && live;
+    }
+    return gone;
+}
+
+static void merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
+    struct state *s = w->state;
+    const struct state *other = from->state;
+    uint64_t theirs = from_at + other->bias;
+    uint64_t least = theirs > other->reach ? theirs - other->reach : 0;
+    store_merge(&s->store, at + s->bias, &other->store, theirs, least, 0);
+}
+
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    const struct state *s = w->state;
+    (void)at;
+    out->stored += s->store.size;
+    out->bytes += s->store.bytes;
+    out->forgotten += s->store.forgotten;
+    out->kept = bits_min(out->kept, s->store.kept);
+    out->landmarks = bits_max(out->landmarks, s->landmarks);
+}
+
+static void clear_counters(struct window *w) {
+    struct state *s = w->state;
+    s->landmarks = s->store.forgotten = 0;
+    s->store.kept = SEEN_NEVER;
+}
+
+struct saved {
+    uint64_t bias, landmarks, forgotten, kept;
+};
+
+static int save(const struct window *w, struct seen_writer out) {
+    const struct state *s = w->state;
+    struct saved saved = {s->bias, s->landmarks, s->store.forgotten, s->store.kept};
+    if (out.write(out.ctx, &saved, sizeof saved)) return -1;
+    return store_save(&s->store, 0, out);
+}
+
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    struct state *s = w->state;
+    struct saved saved;
+    if (in.read(in.ctx, &saved, sizeof saved))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
+    if (saved.bias >= (uint64_t)1 << 62)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    s->bias = saved.bias;
+    s->landmarks = saved.landmarks;
+    int bad = store_load(&s->store, at + saved.bias, in, limit, e);
+    s->store.forgotten = saved.forgotten;
+    s->store.kept = saved.kept;
+    return bad;
+}
+
+const struct window_ops aging_sliding_exact = {
+    .name = "sliding",
+    .plan = plan,
+    .size = size,
+    .init = init,
+    .destroy = destroy,
+    .observe = observe,
+    .find = find,
+    .landmark = landmark,
+    .forget = forget,
+    .merge = merge,
+    .stats = stats,
+    .clear_counters = clear_counters,
+    .save = save,
+    .load = load,
+};

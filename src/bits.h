@@ -1,0 +1,30 @@
+/* bits.h - the few arithmetic tricks that everything on the hot path shares. */
+#ifndef BITS_H
+#define BITS_H
+
+#include <stdint.h>
+
+__extension__ typedef unsigned __int128 bits_u128;
+
+/* High half of a product: maps a uniform 64-bit x to a uniform integer below n (Lemire 2019). */
+static inline uint64_t bits_range(uint64_t x, uint64_t n) {
+    return (uint64_t)(((bits_u128)x * n) >> 64);
+}
+
+/* Both halves of a product folded: one multiplication that mixes 128 bits into 64. */
+static inline uint64_t bits_fold(uint64_t a, uint64_t b) {
+    bits_u128 p = (bits_u128)a * b;
+    return (uint64_t)p ^ (uint64_t)(p >> 64);
+}
+
+/* 64 fresh bits of a 128-bit value, another 64 for each i. */
+static inline uint64_t bits_draw(uint64_t lo, uint64_t hi, uint64_t i) {
+    return bits_fold(lo + (i + 1) * 0x9e3779b97f4a7c15u,
+                     (hi ^ 0xd6e8feb86659fd93u) + i * 0xa0761d6478bd642fu);
+}
+
+static inline uint64_t bits_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
+static inline uint64_t bits_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static inline uint64_t bits_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+#endif

@@ -1,0 +1,269 @@
+/* detector.c - the running thing: one block that holds the plan, the counters and the shards.
+ *
+ *     | struct seen_detector | window[S] | state of shard 0 | state of shard 1 | … |
+ */
+#include "detector.h"
+
+#include "alloc.h"
+#include "bits.h"
+#include "cpu.h"
+#include "error.h"
+#include "hash.h"
+#include "plan/theory.h"
+#include "registry.h"
+#include "spec/options.h"
+
+#include <string.h>
+#include <sys/random.h>
+
+static uint64_t head_bytes(const struct seen_plan *plan) {
+    uint64_t head = sizeof(struct seen_detector) + plan->spec.shards * sizeof(struct window);
+    return (head + 63) / 64 * 64;
+}
+
+uint64_t detector_bytes(const struct seen_plan *plan, const struct window_ops *ops,
+                        const struct filter_ops *filter) {
+    return head_bytes(plan) + plan->spec.shards * ops->size(plan, filter);
+}
+
+/* -- life
+ * ------------------------------------------------------------------------------------------ */
+
+static int draw_seed(struct seen_spec *spec, struct seen_error *e) {
+    if (options_has(spec, OPTION_SEED)) return 0;
+    if (getrandom(&spec->seed, sizeof spec->seed, 0) != sizeof spec->seed)
+        return error_set(e, SEEN_EIO, 0, "the system gave no random seed; set seed= yourself");
+    options_mark(spec, OPTION_SEED);
+    return 0;
+}
+
+static void init_shards(seen_detector *d, const struct registry_choice *c) {
+    uint64_t each = c->ops->size(&d->plan, c->filter);
+    char *state = (char *)d + head_bytes(&d->plan);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++, state += each) {
+        struct window *w = &d->shard[i];
+        w->ops = c->ops;
+        w->plan = &d->plan;
+        w->state = state;
+        w->filter.ops = c->filter;
+        w->filter.alloc = &d->alloc;
+        w->filter.cpu = d->plan.cpu;
+        w->ops->init(w);
+    }
+}
+
+int seen_new(seen_detector **out, const struct seen_plan *asked, const struct seen_allocator *alloc,
+             struct seen_error *e) {
+    *out = NULL;
+    struct seen_plan plan = *asked;
+    struct registry_choice c;
+    if (!alloc) alloc = &alloc_default;
+    if (!registry_pick(plan.spec.window, plan.spec.filter, 0, &c))
+        return error_set(e, SEEN_EINVAL, 0, "the plan was not made by seen_plan_make");
+    int bad = draw_seed(&plan.spec, e);
+    if (bad) return bad;
+    uint64_t bytes = detector_bytes(&plan, c.ops, c.filter);
+    seen_detector *d = alloc->zalloc(alloc->ctx, bytes);
+    if (!d) {
+        char text[32];
+        seen_print_size(bytes, text, sizeof text);
+        return error_set(e, SEEN_ENOMEM, 0,
+                         "no memory for a detector of %s; ask for less with mem=", text);
+    }
+    plan.cpu = cpu_choose(plan.cpu);
+    d->plan = plan;
+    d->alloc = *alloc;
+    d->bytes = bytes;
+    init_shards(d, &c);
+    *out = d;
+    return 0;
+}
+
+void seen_free(seen_detector *d) {
+    if (!d) return;
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) d->shard[i].ops->destroy(&d->shard[i]);
+    struct seen_allocator alloc = d->alloc;
+    alloc.free(alloc.ctx, d, d->bytes);
+}
+
+const struct seen_plan *seen_plan_of(const seen_detector *d) { return &d->plan; }
+uint64_t seen_seed(const seen_detector *d) { return d->plan.spec.seed; }
+
+int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *out,
+             struct seen_error *e) {
+    return hash_key(d->plan.spec.hash, d->plan.spec.seed, key, len, out, e);
+}
+
+/* -- work
+ * ------------------------------------------------------------------------------------------ */
+
+/* The clock at each record: its number, or its time, which never goes back. */
+static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64_t *at) {
+    struct detector_counters *c = &d->counters;
+    bool counts = d->plan.spec.unit != SEEN_MICROSECONDS;
+    for (size_t i = 0; i < n; i++) {
+        if (time) {
+            seen_time t = bits_min(time[i], DETECTOR_TIME_MOST);
+            if (t < c->last) {
+                c->late++;
+                c->late_most = bits_max(c->late_most, c->last - t);
+            } else {
+                c->last = t;
+            }
+        }
+        at[i] = counts ? c->tick + i : c->last;
+    }
+    c->tick += n;
+}
+
+static uint64_t shard_of(const seen_detector *d, seen_digest digest) {
+    return bits_range(bits_draw(digest.lo, digest.hi, 9), d->plan.spec.shards);
+}
+
+/* Each shard sees its own records, in order and with their own clocks. */
+static void observe_shards(seen_detector *d, size_t n, const seen_digest *digest,
+                           const uint64_t *at, uint8_t *verdict) {
+    uint16_t shard[DETECTOR_BATCH], place[DETECTOR_BATCH];
+    seen_digest digests[DETECTOR_BATCH];
+    uint64_t clocks[DETECTOR_BATCH];
+    uint8_t verdicts[DETECTOR_BATCH];
+    bool done[DETECTOR_BATCH] = {false};
+    for (size_t i = 0; i < n; i++) shard[i] = (uint16_t)shard_of(d, digest[i]);
+    for (size_t first = 0; first < n; first++) {
+        if (done[first]) continue;
+        size_t m = 0;
+        for (size_t i = first; i < n; i++) {
+            if (shard[i] != shard[first]) continue;
+            done[i] = true;
+            place[m] = (uint16_t)i;
+            digests[m] = digest[i];
+            clocks[m++] = at[i];
+        }
+        struct window *w = &d->shard[shard[first]];
+        w->ops->observe(w, m, digests, clocks, verdicts);
+        for (size_t i = 0; i < m; i++) verdict[place[i]] = verdicts[i];
+    }
+}
+
+void seen_observe(seen_detector *d, size_t n, const seen_digest *digest, const seen_time *time,
+                  uint8_t *verdict) {
+    uint64_t at[DETECTOR_BATCH];
+    while (n > 0) {
+        size_t batch = bits_min(n, DETECTOR_BATCH);
+        read_clock(d, batch, time, at);
+        if (d->plan.spec.shards == 1)
+            d->shard[0].ops->observe(&d->shard[0], batch, digest, at, verdict);
+        else
+            observe_shards(d, batch, digest, at, verdict);
+        uint64_t duplicates = 0;
+        for (size_t i = 0; i < batch; i++) duplicates += verdict[i];
+        d->counters.records += batch;
+        d->counters.duplicates += duplicates;
+        n -= batch;
+        digest += batch;
+        verdict += batch;
+        if (time) time += batch;
+    }
+}
+
+uint64_t detector_now(const seen_detector *d, seen_time now) {
+    if (d->plan.spec.unit != SEEN_MICROSECONDS) return d->counters.tick;
+    return bits_max(d->counters.last, bits_min(now, DETECTOR_TIME_MOST));
+}
+
+void seen_last_seen(const seen_detector *d, size_t n, const seen_digest *digest, seen_time now,
+                    uint64_t *age) {
+    uint64_t at = detector_now(d, now);
+    for (size_t i = 0; i < n;) {
+        uint64_t shard = shard_of(d, digest[i]);
+        size_t run = 1;
+        while (i + run < n && shard_of(d, digest[i + run]) == shard) run++;
+        const struct window *w = &d->shard[shard];
+        w->ops->find(w, run, digest + i, at, age + i);
+        i += run;
+    }
+}
+
+void seen_query(const seen_detector *d, size_t n, const seen_digest *digest, seen_time now,
+                uint64_t within, uint8_t *verdict) {
+    uint64_t age[DETECTOR_BATCH];
+    if (!within) within = SEEN_NEVER - 1;
+    for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
+        size_t batch = bits_min(n - i, DETECTOR_BATCH);
+        seen_last_seen(d, batch, digest + i, now, age);
+        for (size_t j = 0; j < batch; j++) verdict[i + j] = age[j] <= within;
+    }
+}
+
+/* -- windows, by hand
+ * ------------------------------------------------------------------------------ */
+
+void seen_landmark(seen_detector *d) {
+    uint64_t at = detector_now(d, 0);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) d->shard[i].ops->landmark(&d->shard[i], at);
+}
+
+void seen_clear(seen_detector *d) {
+    seen_landmark(d);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++)
+        d->shard[i].ops->clear_counters(&d->shard[i]);
+    d->counters = (struct detector_counters){.tick = d->counters.tick, .last = d->counters.last};
+}
+
+int seen_forget(seen_detector *d, size_t n, const seen_digest *digest, struct seen_error *e) {
+    if (!(d->plan.traits & SEEN_DELETABLE))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=%s cannot take single keys out; filter=exact can", d->plan.filter);
+    uint64_t at = detector_now(d, 0);
+    for (size_t i = 0; i < n; i++) {
+        struct window *w = &d->shard[shard_of(d, digest[i])];
+        w->ops->forget(w, 1, digest + i, at);
+    }
+    return 0;
+}
+
+static bool same_spec(const seen_detector *a, const seen_detector *b) {
+    char one[512], two[512];
+    seen_spec_print(&a->plan.spec, one, sizeof one);
+    seen_spec_print(&b->plan.spec, two, sizeof two);
+    return !strcmp(one, two);
+}
+
+int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error *e) {
+    if (!(into->plan.traits & SEEN_MERGEABLE))
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s cannot be merged", into->plan.filter);
+    if (into == from || !same_spec(into, from))
+        return error_set(
+            e, SEEN_EMISMATCH, 0,
+            "only two detectors with the same resolved spec can be merged; give both the "
+            "same seed= and geometry");
+    uint64_t at = detector_now(into, from->counters.last);
+    uint64_t from_at = detector_now(from, into->counters.last);
+    into->counters.last = bits_max(into->counters.last, from->counters.last);
+    for (uint64_t i = 0; i < into->plan.spec.shards; i++)
+        into->shard[i].ops->merge(&into->shard[i], at, &from->shard[i], from_at);
+    into->counters.records += from->counters.records;
+    into->counters.duplicates += from->counters.duplicates;
+    into->counters.late += from->counters.late;
+    into->counters.late_most = bits_max(into->counters.late_most, from->counters.late_most);
+    return 0;
+}
+
+void seen_stats(const seen_detector *d, struct seen_stats *out) {
+    const struct detector_counters *c = &d->counters;
+    *out = (struct seen_stats){
+        .records = c->records,
+        .duplicates = c->duplicates,
+        .unique = c->records - c->duplicates,
+        .capacity = d->plan.capacity,
+        .bytes = d->bytes,
+        .late = c->late,
+        .late_most = c->late_most,
+        .last = c->last,
+        .kept = SEEN_NEVER,
+    };
+    uint64_t at = detector_now(d, 0);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++)
+        d->shard[i].ops->stats(&d->shard[i], at, out);
+    theory_poisson(out->expected_false, &out->false_lo, &out->false_hi);
+}

@@ -1,0 +1,72 @@
+/* detector.h - the seam between a detector and its window, and what a detector is made of.
+ *
+ * A window sees one clock that never goes back: `at` counts records in count windows (the record's
+ * own number, from 0, over all shards) and microseconds in time windows.  So count and time are one
+ * code, and shards agree on what time it is.
+ */
+#ifndef DETECTOR_H
+#define DETECTOR_H
+
+#include "filter/filter.h"
+#include "seen.h"
+
+#define DETECTOR_BATCH                                                                             \
+    256 /* records handled at once: enough to prefetch, small enough for the stack */
+
+struct window {
+    const struct window_ops *ops;
+    const struct seen_plan *plan;
+    struct filter filter; /* unused by structures that age by themselves */
+    void *state;          /* ops->size bytes */
+};
+
+struct window_ops {
+    const char *name;
+
+    /* Decides everything that plan->spec leaves open, and predicts. */
+    int (*plan)(struct seen_plan *, const struct filter_ops *, struct seen_error *);
+    uint64_t (*size)(const struct seen_plan *, const struct filter_ops *); /* one shard's state */
+
+    void (*init)(struct window *);
+    void (*destroy)(struct window *);
+    void (*observe)(struct window *, size_t n, const seen_digest *, const uint64_t *at,
+                    uint8_t *verdict);
+    /* Ages in the clock's unit, were each the record at `at`; SEEN_NEVER outside the window. */
+    void (*find)(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);
+    void (*landmark)(struct window *, uint64_t at);
+    size_t (*forget)(struct window *, size_t n, const seen_digest *, uint64_t at);
+    void (*merge)(struct window *into, uint64_t into_at, const struct window *from,
+                  uint64_t from_at);
+    void (*stats)(const struct window *, uint64_t at, struct seen_stats *); /* adds this shard's */
+    void (*clear_counters)(struct window *);
+    int (*save)(const struct window *, struct seen_writer);
+    int (*load)(struct window *, uint64_t at, struct seen_reader, uint64_t limit,
+                struct seen_error *);
+};
+
+/* What is saved of the detector itself. */
+struct detector_counters {
+    uint64_t tick; /* number of the next record: goes on where seen_clear starts the rest anew */
+    uint64_t records, duplicates, late, late_most;
+    seen_time last;
+};
+
+#define DETECTOR_TIME_MOST ((uint64_t)1 << 60) /* some 36,000 years: sums of times never overflow  \
+                                                */
+
+struct seen_detector {
+    struct seen_plan plan;
+    struct seen_allocator alloc;
+    size_t bytes; /* of this block */
+    struct detector_counters counters;
+    struct window shard[]; /* plan.spec.shards of them; their states follow in the same block */
+};
+
+/* Bytes of the whole block under a resolved plan. */
+uint64_t detector_bytes(const struct seen_plan *, const struct window_ops *,
+                        const struct filter_ops *);
+
+/* Clock of the record to come. */
+uint64_t detector_now(const seen_detector *, seen_time now);
+
+#endif

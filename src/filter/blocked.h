@@ -1,0 +1,17 @@
+/* blocked.h - the kernels of the blocked filter: one algorithm, a file for each instruction set. */
+#ifndef BLOCKED_H
+#define BLOCKED_H
+
+#include "filter/table.h"
+
+#define BLOCKED_K_MOST 24 /* three rounds of a probe in each of 8 lanes */
+
+/* As filter_ops.observe; live = 1 and k <= 8 are specialised inside. */
+size_t blocked_observe_portable(struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                                uint8_t *verdict);
+size_t blocked_observe_avx2(struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                            uint8_t *verdict);
+size_t blocked_observe_avx512(struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                              uint8_t *verdict);
+
+#endif

@@ -1,0 +1,72 @@
+/* filter.h - the seam between windows and filters.
+ *
+ * A filter is a set of keys that remembers, coarsely, *when*: each key belongs to the generation in
+ * which it was last added, and the `live` youngest generations count.  One live generation is the
+ * plain set of a landmark window; Q+1 of them are a jumping window.  What lies further back is gone
+ * at once when the generation advances: cells carry a stamp, are cleaned when next touched, and a
+ * slow sweep keeps 16-bit stamps from being met again.  So nothing ever clears a whole table.
+ *
+ * A structure is one file that fills in a filter_ops, and one row in registry.c.
+ */
+#ifndef FILTER_H
+#define FILTER_H
+
+#include "seen.h"
+
+#include <stdbool.h>
+
+#define FILTER_NONE UINT32_MAX /* the age of a key that no live generation holds */
+
+/* Geometry of one shard: all that formulas and kernels need to know. */
+struct filter_shape {
+    uint64_t lines; /* 64-byte lines (exact: the most keys, 0 for no limit) */
+    uint32_t k;     /* probes a key */
+    uint32_t live;  /* generations that count, the current one included */
+};
+
+struct filter {
+    const struct filter_ops *ops;
+    struct filter_shape shape;
+    void *block; /* ops->size bytes, zeroed at birth: no pointer in it unless SEEN_GROWS */
+    const struct seen_allocator *alloc; /* for structures that grow */
+    uint32_t cpu;
+    bool refresh_first; /* duplicates stay in the generation they were in */
+};
+
+struct filter_ops {
+    const char *name;
+    const char *help;
+    uint32_t traits;    /* enum seen_trait */
+    uint32_t k_most;    /* 0: has no probes, nothing to choose */
+    uint32_t live_most; /* generations it can keep apart */
+
+    /* -- theory, pure -- */
+    uint32_t (*columns)(uint32_t live);                     /* that fit the cell a live one needs */
+    double (*fp)(const struct filter_shape *, double keys); /* of one generation holding keys */
+    double (*touches)(const struct filter_shape *);         /* cache lines a record */
+    uint64_t (*size)(const struct filter_shape *,
+                     uint64_t keys);                  /* bytes; keys matters if it grows */
+    uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it */
+
+    /* -- work; `generation` only ever grows -- */
+    void (*init)(struct filter *);
+    void (*destroy)(struct filter *);
+    /* Test and add in order; returns how many keys the current generation did not hold before. */
+    size_t (*observe)(struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                      uint8_t *verdict);
+    /* Generations ago that each was last added (at least; 0 = the current one), or FILTER_NONE. */
+    void (*find)(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                 uint32_t *age);
+    /* Bounded upkeep, called once for every generation that begins. */
+    void (*advance)(struct filter *, uint64_t generation);
+    size_t (*forget)(struct filter *, uint64_t generation, size_t n, const seen_digest *);
+    /* into's key ages are from's, but one generation younger where `younger` (age 0 stays). */
+    void (*merge)(struct filter *into, uint64_t into_generation, const struct filter *from,
+                  uint64_t from_generation, bool younger);
+    void (*stats)(const struct filter *, struct seen_stats *); /* adds bytes that grew, forgotten */
+    int (*save)(const struct filter *, struct seen_writer);
+    int (*load)(struct filter *, uint64_t generation, struct seen_reader, uint64_t limit,
+                struct seen_error *);
+};
+
+#endif

@@ -1,0 +1,28 @@
+#include "filter/table.h"
+
+#include "error.h"
+
+#define SWEEP_BITS 15
+
+uint64_t table_size(const struct filter_shape *shape, uint64_t keys) {
+    (void)keys;
+    return shape->lines * 64;
+}
+
+void table_slice(uint64_t generation, uint64_t lines, uint64_t *from, uint64_t *to) {
+    uint64_t slices = (uint64_t)1 << SWEEP_BITS, slice = generation % slices;
+    *from = bits_range(slice << (64 - SWEEP_BITS), lines);
+    *to = slice + 1 < slices ? bits_range((slice + 1) << (64 - SWEEP_BITS), lines) : lines;
+}
+
+int table_save(const struct filter *f, struct seen_writer w) {
+    return w.write(w.ctx, f->block, f->shape.lines * 64);
+}
+
+int table_load(struct filter *f, uint64_t generation, struct seen_reader r, uint64_t limit,
+               struct seen_error *e) {
+    (void)generation, (void)limit;
+    if (r.read(r.ctx, f->block, f->shape.lines * 64))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+    return 0;
+}

@@ -1,0 +1,32 @@
+/* table.h - a table of 64-byte lines, each stamped with the generation (mod 2^16) of its last
+ * touch: what every filter of fixed size is kept in.
+ *
+ *     line:  | words 0 … 6: 448 bits | word 7: 48 bits | stamp, 16 bits |
+ *
+ * Stamps would be met again after 2^16 generations, so each generation visits a slice of the lines,
+ * and 2^15 generations visit them all.  Any bytes are a valid table. */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include "bits.h"
+#include "filter/filter.h"
+
+#define TABLE_STAMP_SHIFT 48 /* in the line's last word */
+#define TABLE_STAMP_BELOW (((uint64_t)1 << TABLE_STAMP_SHIFT) - 1)
+#define TABLE_BITS        496
+
+static inline uint64_t *table_line(const struct filter *f, uint64_t i) {
+    return (uint64_t *)f->block + 8 * i;
+}
+
+static inline uint16_t table_stamp(const uint64_t *line) {
+    return (uint16_t)(line[7] >> TABLE_STAMP_SHIFT);
+}
+
+uint64_t table_size(const struct filter_shape *, uint64_t keys);
+void table_slice(uint64_t generation, uint64_t lines, uint64_t *from, uint64_t *to);
+int table_save(const struct filter *, struct seen_writer);
+int table_load(struct filter *, uint64_t generation, struct seen_reader, uint64_t limit,
+               struct seen_error *);
+
+#endif

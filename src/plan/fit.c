@@ -1,0 +1,115 @@
+#include "plan/fit.h"
+
+#include "bits.h"
+#include "plan/theory.h"
+
+#include <math.h>
+
+#define LINES_MOST ((uint64_t)1 << 42) /* 256 TiB */
+
+double fit_fp(const struct fit *fit, const struct filter_shape *shape, double keys) {
+    return theory_union(fit->filter->fp(shape, keys * fit->generation), fit->live);
+}
+
+struct one_generation {
+    const struct filter_ops *filter;
+    const struct filter_shape *shape;
+};
+
+static double one_rate(const void *ctx, double keys) {
+    const struct one_generation *g = ctx;
+    return g->filter->fp(g->shape, keys);
+}
+
+double fit_fp_mean(const struct fit *fit, const struct filter_shape *shape, double keys) {
+    struct one_generation g = {fit->filter, shape};
+    double full = keys * fit->generation;
+    double filling = theory_mean(one_rate, &g, full);
+    double others = theory_union(one_rate(&g, full), fit->live - 1);
+    return 1 - (1 - others) * (1 - filling) < 1e-6 ? others + filling
+                                                   : 1 - (1 - others) * (1 - filling);
+}
+
+static uint32_t k_first(const struct fit *fit, uint32_t k) {
+    return k ? k : fit->filter->k_most ? 1 : 0;
+}
+static uint32_t k_last(const struct fit *fit, uint32_t k) { return k ? k : fit->filter->k_most; }
+
+/* Binary search over whole granules for one k; 0 if even the most lines are not enough. */
+static uint64_t least_lines(const struct fit *fit, struct filter_shape shape, double keys,
+                            double fp) {
+    uint64_t granule = fit->filter->granule(&shape), lo = 0, hi = 1;
+    for (;; hi *= 2) {
+        shape.lines = hi * granule;
+        if (shape.lines > LINES_MOST) return 0;
+        if (fit_fp(fit, &shape, keys) <= fp) break;
+        lo = hi;
+    }
+    while (lo + 1 < hi && (hi - lo) > hi >> 12) { /* to one part in 4096 */
+        uint64_t middle = lo + (hi - lo) / 2;
+        shape.lines = middle * granule;
+        if (fit_fp(fit, &shape, keys) <= fp)
+            hi = middle;
+        else
+            lo = middle;
+    }
+    return hi * granule;
+}
+
+bool fit_lines(const struct fit *fit, struct filter_shape *shape, double keys, double fp,
+               uint32_t k) {
+    uint64_t lines[65] = {0}, least = 0;
+    for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
+        shape->k = i;
+        lines[i] = least_lines(fit, *shape, keys, fp);
+        if (lines[i] && (!least || lines[i] < least)) least = lines[i];
+        if (least && lines[i] > 2 * least) break; /* past the minimum */
+    }
+    for (uint32_t i = k_first(fit, k); least && i <= k_last(fit, k); i++) {
+        if (!lines[i] || (double)lines[i] > 1.05 * (double)least) continue;
+        shape->k = i;
+        shape->lines = lines[i];
+        return true;
+    }
+    return false;
+}
+
+static double most_keys(const struct fit *fit, const struct filter_shape *shape, double fp) {
+    double lo = 0, hi = 1;
+    while (hi < 1e18 && fit_fp(fit, shape, hi) <= fp) lo = hi, hi *= 2;
+    while (hi - lo > .5 && hi - lo > hi * 1e-5) {
+        double middle = lo + (hi - lo) / 2;
+        if (fit_fp(fit, shape, middle) <= fp)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return floor(lo);
+}
+
+double fit_keys(const struct fit *fit, struct filter_shape *shape, double fp, uint32_t k) {
+    double keys[65] = {0}, most = 0;
+    for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
+        shape->k = i;
+        if (shape->lines < fit->filter->granule(shape)) continue;
+        keys[i] = most_keys(fit, shape, fp);
+        most = fmax(most, keys[i]);
+        if (keys[i] < most / 2) break;
+    }
+    for (shape->k = k_first(fit, k); keys[shape->k] < most / 1.05; shape->k++)
+        ;
+    return keys[shape->k];
+}
+
+double fit_rate(const struct fit *fit, struct filter_shape *shape, double keys, uint32_t k) {
+    uint32_t best = 0;
+    double least = 2;
+    for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
+        shape->k = i;
+        if (shape->lines < fit->filter->granule(shape)) continue;
+        double rate = fit_fp(fit, shape, keys);
+        if (rate < least) least = rate, best = i;
+    }
+    shape->k = best;
+    return least;
+}

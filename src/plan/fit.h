@@ -1,0 +1,28 @@
+/* fit.h - how large a filter must be, for any filter: its own formula, turned around. */
+#ifndef FIT_H
+#define FIT_H
+
+#include "filter/filter.h"
+
+/* What a filter has to serve, a shard. */
+struct fit {
+    const struct filter_ops *filter;
+    uint32_t live;     /* generations, the current one included */
+    double generation; /* share of the window's keys that falls into one, e.g. 1 or 1/Q */
+};
+
+/* False-positive rate when every generation is full; and the mean while the current one fills. */
+double fit_fp(const struct fit *, const struct filter_shape *, double keys);
+double fit_fp_mean(const struct fit *, const struct filter_shape *, double keys);
+
+/* Least lines for `keys` at rate fp, with k probes or (k = 0) with the fewest probes that need at
+ * most 5 % more lines than the best number; sets shape->lines and ->k; false if nothing does. */
+bool fit_lines(const struct fit *, struct filter_shape *, double keys, double fp, uint32_t k);
+
+/* Most keys that shape->lines hold at rate fp; chooses ->k likewise (k = 0). */
+double fit_keys(const struct fit *, struct filter_shape *, double fp, uint32_t k);
+
+/* Least rate for `keys` in shape->lines; chooses ->k (k = 0). */
+double fit_rate(const struct fit *, struct filter_shape *, double keys, uint32_t k);
+
+#endif

@@ -1,0 +1,335 @@
+/* plan.c - spec -> plan: what would serve, how large it must be, which is best.
+ *
+ * Planning a resolved spec gives the same spec again, so a snapshot, a benchmark row and a spec
+ * pasted from `seen plan` all mean the same structure for ever. */
+#include "plan/plan.h"
+
+#include "bits.h"
+#include "error.h"
+#include "hash.h"
+#include "plan/theory.h"
+#include "registry.h"
+#include "spec/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
+    return (struct filter_shape){.lines = spec->lines, .k = (uint32_t)spec->k, .live = live};
+}
+
+int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
+    bool items = options_has(spec, OPTION_ITEMS), rate = options_has(spec, OPTION_RATE);
+    if (rate && spec->unit != SEEN_MICROSECONDS)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "rate= sizes windows of time, and this window is not one; give items= "
+                         "instead");
+    double counted = 0;
+    if (rate) counted = fmax(1, ceil(spec->rate * (double)spec->length / 1e6));
+    if (spec->unit == SEEN_RECORDS) counted = (double)spec->length;
+    if (items && (!counted || (double)spec->items < counted)) counted = (double)spec->items;
+    if (counted > 1e15)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "%.3g keys in a window are too many; the most is 1e15", counted);
+    *keys = (uint64_t)counted;
+    return 0;
+}
+
+/* -- one filter in one window -------------------------------------------------------------------
+ */
+
+struct request {
+    struct seen_plan *plan;
+    const struct fit *fit;
+    struct filter_shape shape; /* a shard's */
+    double keys;               /* a shard's; 0 if unknown */
+    double fp;                 /* allowed */
+    uint64_t budget;           /* lines a shard; 0 if memory is not given */
+    uint64_t fixed;
+};
+
+static uint64_t bytes_of(const struct request *r, const struct filter_shape *shape) {
+    return r->fixed + r->plan->spec.shards * r->fit->filter->size(shape, 0);
+}
+
+/* A size to write down: rounded up to where a person would. */
+static void print_need(uint64_t bytes, char *buf, size_t cap) {
+    uint64_t grain = bytes > (uint64_t)16 << 20 ? 1 << 20 : 1024;
+    seen_print_size(bits_ceil_div(bytes, grain) * grain, buf, cap);
+}
+
+/* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
+static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
+    char fp[32], takes[32], has[32], rate[40] = "no fp", keys[48];
+    const struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape shape = r->shape;
+    shape.lines = r->budget;
+    double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)spec->k);
+    if (least < .9) snprintf(rate, sizeof rate, "fp=%.2g", least * 1.05);
+    double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
+    snprintf(keys, sizeof keys, "%.3g", floor(most));
+    units_print_real(r->fp, fp, sizeof fp);
+    print_need(needed, takes, sizeof takes);
+    seen_print_size(spec->mem, has, sizeof has);
+    return error_set(
+        e, SEEN_EREFUSED, 0,
+        "filter=%s needs mem=%s for %.6g keys at fp=%s, and mem=%s allows %s, or items=%s",
+        r->plan->filter, takes, r->keys * (double)spec->shards, fp, has, rate, keys);
+}
+
+static int too_small(const struct request *r, struct seen_error *e) {
+    char has[32], least[32];
+    struct filter_shape one = r->shape;
+    one.k = one.k ? one.k : 1;
+    one.lines = r->fit->filter->granule(&one);
+    seen_print_size(r->plan->spec.mem, has, sizeof has);
+    print_need(bytes_of(r, &one), least, sizeof least);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "mem=%s is too small for filter=%s here, which takes %s empty", has,
+                     r->plan->filter, least);
+}
+
+/* To three digits, so that the spec stays readable. */
+static double round_up(double rate) {
+    double unit = pow(10, floor(log10(fmax(rate, 1e-300))) - 2);
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", ceil(rate / unit * (1 - 1e-12)) * unit);
+    return fmin(strtod(text, NULL), 1 - 1e-9);
+}
+
+/* Lines and probes, from whichever of lines=, items=, fp= and mem= are given. */
+static int choose_geometry(struct request *r, struct seen_error *e) {
+    struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape *shape = &r->shape;
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0;
+    bool fp_given = options_has(spec, OPTION_FP);
+    if (options_has(spec, OPTION_LINES)) {
+        shape->lines = spec->lines;
+        if (r->budget && shape->lines > r->budget)
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "lines=%llu do not fit into mem=; leave one of them out",
+                             (unsigned long long)spec->lines);
+    } else if (r->keys > 0 && (fp_given || !r->budget)) {
+        if (!fit_lines(r->fit, shape, r->keys, r->fp, k))
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "no filter=%s is large enough for %.6g keys at fp=%g", r->plan->filter,
+                             r->keys, r->fp);
+        if (r->budget && shape->lines > r->budget) return refuse(r, bytes_of(r, shape), e);
+        return 0;
+    } else {
+        shape->lines = r->budget;
+    }
+    struct filter_shape smallest = *shape;
+    smallest.k = k ? k : 1;
+    if (shape->lines < r->fit->filter->granule(&smallest)) return too_small(r, e);
+    if (r->keys > 0 && !fp_given)
+        r->fp = round_up(fit_rate(r->fit, shape, r->keys, k));
+    else
+        fit_keys(r->fit, shape, r->fp, k);
+    uint64_t granule = r->fit->filter->granule(shape);
+    shape->lines = shape->lines / granule * granule;
+    if (!shape->lines) return too_small(r, e);
+    return 0;
+}
+
+static int refuse_growing(const struct request *r, struct seen_error *e) {
+    const struct seen_spec *spec = &r->plan->spec;
+    char takes[32], has[32];
+    uint64_t needed = r->fixed + spec->shards * r->fit->filter->size(&r->shape, (uint64_t)r->keys);
+    print_need(needed, takes, sizeof takes);
+    seen_print_size(spec->mem, has, sizeof has);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "filter=%s needs mem=%s for %.6g keys, and mem=%s holds %llu", r->plan->filter,
+                     takes, r->keys * (double)spec->shards, has,
+                     (unsigned long long)(spec->lines * spec->shards));
+}
+
+/* Structures that grow have no geometry: memory bounds their keys, if it is given. */
+static int size_growing(struct request *r, struct seen_error *e) {
+    struct seen_plan *plan = r->plan;
+    struct seen_spec *spec = &plan->spec;
+    const struct filter_ops *f = r->fit->filter;
+    uint64_t each = f->size(&r->shape, 1 << 20) / (1 << 20);
+    double most = 1e15;
+    if (options_has(spec, OPTION_MEM)) {
+        uint64_t room = spec->mem > r->fixed ? (spec->mem - r->fixed) / spec->shards : 0;
+        most = (double)(room / (each ? each : 1));
+        while (most > 0 && f->size(&r->shape, (uint64_t)most) > room) most -= fmax(1, most / 256);
+        most = fmax(0, floor(most));
+    }
+    if (!options_has(spec, OPTION_LINES)) spec->lines = most < 1e15 ? (uint64_t)most : 0;
+    double keys = r->keys > 0 ? r->keys : (double)spec->lines;
+    if (options_has(spec, OPTION_MEM) && !spec->lines) return too_small(r, e);
+    if (spec->lines && keys > (double)spec->lines && options_has(&plan->asked, OPTION_ITEMS))
+        return refuse_growing(r, e);
+    if (spec->lines) keys = fmin(keys, (double)spec->lines);
+    plan->capacity = spec->lines ? spec->lines * spec->shards : 0;
+    plan->bytes = r->fixed + spec->shards * f->size(&r->shape, (uint64_t)keys);
+    plan->fp_full = plan->fp_mean = ldexp(fmax(keys, 1), -128);
+    options_mark(spec, OPTION_LINES);
+    return 0;
+}
+
+static void predict(struct request *r) {
+    struct seen_plan *plan = r->plan;
+    struct seen_spec *spec = &plan->spec;
+    double shards = (double)spec->shards;
+    struct filter_shape shape = r->shape;
+    double most = fit_keys(r->fit, &shape, r->fp, shape.k);
+    double keys = r->keys > 0 ? r->keys : most;
+    plan->capacity = (uint64_t)fmax(1, fmax(most, r->keys) * shards + .5);
+    plan->bytes = bytes_of(r, &r->shape);
+    plan->fp_full = fit_fp(r->fit, &r->shape, keys);
+    plan->fp_mean = fit_fp_mean(r->fit, &r->shape, keys);
+    spec->lines = r->shape.lines;
+    spec->k = r->shape.k;
+    spec->fp = r->fp;
+    options_mark(spec, OPTION_FP);
+    options_mark(spec, OPTION_K);
+    options_mark(spec, OPTION_LINES);
+}
+
+int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
+                struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    const struct filter_ops *f = fit->filter;
+    uint64_t keys;
+    int bad = plan_keys(&keys, spec, e);
+    if (bad) return bad;
+    struct request r = {.plan = plan, .fit = fit, .fixed = fixed};
+    r.shape = plan_shape(spec, fit->live);
+    r.keys = (double)keys / (double)spec->shards;
+    plan->touches = f->touches(&r.shape);
+    if (f->traits & SEEN_GROWS) return size_growing(&r, e);
+    if (options_has(spec, OPTION_K) && spec->k > f->k_most)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s takes k=%u probes at most, not %llu",
+                         f->name, f->k_most, (unsigned long long)spec->k);
+    r.fp = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
+    if (!keys && !options_has(spec, OPTION_MEM) && !options_has(spec, OPTION_LINES)) {
+        spec->mem = PLAN_MEM_DEFAULT;
+        options_mark(spec, OPTION_MEM);
+    }
+    if (options_has(spec, OPTION_MEM)) {
+        r.budget = spec->mem > fixed ? (spec->mem - fixed) / spec->shards / 64 : 0;
+        if (!r.budget) return too_small(&r, e);
+    }
+    bad = choose_geometry(&r, e);
+    if (bad) return bad;
+    plan->touches = f->touches(&r.shape);
+    predict(&r);
+    return 0;
+}
+
+/* -- all that could serve, and the best of them --------------------------------------------------
+ */
+
+static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
+    size_t n;
+    const char *name = seen_options(&n)[OPTION_HASH].choices[plan->spec.hash];
+    if (!hash_available(plan->spec.hash))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "hash=%s is not in this build; install libsodium and build again", name);
+    if (plan->spec.hash >= SEEN_INT && !(plan->traits & SEEN_ANY_DIGEST))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=%s needs keys spread evenly, and hash=%s leaves them as they are; "
+                         "use hash=xxh3, or filter=exact",
+                         plan->filter, name);
+    return 0;
+}
+
+static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
+                       const struct registry_choice *c, struct seen_error *e) {
+    memset(plan, 0, sizeof *plan);
+    plan->spec = plan->asked = *asked;
+    plan->window = c->ops->name;
+    plan->filter = c->name;
+    struct seen_spec *spec = &plan->spec;
+    snprintf(spec->filter, sizeof spec->filter, "%s", c->name);
+    if (!options_has(spec, OPTION_SHARDS)) spec->shards = 1;
+    static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
+                                          OPTION_SHARDS};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
+    int bad = c->ops->plan(plan, c->filter, e);
+    if (!bad) bad = check_hash(plan, e);
+    if (!bad && !(plan->traits & SEEN_GROWS)) plan->bytes = detector_bytes(plan, c->ops, c->filter);
+    if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))
+        bad = error_set(e, SEEN_EREFUSED, 0, "this would take %.3g GiB; ask for less",
+                        (double)plan->bytes / 1073741824);
+    return bad;
+}
+
+/* Fewest cache lines a record, among those near the least memory, the most keys and the asked rate;
+ * structures that grow only if nothing else serves. */
+static bool better(const struct seen_plan *a, const struct seen_plan *b) {
+    bool a_grows = a->traits & SEEN_GROWS, b_grows = b->traits & SEEN_GROWS;
+    if (a_grows != b_grows) return b_grows;
+    double allowed = a->asked.fp > 0 ? a->asked.fp : PLAN_FP_DEFAULT;
+    bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
+    if (a_misses != b_misses) return b_misses;
+    if (a_misses && a->fp_full != b->fp_full) return a->fp_full < b->fp_full;
+    bool a_fat = a->bytes > 2 * b->bytes || a->capacity < b->capacity / 2;
+    bool b_fat = b->bytes > 2 * a->bytes || b->capacity < a->capacity / 2;
+    if (a_fat != b_fat) return b_fat;
+    if (a->touches != b->touches) return a->touches < b->touches;
+    return a->bytes < b->bytes;
+}
+
+static void explain(struct seen_plan *best, int others) {
+    if (options_has(&best->asked, OPTION_FILTER))
+        snprintf(best->reason, sizeof best->reason, "asked for by name");
+    else if (!others)
+        snprintf(best->reason, sizeof best->reason, "the only structure that serves this window");
+    else
+        snprintf(best->reason, sizeof best->reason,
+                 "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
+}
+
+/* Structures that grow stand aside where a bounded one was asked to fit and could not. */
+static bool stands_aside(const struct seen_plan *plan, size_t refused) {
+    return refused && (plan->traits & SEEN_GROWS) && !*plan->asked.filter;
+}
+
+static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
+    if (*asked->filter)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=%s does not serve this window; leave filter= out and the planner "
+                         "chooses",
+                         asked->filter);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "no structure in this version serves this window; use landmark, jumping or "
+                     "sliding");
+}
+
+int seen_plan_all(struct seen_plan *plans, size_t cap, const struct seen_spec *asked,
+                  struct seen_error *e) {
+    struct registry_choice c;
+    struct seen_plan plan;
+    size_t n = 0, refused = 0;
+    if (!asked->window) return error_set(e, SEEN_EINVAL, 0, "the spec has no window");
+    for (size_t i = 0; registry_pick(asked->window, asked->filter, i, &c); i++) {
+        if (plan_choice(&plan, asked, &c, refused ? NULL : e)) { /* the first refusal is told */
+            refused++;
+            continue;
+        }
+        if (n == 0 && stands_aside(&plan, refused)) continue;
+        size_t at = n;
+        while (at > 0 && better(&plan, &plans[at - 1])) at--;
+        if (at >= cap) continue;
+        if (n < cap) n++;
+        memmove(plans + at + 1, plans + at, (n - at - 1) * sizeof *plans);
+        plans[at] = plan;
+    }
+    if (!n) return refused ? (e ? e->code : SEEN_EREFUSED) : nothing_serves(asked, e);
+    explain(&plans[0], (int)n - 1);
+    return (int)n;
+}
+
+int seen_plan_make(struct seen_plan *plan, const struct seen_spec *asked, struct seen_error *e) {
+    struct seen_plan plans[16];
+    int n = seen_plan_all(plans, sizeof plans / sizeof *plans, asked, e);
+    if (n < 0) return n;
+    *plan = plans[0];
+    return 0;
+}

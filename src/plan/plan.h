@@ -1,0 +1,22 @@
+/* plan.h - what windows share when they plan. */
+#ifndef PLAN_H
+#define PLAN_H
+
+#include "plan/fit.h"
+#include "spec/options.h"
+
+#define PLAN_FP_DEFAULT  1e-9
+#define PLAN_MEM_DEFAULT ((uint64_t)64 << 20)
+
+/* Distinct keys expected in a window: items=, or rate= times the window, at most its records; 0 if
+ * nothing says.  Refuses a rate= that says nothing. */
+int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
+
+/* Decides lines and k (or, for structures that grow, the most keys) of a filter in a window of the
+ * given `fit`, whose state takes `fixed` bytes a detector besides; predicts errors and bytes. */
+int plan_filter(struct seen_plan *, const struct fit *, uint64_t fixed, struct seen_error *);
+
+/* The geometry that a resolved spec describes. */
+struct filter_shape plan_shape(const struct seen_spec *, uint32_t live);
+
+#endif

@@ -1,0 +1,123 @@
+#include "plan/theory.h"
+
+#include <math.h>
+
+/* 1-(1-q)^x, exact for tiny q and for huge x. */
+static double at_least_once(double q, double x) {
+    return q >= 1 ? (x > 0 ? 1 : 0) : -expm1(x * log1p(-q));
+}
+
+double theory_bloom(double m, double n, double k) { return pow(at_least_once(1 / m, k * n), k); }
+
+double theory_partitioned(double m, double n, double k) { return pow(at_least_once(k / m, n), k); }
+
+double theory_union(double p, double count) { return at_least_once(p, count); }
+
+/* -- one line a key ------------------------------------------------------------------------------
+ */
+
+/* A lane of `width` bits into which each of j keys throws b bits. */
+struct lane {
+    double width, miss[4], step[4]; /* miss[i] = P(no throw hits i given bits) = (1-i/width)^(bj) */
+    uint32_t b, power;              /* `power` lanes are alike */
+};
+
+static struct lane lane_empty(double width, uint32_t b, uint32_t power) {
+    struct lane lane = {.width = width, .b = b, .power = power};
+    for (int i = 0; i < 4; i++) {
+        lane.miss[i] = 1;
+        lane.step[i] = pow(1 - i / width, b);
+    }
+    return lane;
+}
+
+static void lane_add_key(struct lane *lane) {
+    for (int i = 0; i < 4; i++) lane->miss[i] *= lane->step[i];
+}
+
+/* P(the b probes of another key are all set): by how many different bits they ask for (Stirling),
+ * and by inclusion and exclusion over those bits. */
+static double lane_hit(const struct lane *lane) {
+    const double *m = lane->miss, w = lane->width;
+    double one = 1 - m[1], two = 1 - 2 * m[1] + m[2], three = 1 - 3 * m[1] + 3 * m[2] - m[3],
+           hit = 1;
+    if (lane->b == 1) hit = one;
+    if (lane->b == 2) hit = (one + (w - 1) * two) / w;
+    if (lane->b == 3) hit = (one + 3 * (w - 1) * two + (w - 1) * (w - 2) * three) / (w * w);
+    double all = 1;
+    for (uint32_t i = 0; i < lane->power; i++) all *= hit > 0 ? hit : 0;
+    return all;
+}
+
+double theory_blocked(double lines, double n, uint32_t k) {
+    double mean = n / lines;
+    if (mean > 600) return 1; /* far beyond full: each bit of 496 is set */
+    uint32_t rounds = k / 8, more = k % 8;
+    struct lane lanes[3] = {lane_empty(64, rounds + 1, more), lane_empty(64, rounds, 7 - more),
+                            lane_empty(48, rounds, 1)};
+    double poisson = exp(-mean), sum = 0, end = mean + 16 * sqrt(mean) + 48;
+    for (double j = 1; j < end; j++) {
+        poisson *= mean / j;
+        double hit = 1;
+        for (int i = 0; i < 3; i++) {
+            lane_add_key(&lanes[i]);
+            if (lanes[i].power && lanes[i].b) hit *= lane_hit(&lanes[i]);
+        }
+        sum += poisson * hit;
+    }
+    return sum < 1 ? sum : 1;
+}
+
+/* -- means and intervals -------------------------------------------------------------------------
+ */
+
+/* 16-point Gauss-Legendre on each quarter of [0,1]. */
+double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
+    static const double x[8] = {0.0950125098376374, 0.2816035507792589, 0.4580167776572274,
+                                0.6178762444026438, 0.7554044083550030, 0.8656312023878318,
+                                0.9445750230732326, 0.9894009349916499};
+    static const double w[8] = {0.1894506104550685, 0.1826034150449236, 0.1691565193950025,
+                                0.1495959888165767, 0.1246289712555339, 0.0951585116824928,
+                                0.0622535239386479, 0.0271524594117541};
+    double sum = 0;
+    for (int panel = 0; panel < 4; panel++) {
+        double middle = (panel + .5) / 4, half = 1. / 8;
+        for (int i = 0; i < 8; i++)
+            sum += half * w[i] *
+                   (rate(ctx, n * (middle - half * x[i])) + rate(ctx, n * (middle + half * x[i])));
+    }
+    return sum;
+}
+
+struct mean_case {
+    double a;
+    uint32_t k;
+};
+
+static double landmark_rate(const void *ctx, double u) {
+    const struct mean_case *c = ctx;
+    return pow(-expm1(-c->a * u), c->k);
+}
+
+double theory_landmark_mean(double a, uint32_t k) {
+    struct mean_case c = {a, k};
+    return theory_mean(landmark_rate, &c, 1);
+}
+
+/* Smallest c with P(X <= c) >= tail, by summing; normal where the sum would be long. */
+static uint64_t poisson_quantile(double mean, double tail, double z) {
+    if (mean > 500) return (uint64_t)fmax(0, floor(mean + z * sqrt(mean) + .5));
+    double p = exp(-mean), sum = p;
+    uint64_t c = 0;
+    while (sum < tail && c < 2000) {
+        c++;
+        p *= mean / (double)c;
+        sum += p;
+    }
+    return c;
+}
+
+void theory_poisson(double mean, uint64_t *lo, uint64_t *hi) {
+    *lo = poisson_quantile(mean, .025, -1.959964);
+    *hi = poisson_quantile(mean, .975, 1.959964);
+}

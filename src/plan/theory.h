@@ -1,0 +1,36 @@
+/* theory.h - what the papers promise, as pure formulas.  Each cites its source; none allocates.
+ *
+ *   [M05]  Metwally, Agrawal, El Abbadi: Duplicate Detection in Click Streams, WWW 2005
+ *   [P07]  Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, WEA 2007
+ */
+#ifndef THEORY_H
+#define THEORY_H
+
+#include <stdint.h>
+
+/* False-positive rate of a Bloom filter of m cells that holds n keys, k probes each in one space:
+ * (1-(1-1/m)^(kn))^k.  [M05] §5.1. */
+double theory_bloom(double m, double n, double k);
+
+/* The same with a space of m/k cells for each probe: (1-(1-k/m)^n)^k.  [M05] §5.1, figure 4. */
+double theory_partitioned(double m, double n, double k);
+
+/* One line of 496 bits a key: the keys of a line are Poisson(n/lines) [P07], its bits are 8 lanes
+ * of 64 (the last of 48), probe r goes to lane r mod 8.  Exact for that layout up to the Poisson.
+ */
+double theory_blocked(double lines, double n, uint32_t k);
+
+/* Rate of a union of `count` independent sets that each err at rate p: 1-(1-p)^count. */
+double theory_union(double p, double count);
+
+/* Mean of rate(ctx, u x n) for u uniform in [0,1]: a landmark window that fills.  [M05] §5.2.2.
+ * By Gauss-Legendre quadrature: the closed alternating sum loses all digits past k = 16. */
+double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
+
+/* The landmark mean of a Bloom filter with a = kn/m: integral over u of (1-e^(-au))^k. */
+double theory_landmark_mean(double a, uint32_t k);
+
+/* Central 95 % interval of a Poisson count of the given mean. */
+void theory_poisson(double mean, uint64_t *lo, uint64_t *hi);
+
+#endif

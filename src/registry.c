@@ -1,0 +1,81 @@
+/* registry.c - two plain tables.  A new structure is one file and one row. */
+#include "registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact;
+extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
+
+/* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
+ * the first is told. */
+static const struct filter_ops *const filters[] = {&filter_bloom, &filter_partitioned,
+                                                   &filter_blocked, &filter_exact};
+
+/* Windows over any filter (no name), and structures that age by themselves. */
+static const struct {
+    uint32_t window;
+    const struct window_ops *ops;
+    const char *name;
+} windows[] = {
+    {SEEN_LANDMARK, &window_landmark, NULL},
+    {SEEN_JUMPING, &window_jumping, NULL},
+    {SEEN_SLIDING, &aging_sliding_exact, "exact"},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* The i-th choice whatever the window and the name. */
+static bool choice(size_t i, uint32_t *window, struct registry_choice *c) {
+    for (size_t w = 0; w < COUNT(windows); w++) {
+        size_t ways = windows[w].name ? 1 : COUNT(filters);
+        if (i >= ways) {
+            i -= ways;
+            continue;
+        }
+        *window = windows[w].window;
+        c->ops = windows[w].ops;
+        c->filter = windows[w].name ? NULL : filters[i];
+        c->name = windows[w].name ? windows[w].name : filters[i]->name;
+        return true;
+    }
+    return false;
+}
+
+bool registry_pick(uint32_t window, const char *name, size_t i, struct registry_choice *out) {
+    uint32_t serves;
+    struct registry_choice c;
+    for (size_t all = 0; choice(all, &serves, &c); all++) {
+        if (serves != window || (*name && strcmp(name, c.name) != 0)) continue;
+        if (i-- > 0) continue;
+        *out = c;
+        return true;
+    }
+    return false;
+}
+
+bool registry_known(const char *name, size_t len) {
+    uint32_t window;
+    struct registry_choice c;
+    for (size_t i = 0; choice(i, &window, &c); i++)
+        if (strlen(c.name) == len && !memcmp(c.name, name, len)) return true;
+    return false;
+}
+
+void registry_names(char *buf, size_t cap) {
+    size_t at = 0;
+    uint32_t window;
+    struct registry_choice c;
+    buf[0] = 0;
+    for (size_t i = 0; choice(i, &window, &c) && at < cap; i++) {
+        bool listed = false;
+        struct registry_choice earlier;
+        for (size_t j = 0; j < i && choice(j, &window, &earlier); j++)
+            listed |= !strcmp(earlier.name, c.name);
+        if (!listed) at += (size_t)snprintf(buf + at, cap - at, "%s%s", at ? ", " : "", c.name);
+    }
+}
+
+const struct filter_ops *registry_filter(size_t i) {
+    return i < COUNT(filters) ? filters[i] : NULL;
+}

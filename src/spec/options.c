@@ -1,0 +1,58 @@
+/* options.c - the option table: parsing, bounds, --help, completions and printing all read it.
+ * A new option is one row here and one field in struct seen_spec. */
+#include "spec/options.h"
+
+#include "bits.h"
+
+#include <string.h>
+
+static const char *const refresh_names[] = {"last", "first", NULL};
+static const char *const overload_names[] = {"keep", "saturate", "shrink", "grow", NULL};
+static const char *const hash_names[] = {"xxh3", "siphash", "int", "raw", NULL};
+
+#define AT(field) offsetof(struct seen_spec, field)
+
+static const struct seen_option table[OPTION_COUNT] = {
+    [OPTION_FP] = {"fp", "false-positive rate allowed at a full window (default 1e-9)", NULL, 0, 1,
+                   SEEN_REAL, AT(fp), 0},
+    [OPTION_MEM] = {"mem", "memory allowed (64MiB where nothing else says how much)", NULL, 1024,
+                    281474976710656.0, SEEN_SIZE, AT(mem), 0},
+    [OPTION_ITEMS] = {"items", "distinct keys expected in a window", NULL, 1, 1e15, SEEN_COUNT,
+                      AT(items), 0},
+    [OPTION_RATE] = {"rate", "records a second expected, for windows of time", NULL, 0, 1e12,
+                     SEEN_REAL, AT(rate), 0},
+    [OPTION_FILTER] = {"filter", "structure; left out, the planner chooses", NULL, 0, 0, SEEN_NAME,
+                       AT(filter), 0},
+    [OPTION_REFRESH] = {"refresh", "a duplicate renews its window (last) or does not (first)",
+                        refresh_names, 0, 1, SEEN_CHOICE, AT(refresh), 0},
+    [OPTION_OVERLOAD] = {"overload", "when a window holds more keys than planned", overload_names,
+                         0, 3, SEEN_CHOICE, AT(overload), 0},
+    [OPTION_HASH] = {"hash", "key to digest; siphash for hostile keys", hash_names, 0, 3,
+                     SEEN_CHOICE, AT(hash), 0},
+    [OPTION_SEED] = {"seed", "of the hash (default: drawn anew)", NULL, 0, 18446744073709551615.0,
+                     SEEN_COUNT, AT(seed), 0},
+    [OPTION_SHARDS] = {"shards", "independent structures, chosen by the key", NULL, 1, 1024,
+                       SEEN_COUNT, AT(shards), 0},
+    [OPTION_K] = {"k", "probes a key", NULL, 1, 64, SEEN_COUNT, AT(k), 1},
+    [OPTION_LINES] = {"lines", "64-byte lines a shard", NULL, 1, 4398046511104.0, SEEN_COUNT,
+                      AT(lines), 1},
+};
+
+const struct seen_option *seen_options(size_t *n) {
+    *n = OPTION_COUNT;
+    return table;
+}
+
+int options_find(const char *name, size_t len) {
+    for (int i = 0; i < OPTION_COUNT; i++)
+        if (strlen(table[i].name) == len && !memcmp(table[i].name, name, len)) return i;
+    return -1;
+}
+
+bool options_has(const struct seen_spec *spec, enum option option) {
+    return spec->set >> option & 1;
+}
+
+void options_mark(struct seen_spec *spec, enum option option) {
+    spec->set |= (uint64_t)1 << option;
+}

@@ -1,0 +1,31 @@
+/* options.h - the rows of the option table by name, for code that asks whether one was given. */
+#ifndef OPTIONS_H
+#define OPTIONS_H
+
+#include "seen.h"
+
+#include <stddef.h>
+
+#include <stdbool.h>
+
+enum option {
+    OPTION_FP,
+    OPTION_MEM,
+    OPTION_ITEMS,
+    OPTION_RATE,
+    OPTION_FILTER,
+    OPTION_REFRESH,
+    OPTION_OVERLOAD,
+    OPTION_HASH,
+    OPTION_SEED,
+    OPTION_SHARDS,
+    OPTION_K,
+    OPTION_LINES,
+    OPTION_COUNT
+};
+
+int options_find(const char *name, size_t len); /* its row, or -1 */
+bool options_has(const struct seen_spec *, enum option);
+void options_mark(struct seen_spec *, enum option); /* as given */
+
+#endif

@@ -1,0 +1,15 @@
+/* units.h - numbers as people write them: 1e6, 64MiB, 1.5h; one spelling per unit. */
+#ifndef UNITS_H
+#define UNITS_H
+
+#include "seen.h"
+
+/* Text of length `len`, which stands at column `where` of what the error is about. */
+int units_count(uint64_t *value, const char *text, size_t len, size_t where, struct seen_error *);
+int units_size(uint64_t *bytes, const char *text, size_t len, size_t where, struct seen_error *);
+int units_span(uint64_t *us, const char *text, size_t len, size_t where, struct seen_error *);
+int units_real(double *value, const char *text, size_t len, size_t where, struct seen_error *);
+
+int units_print_real(double value, char *buf, size_t cap); /* the shortest that reads back */
+
+#endif

@@ -1,0 +1,324 @@
+#include "store.h"
+
+#include "bits.h"
+#include "error.h"
+
+#include <string.h>
+
+#define CHUNK     4096 /* entries, and buckets, in a chunk */
+#define KEYS_MOST (UINT32_MAX - CHUNK)
+#define GROUP     16 /* keys fetched ahead of use */
+
+struct entry {
+    seen_digest digest;
+    uint64_t stamp;
+    uint32_t older, newer, chain; /* index + 1; 0: none */
+};
+
+struct store_chunk {
+    struct entry entry[CHUNK];
+    uint32_t bucket[CHUNK]; /* index + 1 of its first entry */
+};
+
+static struct entry *at(const struct store *s, uint32_t ref) {
+    return &s->chunks[(ref - 1) / CHUNK]->entry[(ref - 1) % CHUNK];
+}
+
+static uint32_t *bucket(const struct store *s, uint32_t b) {
+    return &s->chunks[b / CHUNK]->bucket[b % CHUNK];
+}
+
+/* Digests may be keys as they are (hash=int): mix. */
+static uint32_t mix(seen_digest d) { return (uint32_t)(bits_draw(d.lo, d.hi, 0) >> 32); }
+
+/* Buckets below the next power of two are addressed with one bit more than those not yet split. */
+static uint32_t bucket_of(const struct store *s, seen_digest d) {
+    uint32_t mask = ~(uint32_t)0 >> __builtin_clz(s->buckets - 1 ? s->buckets - 1 : 1);
+    uint32_t b = mix(d) & mask;
+    return b < s->buckets ? b : b & (mask >> 1);
+}
+
+static bool same(seen_digest a, seen_digest b) { return a.lo == b.lo && a.hi == b.hi; }
+
+static uint32_t lookup(const struct store *s, seen_digest d) {
+    if (!s->buckets) return 0;
+    uint32_t ref = *bucket(s, bucket_of(s, d));
+    while (ref && !same(at(s, ref)->digest, d)) ref = at(s, ref)->chain;
+    return ref;
+}
+
+/* -- life ----------------------------------------------------------------------------------------
+ */
+
+uint64_t store_bytes(uint64_t keys) {
+    uint64_t chunks = bits_max(1, bits_ceil_div(keys, CHUNK)), directory = 8;
+    while (directory < chunks) directory *= 2;
+    return chunks * sizeof(struct store_chunk) + directory * sizeof(void *);
+}
+
+void store_init(struct store *s, const struct seen_allocator *alloc, uint64_t most) {
+    *s = (struct store){.alloc = alloc, .kept = UINT64_MAX};
+    s->most = (uint32_t)(most && most < KEYS_MOST ? most : KEYS_MOST);
+}
+
+void store_free(struct store *s) {
+    for (uint32_t i = 0; i < s->chunk_count; i++)
+        s->alloc->free(s->alloc->ctx, s->chunks[i], sizeof(struct store_chunk));
+    if (s->chunks) s->alloc->free(s->alloc->ctx, s->chunks, s->directory * sizeof(void *));
+    store_init(s, s->alloc, s->most);
+}
+
+static bool grow_directory(struct store *s) {
+    uint32_t room = s->directory ? s->directory * 2 : 8;
+    struct store_chunk **wider = s->alloc->zalloc(s->alloc->ctx, room * sizeof(void *));
+    if (!wider) return false;
+    if (s->chunks) {
+        memcpy(wider, s->chunks, s->chunk_count * sizeof(void *));
+        s->alloc->free(s->alloc->ctx, s->chunks, s->directory * sizeof(void *));
+    }
+    s->bytes += (room - s->directory) * sizeof(void *);
+    s->chunks = wider;
+    s->directory = room;
+    return true;
+}
+
+static bool grow(struct store *s) {
+    if (s->chunk_count == s->directory && !grow_directory(s)) return false;
+    struct store_chunk *chunk = s->alloc->zalloc(s->alloc->ctx, sizeof *chunk);
+    if (!chunk) return false;
+    s->chunks[s->chunk_count++] = chunk;
+    s->bytes += sizeof *chunk;
+    if (!s->buckets) s->buckets = 2;
+    return true;
+}
+
+/* One more bucket: the keys that now belong to it leave the one it was split from. */
+static void split(struct store *s) {
+    uint32_t fresh = s->buckets, old = fresh & ~((uint32_t)1 << (31 - __builtin_clz(fresh)));
+    s->buckets++;
+    uint32_t *link = bucket(s, old), *to = bucket(s, fresh);
+    while (*link) {
+        struct entry *entry = at(s, *link);
+        if (bucket_of(s, entry->digest) == old) {
+            link = &entry->chain;
+            continue;
+        }
+        uint32_t moved = *link;
+        *link = entry->chain;
+        entry->chain = *to;
+        *to = moved;
+    }
+}
+
+/* -- the queue -----------------------------------------------------------------------------------
+ */
+
+static void leave_queue(struct store *s, struct entry *entry) {
+    *(entry->older ? &at(s, entry->older)->newer : &s->oldest) = entry->newer;
+    *(entry->newer ? &at(s, entry->newer)->older : &s->newest) = entry->older;
+}
+
+static void join_queue(struct store *s, uint32_t ref, uint64_t stamp) {
+    struct entry *entry = at(s, ref);
+    entry->stamp = stamp;
+    entry->older = s->newest;
+    entry->newer = 0;
+    *(s->newest ? &at(s, s->newest)->newer : &s->oldest) = ref;
+    s->newest = ref;
+}
+
+static void drop(struct store *s, uint32_t ref) {
+    struct entry *entry = at(s, ref);
+    uint32_t *link = bucket(s, bucket_of(s, entry->digest));
+    while (*link != ref) link = &at(s, *link)->chain;
+    *link = entry->chain;
+    leave_queue(s, entry);
+    entry->chain = s->spare;
+    s->spare = ref;
+    s->size--;
+}
+
+/* At most two keys a record leave, so that a window that ends at once costs no call much. */
+static void expire(struct store *s, uint64_t least) {
+    for (int i = 0; i < 2 && s->oldest && at(s, s->oldest)->stamp < least; i++) drop(s, s->oldest);
+}
+
+/* -- test and add --------------------------------------------------------------------------------
+ */
+
+/* Room for one key: handed back, not yet used, newly allocated, or taken from the oldest. */
+static uint32_t take(struct store *s, uint64_t stamp, uint64_t least) {
+    bool full = s->size >= s->most;
+    if (!s->spare && !full && s->used == s->chunk_count * (uint64_t)CHUNK) full = !grow(s);
+    if (full || (!s->spare && s->used == s->chunk_count * (uint64_t)CHUNK)) {
+        if (!s->oldest) return 0;
+        uint64_t oldest = at(s, s->oldest)->stamp;
+        if (oldest >= least) {
+            s->forgotten++;
+            s->kept = bits_min(s->kept, stamp > oldest ? stamp - oldest - 1 : 0);
+        }
+        drop(s, s->oldest);
+    }
+    uint32_t ref = s->spare;
+    if (ref)
+        s->spare = at(s, ref)->chain;
+    else
+        ref = ++s->used;
+    return ref;
+}
+
+static void insert(struct store *s, seen_digest d, uint64_t stamp, uint64_t least) {
+    uint32_t ref = take(s, stamp, least);
+    if (!ref) {
+        s->forgotten++; /* not even one chunk could be had */
+        s->kept = 0;
+        return;
+    }
+    if (s->size >= s->buckets && s->buckets < s->chunk_count * (uint64_t)CHUNK) split(s);
+    uint32_t *head = bucket(s, bucket_of(s, d));
+    at(s, ref)->digest = d;
+    at(s, ref)->chain = *head;
+    *head = ref;
+    join_queue(s, ref, stamp);
+    s->size++;
+}
+
+static void fetch(const struct store *s, size_t n, const seen_digest *d) {
+    if (!s->buckets) return;
+    const uint32_t *head[GROUP];
+    for (size_t i = 0; i < n; i++) __builtin_prefetch(head[i] = bucket(s, bucket_of(s, d[i])), 1);
+    for (size_t i = 0; i < n; i++)
+        if (*head[i]) __builtin_prefetch(at(s, *head[i]), 1);
+}
+
+size_t store_observe(struct store *s, size_t n, const seen_digest *d, const uint64_t *stamp,
+                     size_t stride, uint64_t reach, bool refresh_first, uint8_t *verdict) {
+    size_t changed = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i % GROUP == 0) fetch(s, n - i < GROUP ? n - i : GROUP, d + i);
+        uint64_t now = stamp[i * stride], least = now > reach ? now - reach : 0;
+        expire(s, least);
+        uint32_t ref = lookup(s, d[i]);
+        struct entry *entry = ref ? at(s, ref) : NULL;
+        verdict[i] = entry && entry->stamp >= least;
+        if (verdict[i] && (refresh_first || entry->stamp == now)) continue;
+        changed++;
+        if (entry) {
+            leave_queue(s, entry);
+            join_queue(s, ref, now);
+        } else {
+            insert(s, d[i], now, least);
+        }
+    }
+    return changed;
+}
+
+bool store_find(const struct store *s, seen_digest d, uint64_t *stamp) {
+    uint32_t ref = lookup(s, d);
+    if (ref) *stamp = at(s, ref)->stamp;
+    return ref != 0;
+}
+
+bool store_forget(struct store *s, seen_digest d) {
+    uint32_t ref = lookup(s, d);
+    if (ref) drop(s, ref);
+    return ref != 0;
+}
+
+/* -- merge, save, load ---------------------------------------------------------------------------
+ */
+
+static void put(struct store *s, seen_digest d, uint64_t stamp) {
+    uint32_t ref = lookup(s, d);
+    if (!ref) {
+        insert(s, d, stamp, 0);
+        return;
+    }
+    leave_queue(s, at(s, ref));
+    join_queue(s, ref, stamp);
+}
+
+/* What a stamp of `from` is in the other store's time. */
+static uint64_t translate(uint64_t stamp, uint64_t from_now, uint64_t into_now, uint64_t shift) {
+    uint64_t age = from_now - stamp;
+    age = age > shift ? age - shift : 0;
+    return into_now > age ? into_now - age : 0;
+}
+
+void store_merge(struct store *into, uint64_t into_now, const struct store *from, uint64_t from_now,
+                 uint64_t least, uint64_t shift) {
+    struct store both;
+    store_init(&both, into->alloc, into->most);
+    both.forgotten = into->forgotten;
+    both.kept = into->kept;
+    uint32_t i = into->oldest, j = from->oldest;
+    while (i || j) {
+        uint64_t mine = i ? at(into, i)->stamp : UINT64_MAX, theirs = UINT64_MAX;
+        if (j && at(from, j)->stamp < least) {
+            j = at(from, j)->newer;
+            continue;
+        }
+        if (j) theirs = translate(at(from, j)->stamp, from_now, into_now, shift);
+        if (i && mine <= theirs) {
+            put(&both, at(into, i)->digest, mine);
+            i = at(into, i)->newer;
+        } else {
+            put(&both, at(from, j)->digest, theirs);
+            j = at(from, j)->newer;
+        }
+    }
+    store_free(into);
+    *into = both;
+}
+
+struct record {
+    seen_digest digest;
+    uint64_t stamp;
+};
+
+#define RECORDS 128 /* written and read at once */
+
+int store_save(const struct store *s, uint64_t least, struct seen_writer w) {
+    struct record records[RECORDS];
+    uint64_t count = 0, n = 0;
+    uint32_t first = s->oldest;
+    while (first && at(s, first)->stamp < least) first = at(s, first)->newer;
+    for (uint32_t i = first; i; i = at(s, i)->newer) count++;
+    int bad = w.write(w.ctx, &count, sizeof count);
+    for (uint32_t i = first; i && !bad; i = at(s, i)->newer) {
+        records[n++] = (struct record){at(s, i)->digest, at(s, i)->stamp};
+        if (n < RECORDS && at(s, i)->newer) continue;
+        bad = w.write(w.ctx, records, n * sizeof *records);
+        n = 0;
+    }
+    return bad;
+}
+
+int store_load(struct store *s, uint64_t newest, struct seen_reader r, uint64_t limit,
+               struct seen_error *e) {
+    struct record records[RECORDS];
+    uint64_t count, last = 0;
+    if (r.read(r.ctx, &count, sizeof count))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its keys");
+    if (count > s->most || store_bytes(count) > limit)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot claims %llu keys, more than it may hold",
+                         (unsigned long long)count);
+    while (count) {
+        size_t n = count < RECORDS ? (size_t)count : RECORDS;
+        if (r.read(r.ctx, records, n * sizeof *records))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its keys");
+        for (size_t i = 0; i < n; i++) {
+            if (records[i].stamp < last || records[i].stamp > newest ||
+                lookup(s, records[i].digest))
+                return error_set(e, SEEN_EFORMAT, 0,
+                                 "the snapshot's keys are out of order or doubled");
+            last = records[i].stamp;
+            uint32_t held = s->size;
+            insert(s, records[i].digest, last, 0);
+            if (s->size == held)
+                return error_set(e, SEEN_ENOMEM, 0, "no memory for the snapshot's keys");
+        }
+        count -= n;
+    }
+    return 0;
+}

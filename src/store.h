@@ -1,0 +1,62 @@
+/* store.h - a set of digests in the order in which they were last stamped: exact, and it grows.
+ *
+ * Idea       A hash table over a queue.  Linear hashing (Litwin, VLDB 1980): the table grows by one
+ *            bucket at a time, so no call ever rehashes it.  Entries and buckets live in chunks
+ * that never move.  Entries are also linked by age, so the oldest is at hand: when its stamp has
+ *            left the window it is reused before anything is allocated.
+ * Guarantee  Exact up to the digest's 128 bits, unless memory runs out: then the oldest keys are
+ *            forgotten, and counted.
+ * Layout     bucket ─► entry ─► entry          (chained by hash)
+ *            oldest ◄─► … ◄─► newest           (linked by age)
+ *            entry: digest 16 bytes | stamp 8 | older, newer, chain: 4 each | spare 4;  bucket: 4
+ * Cost       44 bytes a key; two or three cache misses a record, fetched ahead in batches.
+ */
+#ifndef STORE_H
+#define STORE_H
+
+#include "seen.h"
+
+#include <stdbool.h>
+
+struct store {
+    const struct seen_allocator *alloc;
+    struct store_chunk **chunks;
+    uint32_t chunk_count, directory; /* chunks there are, and room for */
+    uint32_t buckets;
+    uint32_t used, size;     /* entries ever handed out; keys held */
+    uint32_t spare;          /* list of entries handed back, as index + 1 */
+    uint32_t oldest, newest; /* index + 1; 0: none */
+    uint32_t most;           /* keys it may hold */
+    uint64_t bytes;          /* allocated */
+    uint64_t forgotten;      /* keys dropped inside the window */
+    uint64_t kept;           /* shortest reach left by such a drop, in stamps */
+};
+
+void store_init(struct store *, const struct seen_allocator *, uint64_t most); /* 0: no limit */
+void store_free(struct store *);
+uint64_t store_bytes(uint64_t keys); /* what so many take */
+
+/* Test and add n digests in order, the i-th under stamp[i * stride]; stamps never decrease.  What
+ * is stamped below stamp - reach is gone.  refresh_first: a duplicate keeps its stamp.  Returns how
+ * many were new or had an older stamp before. */
+size_t store_observe(struct store *, size_t n, const seen_digest *, const uint64_t *stamp,
+                     size_t stride, uint64_t reach, bool refresh_first, uint8_t *verdict);
+
+/* The stamp under which a key is held (gone or not); false if it is not. */
+bool store_find(const struct store *, seen_digest, uint64_t *stamp);
+
+bool store_forget(struct store *, seen_digest);
+
+/* Adds `from`'s keys stamped at `least` or later, each under stamp - from_now + into_now + shift
+ * (at most into_now); the younger of two stamps stays.  Holds both for a moment. */
+void store_merge(struct store *into, uint64_t into_now, const struct store *from, uint64_t from_now,
+                 uint64_t least, uint64_t shift);
+
+/* Keys stamped at `least` or later, oldest first. */
+int store_save(const struct store *, uint64_t least, struct seen_writer);
+/* Into an empty store; refuses keys given twice, stamps that decrease or exceed `newest`, more keys
+ * than `limit` bytes hold. */
+int store_load(struct store *, uint64_t newest, struct seen_reader, uint64_t limit,
+               struct seen_error *);
+
+#endif

@@ -1,0 +1,358 @@
+/* generations - landmark and jumping windows over any filter.
+ *
+ * Idea       Time is cut into generations, and a filter keeps the youngest `live` of them apart
+ *            (filter.h).  A landmark window is one live generation: at a landmark a new one begins
+ *            and all before it is gone.  A jumping window of length N in Q sub-windows keeps the Q
+ *            full ones and the current one, so it always covers N and at most N(1+1/Q):
+ *
+ *                landmark   ──────────────┤ current ──►
+ *                jumping    ┤ full ┤ full ┤ … ┤ full ┤ current ──►
+ *                           └─────── Q, N in all ────┘
+ *
+ * Guarantee  None added: false negatives none; false positives 1-(1-e)^live for a filter that errs
+ *            at rate e with one full generation.
+ * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.2 (landmark), §5.2.4 (jumping; theirs
+ * asks Q full sub-windows only, so that the youngest N/Q records are not yet seen). Example
+ * jumping:1h/12 has a generation of 5 minutes and 13 live ones; a click repeated within the hour is
+ * found, one after 65 minutes never. Cost       the filter's; a generation's begin costs `live`
+ * table slices at most (table.h).
+ *
+ * Generations are counted logically: after a silence longer than the window they advance by `live`,
+ * not by the wall clock, so that their 16-bit stamps cannot wrap unswept.
+ */
+#include "bits.h"
+#include "detector.h"
+#include "error.h"
+#include "plan/plan.h"
+#include "plan/theory.h"
+
+#include <math.h>
+
+#define MONDAY ((uint64_t)4 * 86400 * 1000000) /* 1970-01-05, a Monday; weeks begin there */
+#define WEEK   ((uint64_t)7 * 86400 * 1000000)
+
+/* What a snapshot keeps of it. */
+struct ring {
+    uint64_t generation;   /* logical number of the current one */
+    uint64_t boundary;     /* clock at which the next begins; UINT64_MAX: by landmark only */
+    uint64_t begun;        /* generations begun after the first with something in it */
+    double expected_false; /* false duplicates, summed over verdicts */
+};
+
+struct state {
+    struct ring ring;
+    uint64_t step;    /* length of a generation on the clock; 0: by landmark only */
+    double p, others; /* false-positive rate now, and of the full generations */
+    uint64_t p_until; /* load of the current generation at which p is computed anew */
+    uint64_t load[];  /* keys stored in each live generation, at generation mod live */
+};
+
+static uint32_t live_of(const struct window *w) { return w->filter.shape.live; }
+
+static uint64_t *load_of(const struct window *w, uint64_t generation) {
+    struct state *s = w->state;
+    return &s->load[generation % live_of(w)];
+}
+
+/* -- planning
+ * -------------------------------------------------------------------------------------- */
+
+static uint64_t step_of(const struct seen_spec *spec) {
+    if (spec->unit == SEEN_EXPLICIT) return 0;
+    return spec->window == SEEN_JUMPING ? bits_ceil_div(spec->length, spec->subwindows)
+                                        : spec->length;
+}
+
+static uint32_t live_for(const struct seen_spec *spec) {
+    return spec->window == SEEN_JUMPING ? 1 + (uint32_t)bits_ceil_div(spec->length, step_of(spec))
+                                        : 1;
+}
+
+/* How far beyond its length a window of `full` sub-windows reaches, in units of the clock. */
+static uint64_t excess(uint64_t length, uint64_t full) {
+    uint64_t step = bits_ceil_div(length, full);
+    return (bits_ceil_div(length, step) + 1) * step - length;
+}
+
+/* Q as asked reaches at most length/Q too far if it divides the length: otherwise look for the next
+ * that does as well, then fill the cell's word if that is no worse. */
+static uint64_t round_subwindows(const struct seen_spec *spec, const struct filter_ops *f) {
+    uint64_t length = spec->length, most = bits_min(f->live_most - 1, length),
+             best = spec->subwindows;
+    for (uint64_t q = best; q <= most && excess(length, best) > length / spec->subwindows; q++)
+        if (excess(length, q) < excess(length, best)) best = q;
+    uint64_t filled = bits_min(f->columns((uint32_t)best + 1) - 1, most);
+    if (excess(length, filled) <= excess(length, best)) best = filled;
+    return bits_ceil_div(length, bits_ceil_div(length, best));
+}
+
+static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
+    uint32_t live = live_for(&plan->spec);
+    struct filter_shape shape = plan_shape(&plan->spec, live);
+    uint64_t state = (sizeof(struct state) + live * sizeof(uint64_t) + 63) / 64 * 64;
+    return state + (f->size(&shape, 0) + 63) / 64 * 64;
+}
+
+static int plan_overload(struct seen_plan *plan, const struct filter_ops *f, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    bool grows = f->traits & SEEN_GROWS, mem = options_has(spec, OPTION_MEM);
+    uint32_t does = !grows ? SEEN_KEEP : mem ? SEEN_SHRINK : SEEN_GROW;
+    bool fine = spec->overload == does || (grows && spec->overload == SEEN_GROW);
+    if (options_has(spec, OPTION_OVERLOAD) && !fine)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s in this window does overload=%s%s",
+                         f->name, grows ? "grow, or shrink with mem=" : "keep",
+                         grows ? "" : " only: the false-positive rate rises");
+    if (!options_has(spec, OPTION_OVERLOAD)) spec->overload = does;
+    options_mark(spec, OPTION_OVERLOAD);
+    return 0;
+}
+
+static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    plan->traits = f->traits;
+    if (spec->window == SEEN_JUMPING) {
+        if (spec->subwindows >= f->live_most)
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "filter=%s keeps at most %u sub-windows apart, not %llu", f->name,
+                             f->live_most - 1, (unsigned long long)spec->subwindows);
+        if (!options_has(spec, OPTION_LINES)) spec->subwindows = round_subwindows(spec, f);
+    }
+    int bad = plan_overload(plan, f, e);
+    if (bad) return bad;
+    uint32_t live = live_for(spec);
+    uint64_t step = step_of(spec);
+    struct fit fit = {f, live, step ? (double)step / (double)spec->length : 1};
+    struct filter_shape none = {.live = live};
+    uint64_t filter_fixed = f->size(&none, 0);
+    struct seen_plan empty = *plan;
+    empty.spec.lines = 0;
+    uint64_t state = size(&empty, f) - (filter_fixed + 63) / 64 * 64;
+    bad = plan_filter(
+        plan, &fit,
+        sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + state), e);
+    if (bad) return bad;
+    if (step) plan->slack = (double)(step * live) / (double)spec->length - 1;
+    if (spec->window == SEEN_LANDMARK) plan->slack = 0;
+    return 0;
+}
+
+/* -- life
+ * ------------------------------------------------------------------------------------------ */
+
+static void renew_rate(struct window *w);
+
+static void init(struct window *w) {
+    const struct seen_spec *spec = &w->plan->spec;
+    struct state *s = w->state;
+    uint32_t live = live_for(spec);
+    w->filter.shape = plan_shape(spec, live);
+    w->filter.block = (char *)w->state + (sizeof *s + live * sizeof *s->load + 63) / 64 * 64;
+    w->filter.refresh_first = spec->refresh == SEEN_REFRESH_FIRST;
+    s->step = step_of(spec);
+    bool weeks =
+        spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS && s->step % WEEK == 0;
+    s->ring.boundary = !s->step ? UINT64_MAX : weeks ? MONDAY : s->step;
+    if (w->filter.ops->init) w->filter.ops->init(&w->filter);
+    renew_rate(w);
+}
+
+static void destroy(struct window *w) {
+    if (w->filter.ops->destroy) w->filter.ops->destroy(&w->filter);
+}
+
+/* -- rotation
+ * -------------------------------------------------------------------------------------- */
+
+static double rate_of(const struct window *w, uint64_t load) {
+    return load ? w->filter.ops->fp(&w->filter.shape, (double)load) : 0;
+}
+
+/* The rate changes with the current generation's load: often enough to follow it within 1 %. */
+static void renew_rate(struct window *w) {
+    struct state *s = w->state;
+    uint64_t load = *load_of(w, s->ring.generation);
+    double now = rate_of(w, load + load / 256);
+    s->p = now + s->others - now * s->others;
+    s->p_until = load + load / 128 + 1;
+}
+
+static void begin_generation(struct window *w) {
+    struct state *s = w->state;
+    s->ring.generation++;
+    *load_of(w, s->ring.generation) = 0;
+    w->filter.ops->advance(&w->filter, s->ring.generation);
+}
+
+static void renew_others(struct window *w) {
+    struct state *s = w->state;
+    double none = 1;
+    for (uint32_t a = 1; a < live_of(w) && a <= s->ring.generation; a++)
+        none *= 1 - rate_of(w, *load_of(w, s->ring.generation - a));
+    s->others = 1 - none;
+    renew_rate(w);
+}
+
+static bool empty(const struct window *w) {
+    for (uint32_t a = 0; a < live_of(w); a++)
+        if (*load_of(w, a)) return false;
+    return true;
+}
+
+/* Generations that begin up to clock `at`, the last of them around it. */
+static uint64_t steps_to(const struct state *s, uint64_t at) {
+    return at < s->ring.boundary ? 0 : (at - s->ring.boundary) / s->step + 1;
+}
+
+static void advance_to(struct window *w, uint64_t at) {
+    struct state *s = w->state;
+    uint64_t steps = steps_to(s, at);
+    if (!empty(w)) {
+        s->ring.begun += bits_min(steps, live_of(w));
+        for (uint64_t i = bits_min(steps, live_of(w)); i > 0; i--) begin_generation(w);
+    }
+    s->ring.boundary += steps * s->step;
+    renew_others(w);
+}
+
+static void landmark(struct window *w, uint64_t at) {
+    struct state *s = w->state;
+    if (!empty(w)) {
+        s->ring.begun += live_of(w) > 1 ? live_of(w) : 1;
+        for (uint32_t i = 0; i < live_of(w); i++) begin_generation(w);
+    }
+    if (w->plan->spec.unit == SEEN_RECORDS) s->ring.boundary = at + s->step;
+    renew_others(w);
+}
+
+/* -- work
+ * ------------------------------------------------------------------------------------------ */
+
+static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                    uint8_t *verdict) {
+    struct state *s = w->state;
+    for (size_t i = 0; i < n;) {
+        if (at[i] >= s->ring.boundary) advance_to(w, at[i]);
+        size_t run = n - i;
+        if (at[n - 1] >= s->ring.boundary)
+            for (run = 1; at[i + run] < s->ring.boundary;) run++;
+        uint64_t *load = load_of(w, s->ring.generation);
+        *load += w->filter.ops->observe(&w->filter, s->ring.generation, run, d + i, verdict + i);
+        uint64_t fresh = run;
+        for (size_t j = i; j < i + run; j++) fresh -= verdict[j];
+        if (s->p < 1) s->ring.expected_false += (double)fresh * s->p / (1 - s->p);
+        if (*load >= s->p_until) renew_rate(w);
+        i += run;
+    }
+}
+
+/* Where the clock would stand at `at`, without moving it. */
+static uint64_t generation_at(const struct window *w, uint64_t at, uint64_t *start) {
+    const struct state *s = w->state;
+    uint64_t steps = steps_to(s, at), boundary = s->ring.boundary + steps * s->step;
+    *start = s->step && boundary > s->step ? boundary - s->step : 0;
+    return s->ring.generation + (empty(w) ? 0 : bits_min(steps, live_of(w)));
+}
+
+static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+                 uint64_t *age) {
+    const struct state *s = w->state;
+    uint64_t start, generation = generation_at(w, at, &start);
+    uint64_t least = w->plan->spec.unit == SEEN_MICROSECONDS ? 0 : 1;
+    uint32_t ago[DETECTOR_BATCH];
+    for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
+        size_t batch = bits_min(n - i, DETECTOR_BATCH);
+        w->filter.ops->find(&w->filter, generation, batch, d + i, ago);
+        for (size_t j = 0; j < batch; j++)
+            age[i + j] = ago[j] == FILTER_NONE ? SEEN_NEVER
+                         : ago[j] == 0         ? least
+                                               : at - start + 1 + (ago[j] - 1) * s->step;
+    }
+}
+
+static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
+    (void)at;
+    struct state *s = w->state;
+    return w->filter.ops->forget(&w->filter, s->ring.generation, n, d);
+}
+
+/* Positions within the current generation differ: where ours is further on, their keys enter one
+ * generation younger, lest they leave before their time. */
+static void merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
+    struct state *s = w->state;
+    uint64_t start, from_start;
+    if (at >= s->ring.boundary) advance_to(w, at);
+    generation_at(w, at, &start);
+    uint64_t theirs = generation_at(from, from_at, &from_start);
+    bool younger = s->step && at - start > from_at - from_start;
+    w->filter.ops->merge(&w->filter, s->ring.generation, &from->filter, theirs, younger);
+    for (uint32_t a = 0; a < live_of(w) && a <= theirs; a++) {
+        bool gone = theirs - a > ((const struct state *)from->state)->ring.generation;
+        uint64_t to = s->ring.generation + live_of(w) - a + (younger && a);
+        if (!gone) *load_of(w, to) += *load_of(from, theirs - a);
+    }
+    s->ring.expected_false += ((const struct state *)from->state)->ring.expected_false;
+    renew_others(w);
+}
+
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    const struct state *s = w->state;
+    uint64_t start, now = generation_at(w, at, &start);
+    double none = 1;
+    for (uint32_t a = 0; a < live_of(w) && a <= now; a++) {
+        if (now - a > s->ring.generation) continue;
+        uint64_t load = *load_of(w, now - a);
+        out->stored += load;
+        none *= 1 - rate_of(w, load);
+    }
+    out->fp_now += (1 - none) / (double)w->plan->spec.shards;
+    out->expected_false += s->ring.expected_false;
+    out->landmarks = bits_max(out->landmarks, s->ring.begun);
+    if (w->filter.ops->stats) w->filter.ops->stats(&w->filter, out);
+}
+
+static void clear_counters(struct window *w) {
+    struct state *s = w->state;
+    s->ring.begun = 0;
+    s->ring.expected_false = 0;
+}
+
+/* -- snapshot
+ * -------------------------------------------------------------------------------------- */
+
+static int save(const struct window *w, struct seen_writer out) {
+    const struct state *s = w->state;
+    if (out.write(out.ctx, &s->ring, sizeof s->ring)) return -1;
+    if (out.write(out.ctx, s->load, live_of(w) * sizeof *s->load)) return -1;
+    return w->filter.ops->save(&w->filter, out);
+}
+
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)at;
+    struct state *s = w->state;
+    struct ring *r = &s->ring;
+    uint64_t first = r->boundary, step = s->step;
+    if (in.read(in.ctx, r, sizeof *r) || in.read(in.ctx, s->load, live_of(w) * sizeof *s->load))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
+    bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < (uint64_t)1 << 62
+                        : r->boundary == UINT64_MAX;
+    bool aligned = !step || w->plan->spec.unit == SEEN_RECORDS || (r->boundary - first) % step == 0;
+    bool sane =
+        isfinite(r->expected_false) && r->expected_false >= 0 && r->generation < (uint64_t)1 << 62;
+    for (uint32_t a = 0; a < live_of(w); a++) sane &= s->load[a] < (uint64_t)1 << 62;
+    if (!clocked || !aligned || !sane)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    int bad = w->filter.ops->load(&w->filter, r->generation, in, limit, e);
+    if (!bad) renew_others(w);
+    return bad;
+}
+
+#define GENERATIONS(label)                                                                         \
+    {                                                                                              \
+        .name = label, .plan = plan, .size = size, .init = init, .destroy = destroy,               \
+        .observe = observe, .find = find, .landmark = landmark, .forget = forget, .merge = merge,  \
+        .stats = stats, .clear_counters = clear_counters, .save = save, .load = load,              \
+    }
+
+const struct window_ops window_landmark = GENERATIONS("landmark");
+const struct window_ops window_jumping = GENERATIONS("jumping");
