@@ -121,16 +121,16 @@ static void print_string(const char *name, const char *text) {
         if (*text == '"' || *text == '\\') putchar('\\');
         putchar(*text);
     }
-    printf("\", ");
+    putchar('"');
 }
 
 static void print_json_plan(const struct seen_plan *p, bool chosen) {
     char spec[SPEC_MOST];
     seen_spec_print(&p->spec, spec, sizeof spec);
     printf("    {");
-    print_string("filter", p->filter);
-    print_string("window", p->window);
-    print_string("spec", spec);
+    print_string("filter", p->filter), printf(", ");
+    print_string("window", p->window), printf(", ");
+    print_string("spec", spec), printf(", ");
     printf("\"bytes\": %" PRIu64 ", \"grows\": %s, \"capacity\": ", p->bytes,
            p->traits & SEEN_GROWS ? "true" : "false");
     if (p->capacity)
@@ -140,7 +140,7 @@ static void print_json_plan(const struct seen_plan *p, bool chosen) {
     printf(
         ", \"fp_full\": %.9g, \"fp_mean\": %.9g, \"fn\": %.9g, \"slack\": %.9g, \"lines\": %.9g, ",
         p->fp_full, p->fp_mean, p->fn, p->slack, p->touches);
-    if (chosen) print_string("reason", p->reason);
+    if (chosen) print_string("reason", p->reason), printf(", ");
     printf("\"chosen\": %s}", chosen ? "true" : "false");
 }
 
@@ -149,7 +149,7 @@ static void print_json(const struct seen_plan *plans, int n) {
     seen_spec_print(&plans[0].asked, asked, sizeof asked);
     printf("{\n  ");
     print_string("asked", asked);
-    printf("\n  \"plans\": [\n");
+    printf(",\n  \"plans\": [\n");
     for (int i = 0; i < n; i++) {
         print_json_plan(&plans[i], i == 0);
         puts(i + 1 < n ? "," : "");
