@@ -18,6 +18,7 @@
  * that waits for its next occurrence, and 1 MiB of output. */
 #include "cli.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,6 +57,7 @@ static void write_stream(struct wish *w, struct order *order, char *buf) {
     }
     write_all(buf, (size_t)(at - buf));
     if (number < w->repeats.records) die("there is no memory for the repeats that are to come");
+    assert(order->met == w->repeats.distinct);
 }
 
 /* -- truth ------------------------------------------------------------------------------------- */

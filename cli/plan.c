@@ -103,8 +103,7 @@ static void print_table(const struct seen_plan *plans, int n) {
     puts(
         "\nfp, fn: predicted rates of false positives (window full, and on average) and negatives\n"
         "capacity: distinct keys in a window; lines: cache lines touched a record");
-    if (grows)
-        puts("+: grows as it fills; the memory is that of the capacity or the keys asked for");
+    if (grows) puts("+: grows as it fills; shown for the keys that the spec says a window holds");
 }
 
 static void print_choice(const struct seen_plan *p) {

@@ -262,6 +262,18 @@ def test_default_stream_takes_a_day():
     assert times[0].startswith(b"2004-08-30T00:0") and times[-1].startswith(b"2004-08-30T23:5")
 
 
+@pytest.mark.parametrize("form", ["csv", "tsv"])
+def test_seen_agrees_with_the_mark(form):
+    """The whole way round: written here, read by dedup's column reader, judged exactly."""
+    log = stream("-n", 30000, "--format", form, "--mark")
+    spec = "landmark filter=exact"
+    command = [SEEN, f"--{form}", "-k", "cookie,ad", "-w", spec, "--tag", "--quiet"]
+    tagged = subprocess.run(command, input=log, capture_output=True, check=True).stdout
+    rows = [line.rsplit(b"," if form == "csv" else b"\t", 2)[1:] for line in tagged.splitlines()]
+    assert rows[0] == [b"truth", b"seen"] and len(rows) == 30001
+    assert all(truth == verdict for truth, verdict in rows[1:])
+
+
 # -- refusals ---------------------------------------------------------------------------------------
 
 REFUSED = {
