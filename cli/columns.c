@@ -1,0 +1,157 @@
+/* columns.c - which fields of a record are wanted, by position from 1, range or name.  What looks
+ * like a position is one, whatever the columns are called. */
+#include "columns.h"
+
+#include "cli.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_COLUMN = 65536, MAX_SLOTS = 4096, MAX_LIST = 400 };
+
+static void *allocate(void *old, size_t n, size_t size) {
+    void *p = realloc(old, (n ? n : 1) * size);
+    if (!p) die("out of memory for the list of columns");
+    return p;
+}
+
+/* -- the header ---------------------------------------------------------------------------------
+ */
+
+/* From a field's first byte to the delimiter behind it, or to `end`. */
+static const char *field_end(const char *p, const char *end, char delimiter, bool quotes) {
+    bool inside = quotes && p < end && *p == '"';
+    for (p += inside; p < end; p++) {
+        if (!inside && *p == delimiter) break;
+        if (inside && *p == '"') {
+            if (p + 1 == end || p[1] != '"') inside = false;
+            p += inside;
+        }
+    }
+    return p < end ? p : end;
+}
+
+static char *name_of(const char *p, size_t len, bool quotes) {
+    char *name = allocate(NULL, len + 1, 1);
+    if (quotes && len > 0 && *p == '"')
+        len = csv_unquote(p, len, name);
+    else
+        memcpy(name, p, len);
+    name[len] = '\0';
+    return name;
+}
+
+void columns_read_header(struct header *h, const char *line, size_t len, char delimiter,
+                         bool quotes) {
+    const char *p = line, *end = line + len;
+    if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) p += 3; /* a byte order mark is no name */
+    *h = (struct header){0, NULL};
+    for (;; p++) {
+        const char *stop = field_end(p, end, delimiter, quotes);
+        h->name = allocate(h->name, h->n + 1, sizeof *h->name);
+        h->name[h->n++] = name_of(p, (size_t)(stop - p), quotes);
+        if (stop == end || h->n == MAX_COLUMN) return;
+        p = stop;
+    }
+}
+
+void columns_free_header(struct header *h) {
+    for (uint32_t i = 0; i < h->n; i++) free(h->name[i]);
+    free(h->name);
+    *h = (struct header){0, NULL};
+}
+
+/* -- one name -----------------------------------------------------------------------------------
+ */
+
+_Noreturn static void refuse_missing(const struct header *h, const char *name) {
+    char list[MAX_LIST];
+    size_t n = 0;
+    for (uint32_t i = 0; i < h->n && n < sizeof list; i++)
+        n += (size_t)snprintf(list + n, sizeof list - n, "%s%s", i ? ", " : "", h->name[i]);
+    die("there is no column '%s'; the columns are %s%s", name, list, n < sizeof list ? "" : "...");
+}
+
+static uint32_t column_of_name(const struct header *h, const char *name) {
+    uint32_t found = MAX_COLUMN;
+    if (!h) die("'%s' is no field number; names need --csv or --tsv with a header line", name);
+    for (uint32_t i = 0; i < h->n; i++) {
+        if (strcmp(h->name[i], name)) continue;
+        if (found < MAX_COLUMN)
+            die("two columns are called '%s': give its position, %u or %u", name, found + 1, i + 1);
+        found = i;
+    }
+    if (found == MAX_COLUMN) refuse_missing(h, name);
+    return found;
+}
+
+/* "3" or "2-4" as first and last column; false if it is a name. */
+static bool positions(const char *word, uint32_t *first, uint32_t *last) {
+    if (!word[0] || strspn(word, "0123456789-") < strlen(word)) return false;
+    char *end;
+    unsigned long a = strtoul(word, &end, 10), b = a;
+    if (*end == '-') b = strtoul(end + 1, &end, 10);
+    if (*end || a < 1 || b < a || b > MAX_COLUMN)
+        die("'%s' is no field number: they count from 1, a range is written 2-4", word);
+    *first = (uint32_t)a - 1;
+    *last = (uint32_t)b - 1;
+    return true;
+}
+
+static void find(const struct header *h, const char *word, uint32_t *first, uint32_t *last) {
+    if (!positions(word, first, last)) *first = *last = column_of_name(h, word);
+    if (h && *last >= h->n) die("there is no column %u; the header names %u", *last + 1, h->n);
+}
+
+/* -- slots --------------------------------------------------------------------------------------
+ */
+
+static uint32_t slot_for(struct layout *l, uint32_t column) {
+    if (column >= l->width) {
+        l->slot_of = allocate(l->slot_of, column + 1, sizeof *l->slot_of);
+        while (l->width <= column) l->slot_of[l->width++] = NO_SLOT;
+    }
+    if (l->slot_of[column] == NO_SLOT) {
+        if (l->slots == MAX_SLOTS) die("more than %d key fields", MAX_SLOTS);
+        l->slot_of[column] = (int32_t)l->slots++;
+    }
+    return (uint32_t)l->slot_of[column];
+}
+
+static void add_key(struct layout *l, uint32_t column) {
+    uint32_t slot = slot_for(l, column);
+    for (uint32_t i = 0; i < l->keys; i++)
+        if (l->key[i] == slot) die("-k names column %u twice", column + 1);
+    l->key = allocate(l->key, l->keys + 1, sizeof *l->key);
+    l->key[l->keys++] = slot;
+}
+
+static void add_keys(struct layout *l, const char *keys, const struct header *h) {
+    char *list = name_of(keys, strlen(keys), false), *rest = list, *word;
+    while ((word = strsep(&rest, ","))) {
+        uint32_t first, last;
+        if (!*word) die("-k %s holds an empty name", keys);
+        find(h, word, &first, &last);
+        for (uint32_t i = first; i <= last; i++) add_key(l, i);
+    }
+    free(list);
+}
+
+void columns_resolve(struct layout *l, const char *keys, const char *time,
+                     const struct header *header) {
+    *l = (struct layout){.time = NO_SLOT};
+    if (keys) add_keys(l, keys, header);
+    if (time) {
+        uint32_t first, last;
+        find(header, time, &first, &last);
+        if (first != last) die("--time takes one field, not %s", time);
+        l->time = (int32_t)slot_for(l, first);
+    }
+}
+
+void columns_free(struct layout *l) {
+    free(l->slot_of);
+    free(l->key);
+    *l = (struct layout){.time = NO_SLOT};
+}

@@ -1,0 +1,24 @@
+/* columns.h - which fields of a record are wanted: -k 2,4-6 or -k user,ad, and --time FIELD. */
+#ifndef SEEN_COLUMNS_H
+#define SEEN_COLUMNS_H
+
+#include "record.h"
+
+/* The names of a table's columns, as its first line gives them. */
+struct header {
+    uint32_t n;
+    char **name; /* values, unquoted */
+};
+
+/* Reads a header line (without its line end). */
+void columns_read_header(struct header *, const char *line, size_t len, char delimiter,
+                         bool quotes);
+void columns_free_header(struct header *);
+
+/* Turns what was asked into columns and slots; NULL: not asked for.  `header` is NULL where columns
+ * have no names.  Dies, saying why, if a column is not there or its name is ambiguous. */
+void columns_resolve(struct layout *, const char *keys, const char *time,
+                     const struct header *header);
+void columns_free(struct layout *);
+
+#endif

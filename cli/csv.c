@@ -1,0 +1,117 @@
+/* csv.c - RFC 4180: fields in double quotes may hold delimiters, newlines and, doubled, quotes.
+ *
+ * A quote means something only at the start of a field; elsewhere it is a byte like others.  What
+ * stands between a closing quote and the next delimiter belongs to the value ("a"b is ab).  CRLF
+ * ends a record as a newline does. */
+#include "record.h"
+#include "scan.h"
+
+/* -- split: complete records, at full speed -----------------------------------------------------
+ */
+
+struct field {
+    const char *at, *close; /* close: its closing quote, NULL if it is not quoted */
+    bool doubled;           /* holds "" */
+    uint32_t newlines;      /* inside the quotes */
+};
+
+/* Goes from a field's first byte to the delimiter or newline behind it, or to `end`. */
+static inline const char *field_end(struct cursor *c, const char *end, struct field *f) {
+    const char *e = cursor_next(c);
+    f->close = NULL;
+    f->doubled = false;
+    if (e == f->at && e < end && *e == '"') {
+        while ((e = cursor_next(c)) < end) {
+            f->newlines += *e == '\n';
+            if (*e != '"') continue;
+            if (e + 1 == end || e[1] != '"') break;
+            f->doubled = true;
+            cursor_next(c);
+        }
+        f->close = e;
+        if (e < end) e = cursor_next(c);
+    }
+    while (e < end && *e == '"') e = cursor_next(c);
+    return e;
+}
+
+static inline struct slice value_of(const struct field *f, const char *end) {
+    if (!f->close) return (struct slice){f->at, (uint32_t)(end - f->at), 0};
+    if (!f->doubled && f->close + 1 == end)
+        return (struct slice){f->at + 1, (uint32_t)(f->close - f->at - 1), 0};
+    return (struct slice){f->at, (uint32_t)(end - f->at), 1};
+}
+
+static inline void keep(const struct layout *l, struct slice *slot, uint32_t column,
+                        const struct field *f, const char *end) {
+    if (column < l->width && l->slot_of[column] != NO_SLOT)
+        slot[l->slot_of[column]] = value_of(f, end);
+}
+
+static size_t split(struct splitter *s, const char *p, const char *end, bool last,
+                    struct batch *b) {
+    const struct layout *l = s->layout;
+    struct cursor c = cursor_at(p, end, needles(s->delimiter, '\n', '"'));
+    const char *at = p;
+    size_t n = 0;
+    for (; n < BATCH && at < end; n++) {
+        struct slice *slot = b->field + n * l->slots;
+        for (uint32_t i = 0; i < l->slots; i++) slot[i].at = NULL;
+        struct field f = {at, NULL, false, 0};
+        const char *stop;
+        uint32_t column = 0;
+        while ((stop = field_end(&c, end, &f)) < end && *stop != '\n') {
+            keep(l, slot, column++, &f, stop);
+            f.at = stop + 1;
+        }
+        if (stop == end && !last) break;
+        struct record r = record_of(at, stop, end, true);
+        keep(l, slot, column, &f, at + r.bare);
+        b->record[n] = r;
+        at += r.len;
+        s->lines += f.newlines + 1;
+    }
+    b->n = n;
+    return (size_t)(at - p);
+}
+
+/* -- tail: the rest of a record that was cut ----------------------------------------------------
+ */
+
+enum { FIELD_START, IN_FIELD, IN_QUOTES, AFTER_QUOTE };
+
+static int step(const struct splitter *s, char byte) {
+    if (s->state == IN_QUOTES) return byte == '"' ? AFTER_QUOTE : IN_QUOTES;
+    if (byte == '"' && s->state == AFTER_QUOTE) return IN_QUOTES;
+    if (byte == '"' && s->state == FIELD_START) return IN_QUOTES;
+    return byte == s->delimiter ? FIELD_START : IN_FIELD;
+}
+
+static size_t tail(struct splitter *s, const char *p, const char *end) {
+    for (const char *at = p; at < end; at++) {
+        if (*at == '\n') {
+            s->tail_line++;
+            if (s->state != IN_QUOTES) return (size_t)(at + 1 - p);
+        }
+        if (s->state == FIELD_START && *at == '"') s->quote_line = s->tail_line;
+        s->state = step(s, *at);
+    }
+    s->in_quotes = s->state == IN_QUOTES;
+    return 0;
+}
+
+const struct format csv_format = {split, tail};
+
+/* -- values -------------------------------------------------------------------------------------
+ */
+
+size_t csv_unquote(const char *field, size_t len, char *out) {
+    size_t n = 0, i = 1; /* behind the opening quote */
+    for (; i < len; i++) {
+        if (field[i] == '"' && (i + 1 == len || field[i + 1] != '"')) break;
+        i += field[i] == '"';
+        out[n++] = field[i];
+    }
+    for (i++; i < len; i++) out[n++] = field[i]; /* "a"b */
+    return n;
+}

@@ -1,0 +1,34 @@
+/* input.h - files in order through one buffer. */
+#ifndef SEEN_INPUT_H
+#define SEEN_INPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct input {
+    int fd;
+    const char *name; /* of the file, for messages */
+    bool blocks;      /* a read may wait: no regular file */
+    char *buf;
+    size_t cap;        /* of buf, without the slack behind it */
+    size_t begin, end; /* bytes not yet consumed */
+};
+
+void input_init(struct input *);
+void input_free(struct input *);
+
+/* Opens a file, "-" being standard input.  0, or -1 with errno. */
+int input_open(struct input *, const char *name);
+void input_close(struct input *);
+
+/* Reads once, behind the bytes not yet consumed, which may move.  The buffer grows as long as an
+ * unfinished record fills it; the caller bounds that by not calling.  Bytes read, 0 at the end of
+ * the file, -1 with errno. */
+ssize_t input_fill(struct input *);
+
+/* Waits until a read would not block or `wake` is readable; with wait == false only looks.  True if
+ * a read would not block. */
+bool input_ready(const struct input *, int wake, bool wait);
+
+#endif

@@ -1,0 +1,79 @@
+/* key.c - a record's key as a digest.  A key of one field is its bytes, where they stand; several
+ * are put together as (length, bytes) each; a field that is quoted as CSV counts as its value. */
+#include "key.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+
+void key_init(struct keyer *k, const seen_detector *d, const struct layout *layout,
+              uint32_t max_record) {
+    bool xxh3 = seen_plan_of(d)->spec.hash == SEEN_XXH3;
+    *k = (struct keyer){layout, d, seen_seed(d), xxh3, max_record, NULL, 0};
+}
+
+void key_free(struct keyer *k) {
+    free(k->scratch);
+    k->scratch = NULL;
+}
+
+static inline bool digest_of(const struct keyer *k, const char *key, size_t len, seen_digest *out) {
+    if (!k->xxh3) return seen_key(k->detector, key, len, out, NULL) == 0;
+    *out = seen_hash(key, len, k->seed);
+    return true;
+}
+
+/* Grows with the longest key, which max_record bounds. */
+static void reserve(struct keyer *k, size_t size) {
+    if (size <= k->cap) return;
+    free(k->scratch);
+    k->cap = 2 * size;
+    k->scratch = malloc(k->cap);
+    if (!k->scratch) die("out of memory for a key of %zu bytes", size);
+}
+
+static bool unquoted(struct keyer *k, const struct slice *f, seen_digest *out) {
+    reserve(k, f->len);
+    return digest_of(k, k->scratch, csv_unquote(f->at, f->len, k->scratch), out);
+}
+
+/* Unquotes at the far end of the scratch space, where what is appended cannot reach it. */
+static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
+    const struct layout *l = k->layout;
+    size_t size = 0, at = 0, longest = 0;
+    for (uint32_t i = 0; i < l->keys; i++) {
+        const struct slice *s = &f[l->key[i]];
+        if (!s->at) return false;
+        size += s->len + 10; /* a varint takes 10 bytes at most */
+        if (s->escaped && s->len > longest) longest = s->len;
+    }
+    if (size + longest > k->cap) reserve(k, size + longest);
+    for (uint32_t i = 0; i < l->keys; i++) {
+        const struct slice *s = &f[l->key[i]];
+        const char *value = s->escaped ? k->scratch + size : s->at;
+        size_t len = s->escaped ? csv_unquote(s->at, s->len, k->scratch + size) : s->len;
+        at = seen_key_append(k->scratch, size, at, value, len);
+    }
+    return digest_of(k, k->scratch, at, out);
+}
+
+static inline bool one(struct keyer *k, const struct slice *f, seen_digest *out) {
+    if (!f->at) return false;
+    return f->escaped ? unquoted(k, f, out) : digest_of(k, f->at, f->len, out);
+}
+
+size_t key_batch(struct keyer *k, const struct batch *b, seen_digest *digest, uint16_t *order) {
+    const struct layout *l = k->layout;
+    const struct slice *f = b->field;
+    size_t n = 0;
+    for (size_t i = 0; i < b->n; i++, f += l->slots) {
+        const struct record *r = &b->record[i];
+        bool has =
+            r->bare <= k->max_record && (l->keys == 0   ? digest_of(k, r->at, r->bare, &digest[n])
+                                         : l->keys == 1 ? one(k, &f[l->key[0]], &digest[n])
+                                                        : joined(k, f, &digest[n]));
+        order[n] = (uint16_t)i;
+        n += has;
+    }
+    return n;
+}

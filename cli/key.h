@@ -1,0 +1,24 @@
+/* key.h - a record's key as a digest: the whole record, one field, or several. */
+#ifndef SEEN_KEY_H
+#define SEEN_KEY_H
+
+#include "record.h"
+
+struct keyer {
+    const struct layout *layout;
+    const seen_detector *detector;
+    uint64_t seed;
+    bool xxh3;           /* hash= is the default one, which takes any bytes and never fails */
+    uint32_t max_record; /* longer ones have no key */
+    char *scratch;       /* keys that have to be put together */
+    size_t cap;
+};
+
+void key_init(struct keyer *, const seen_detector *, const struct layout *, uint32_t max_record);
+void key_free(struct keyer *);
+
+/* The digests of those records of the batch that have a key; order[m] is the record of digest m.
+ * Returns how many. */
+size_t key_batch(struct keyer *, const struct batch *, seen_digest *digest, uint16_t *order);
+
+#endif

@@ -1,0 +1,96 @@
+/* record.h - the seam between a format and everything else: bytes -> records -> fields.
+ *
+ * A format is one file with two functions (struct format): `split` cuts complete records off the
+ * front of a buffer and points at the fields that were asked for, without copying; `tail` goes on
+ * through a record that the buffer does not hold to its end, byte runs at a time, so that nothing
+ * is scanned twice.  The two must agree on where a record ends.
+ *
+ *     input    buffer of bytes                                   input.c
+ *     format   struct record, struct slice per wanted field      lines.c delimited.c csv.c
+ *     key      digest and time of each                           key.c time.c
+ *     detector verdict of each
+ *     sink     what is printed                                   sink.c
+ */
+#ifndef SEEN_RECORD_H
+#define SEEN_RECORD_H
+
+#include "seen.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { BATCH = 512 };     /* records judged together */
+enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given to `split` */
+enum { UNREADABLE = 2 };  /* a third verdict, beside SEEN_NEW and SEEN_DUPLICATE */
+enum { NO_SLOT = -1 };
+
+struct slice {
+    const char *at; /* NULL: the record has no such field */
+    uint32_t len;
+    uint32_t escaped; /* 1: still quoted as CSV; csv_unquote gives the value */
+};
+
+struct record {
+    const char *at;
+    uint32_t len;  /* with its line end */
+    uint32_t bare; /* without */
+};
+
+/* Columns are numbered from 0.  A slot is a place in the batch for a column that somebody wants. */
+struct layout {
+    uint32_t slots;   /* fields kept a record */
+    uint32_t width;   /* columns to look at: the last wanted one + 1 */
+    int32_t *slot_of; /* [width], NO_SLOT for columns nobody wants */
+    uint32_t keys;    /* 0: the key is the whole record */
+    uint32_t *key;    /* [keys] slots, in the order asked */
+    int32_t time;     /* slot, or NO_SLOT */
+};
+
+struct batch {
+    size_t n; /* records; they follow each other in the buffer */
+    struct record record[BATCH];
+    struct slice *field; /* [BATCH * layout.slots] */
+    uint8_t verdict[BATCH];
+};
+
+struct splitter {
+    const struct format *format;
+    const struct layout *layout;
+    char delimiter;
+    bool strip_cr;       /* a CR before the newline belongs to the line end */
+    uint64_t lines;      /* newlines behind us in this file (formats with quotes only) */
+    int state;           /* of `tail`, private to the format */
+    bool in_quotes;      /* `tail` stopped inside quotes ... */
+    uint64_t quote_line; /* ... that were opened on this line */
+    uint64_t tail_line;  /* where `tail` is */
+};
+
+struct format {
+    /* Cuts at most BATCH complete records off [p, end); returns the bytes they take.  At the end of
+     * a file (`last`) what is left is a record, too. */
+    size_t (*split)(struct splitter *, const char *p, const char *end, bool last, struct batch *);
+    /* Goes on through an unfinished record: the bytes up to its end, or 0 if [p, end) does not hold
+     * it.  splitter_unfinished() starts anew. */
+    size_t (*tail)(struct splitter *, const char *p, const char *end);
+};
+
+extern const struct format lines_format, delimited_format, csv_format;
+
+static inline void splitter_unfinished(struct splitter *s) {
+    s->state = 0;
+    s->in_quotes = false;
+    s->tail_line = s->lines + 1;
+}
+
+/* The record [at, nl) as the batch keeps it; `nl` is its newline, or `end` where there is none. */
+static inline struct record record_of(const char *at, const char *nl, const char *end, bool crlf) {
+    const char *bare = nl - (crlf && nl > at && nl[-1] == '\r');
+    return (struct record){at, (uint32_t)(nl - at) + (nl < end), (uint32_t)(bare - at)};
+}
+
+/* The value of a field that is still quoted: its length, written at `out`, which has room for the
+ * slice's length. */
+size_t csv_unquote(const char *field, size_t len, char *out);
+
+#endif

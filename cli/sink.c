@@ -1,0 +1,145 @@
+/* sink.c - which records are printed, and how they get out: runs of neighbours are copied as one
+ * into a buffer of our own, and large ones written from where they stand.  The first failure is
+ * kept in `error`; the caller looks there once a batch. */
+#include "sink.h"
+
+#include "cli.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CAP = 128 << 10, DIRECT = 64 << 10 };
+
+static const char *const verdict_names[] = {[SEEN_NEW] = "new", [SEEN_DUPLICATE] = "dup", "-"};
+
+void sink_init(struct sink *s, int fd, enum sink_mode mode, char column) {
+    *s = (struct sink){.fd = fd, .mode = mode, .column = column, .buf = malloc(CAP)};
+    if (!s->buf) die("out of memory for an output buffer");
+}
+
+void sink_free(struct sink *s) {
+    free(s->buf);
+    s->buf = NULL;
+}
+
+/* -- bytes --------------------------------------------------------------------------------------
+ */
+
+static void write_all(struct sink *s, const char *p, size_t n) {
+    while (n > 0 && !s->error) {
+        ssize_t wrote = write(s->fd, p, n);
+        if (wrote >= 0) {
+            p += wrote;
+            n -= (size_t)wrote;
+        } else if (errno == EAGAIN) {
+            poll(&(struct pollfd){.fd = s->fd, .events = POLLOUT}, 1, -1);
+        } else if (errno != EINTR) {
+            s->error = errno;
+        }
+    }
+}
+
+void sink_flush(struct sink *s) {
+    write_all(s, s->buf, s->n);
+    s->n = 0;
+}
+
+void sink_close(struct sink *s) {
+    sink_flush(s);
+    /* A standard output that was never open only matters if something was written to it. */
+    if (close(s->fd) && errno != EBADF && !s->error) s->error = errno;
+}
+
+static void put(struct sink *s, const char *p, size_t n) {
+    if (s->n + n > CAP || n >= DIRECT) sink_flush(s);
+    if (n >= DIRECT) {
+        write_all(s, p, n);
+    } else {
+        memcpy(s->buf + s->n, p, n);
+        s->n += n;
+    }
+}
+
+static void put_text(struct sink *s, const char *text) { put(s, text, strlen(text)); }
+
+/* Before a record: one that ended its file without a newline gets it now that something follows. */
+static void separate(struct sink *s) {
+    if (s->unended) put(s, "\n", 1);
+    s->unended = false;
+}
+
+/* -- records ------------------------------------------------------------------------------------
+ */
+
+static void put_tagged(struct sink *s, const struct record *r, const char *tag) {
+    separate(s);
+    if (s->column) {
+        put(s, r->at, r->bare);
+        put(s, &s->column, 1);
+        put_text(s, tag);
+        put(s, r->at + r->bare, r->len - r->bare);
+    } else {
+        put_text(s, tag);
+        put(s, "\t", 1);
+        put(s, r->at, r->len);
+    }
+    s->unended = r->at[r->len - 1] != '\n';
+}
+
+/* Everything from record i up to, not including, record j. */
+static void put_run(struct sink *s, const struct batch *b, size_t i, size_t j) {
+    const char *at = b->record[i].at, *end = b->record[j - 1].at + b->record[j - 1].len;
+    separate(s);
+    put(s, at, (size_t)(end - at));
+    s->unended = end[-1] != '\n';
+}
+
+static void put_duplicates(struct sink *s, const struct batch *b) {
+    for (size_t i = 0, j; i < b->n; i = j + 1) {
+        while (i < b->n && b->verdict[i] != SEEN_DUPLICATE) i++;
+        for (j = i; j < b->n && b->verdict[j] == SEEN_DUPLICATE;) j++;
+        if (i < j) put_run(s, b, i, j);
+    }
+}
+
+static void put_unique(struct sink *s, const struct batch *b) {
+    for (size_t i = 0, j; i < b->n; i = j + 1) {
+        for (j = i; j < b->n && b->verdict[j] != SEEN_DUPLICATE;) j++;
+        if (i < j) put_run(s, b, i, j);
+    }
+}
+
+void sink_batch(struct sink *s, const struct batch *b) {
+    if (s->mode == SINK_UNIQUE) put_unique(s, b);
+    if (s->mode == SINK_DUPLICATES) put_duplicates(s, b);
+    if (s->mode == SINK_TAG)
+        for (size_t i = 0; i < b->n; i++)
+            put_tagged(s, &b->record[i], verdict_names[b->verdict[i]]);
+}
+
+void sink_header(struct sink *s, const struct record *r) {
+    if (s->mode == SINK_TAG) {
+        put_tagged(s, r, "seen");
+        return;
+    }
+    separate(s);
+    put(s, r->at, r->len);
+    s->unended = r->at[r->len - 1] != '\n';
+}
+
+void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool last) {
+    const char *tag = verdict_names[UNREADABLE];
+    if (s->mode == SINK_DUPLICATES) return;
+    if (first) separate(s);
+    if (first && s->mode == SINK_TAG && !s->column) put_text(s, tag), put(s, "\t", 1);
+    if (last && s->mode == SINK_TAG && s->column) {
+        struct record r = record_of(p, p + n - (n > 0 && p[n - 1] == '\n'), p + n, true);
+        put_tagged(s, &r, tag);
+        return;
+    }
+    put(s, p, n);
+    if (last) s->unended = n > 0 && p[n - 1] != '\n';
+}

@@ -1,0 +1,33 @@
+/* sink.h - which records are printed, and how they get out. */
+#ifndef SEEN_SINK_H
+#define SEEN_SINK_H
+
+#include "record.h"
+
+enum sink_mode { SINK_UNIQUE, SINK_DUPLICATES, SINK_TAG };
+
+struct sink {
+    int fd;
+    enum sink_mode mode;
+    char column; /* SINK_TAG: the verdict is a last column behind this byte; 0: a first TAB field */
+    bool unended; /* the last record written had no newline */
+    int error;    /* errno of the write that failed: from then on nothing is written */
+    char *buf;
+    size_t n;
+};
+
+void sink_init(struct sink *, int fd, enum sink_mode, char column);
+void sink_free(struct sink *);
+
+/* A header line goes out in every mode; with `column` it gets one named "seen". */
+void sink_header(struct sink *, const struct record *);
+void sink_batch(struct sink *, const struct batch *);
+
+/* One record that nobody could judge, in as many pieces as it takes; the last is not empty and
+ * holds the whole line end. */
+void sink_unreadable(struct sink *, const char *p, size_t n, bool first, bool last);
+
+void sink_flush(struct sink *);
+void sink_close(struct sink *); /* flushes, and asks the system whether all has arrived */
+
+#endif

@@ -1,0 +1,221 @@
+/* stats.c - the account a run gives of itself: for people, aligned; for programs, one JSON object.
+ *
+ * records = unique + duplicates + unparseable.  Rates and times are of the whole run. */
+#include "stats.h"
+
+#include "cli.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- text helpers --------------------------------------------------------------------------------
+ */
+
+/* 1234567 as 1,234,567 in a buffer of the caller's. */
+struct number {
+    char text[32];
+};
+
+static struct number grouped(uint64_t n) {
+    char digits[24];
+    struct number out;
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0) out.text[at++] = ',';
+        out.text[at++] = digits[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+/* Small expectations need their digits, large ones do not. */
+static struct number expected(double x) {
+    if (x >= 100) return grouped((uint64_t)(x + 0.5));
+    struct number out;
+    snprintf(out.text, sizeof out.text, x > 0 && x < 0.001 ? "%.1e" : x < 10 ? "%.3f" : "%.1f", x);
+    return out;
+}
+
+static struct number size_of(uint64_t bytes) {
+    struct number out;
+    seen_print_size(bytes, out.text, sizeof out.text);
+    return out;
+}
+
+static struct number span_of(uint64_t us) {
+    struct number out;
+    if (us > 1000000) us -= us % 1000000; /* nobody reads the microseconds of an hour */
+    seen_print_span(us, out.text, sizeof out.text);
+    return out;
+}
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static double per_second(uint64_t records, double seconds) {
+    return seconds > 0 ? (double)records / seconds : 0;
+}
+
+static void row(const char *name, const char *value, const char *note) {
+    fprintf(stderr, "  %-18s %14s%s%s\n", name, value, *note ? "   " : "", note);
+}
+
+/* What of the window was really kept, in words, or the span or count it shrank to. */
+static struct number kept_text(const struct seen_plan *plan, const struct seen_stats *s) {
+    struct number out = {"all of it"};
+    if (s->forgotten == 0) return out;
+    if (s->kept == SEEN_NEVER) return (struct number){"not all of it"};
+    return plan->spec.unit == SEEN_MICROSECONDS ? span_of(s->kept) : grouped(s->kept);
+}
+
+static void window_text(const struct seen_spec *spec, char *buf, size_t cap) {
+    char text[512];
+    seen_spec_print(spec, text, sizeof text);
+    snprintf(buf, cap, "%.*s", (int)strcspn(text, " "), text);
+}
+
+/* -- for people ----------------------------------------------------------------------------------
+ */
+
+static void print_counts(const struct seen_stats *s, const struct run_counts *c) {
+    char note[128];
+    uint64_t records = s->records + c->unreadable;
+    snprintf(note, sizeof note, "in %.1f s, %s a second", c->seconds,
+             grouped((uint64_t)per_second(records, c->seconds)).text);
+    row("records", grouped(records).text, note);
+    snprintf(note, sizeof note, "%.2f %%", percent(s->unique, records));
+    row("unique", grouped(s->unique).text, note);
+    snprintf(note, sizeof note, "%.2f %%", percent(s->duplicates, records));
+    row("duplicates", grouped(s->duplicates).text, note);
+    snprintf(note, sizeof note, "expected among the duplicates; 95 %%: %s to %s",
+             grouped(s->false_lo).text, grouped(s->false_hi).text);
+    row("false duplicates", expected(s->expected_false).text, note);
+    row("unparseable", grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
+    uint64_t most = c->late_most > s->late_most ? c->late_most : s->late_most;
+    snprintf(note, sizeof note, "by %s at most", span_of(most).text);
+    if (s->late + c->late) row("late", grouped(s->late + c->late).text, note);
+}
+
+static void print_state(const seen_detector *d, const struct seen_stats *s) {
+    const struct seen_plan *plan = seen_plan_of(d);
+    char note[160], window[64];
+    window_text(&plan->spec, window, sizeof window);
+    snprintf(note, sizeof note, "kept: %s", kept_text(plan, s).text);
+    row("window", window, note);
+    snprintf(note, sizeof note, "%s keys of %s planned", grouped(s->stored).text,
+             grouped(s->capacity).text);
+    row("memory", size_of(s->bytes).text, note);
+    char fp[32];
+    snprintf(fp, sizeof fp, "%.2g", s->fp_now);
+    snprintf(note, sizeof note, "now; %.2g planned for a full window", plan->fp_full);
+    row("fp rate", fp, note);
+    if (s->landmarks) row("windows begun", grouped(s->landmarks).text, "after the first");
+    if (s->forgotten) row("forgotten", grouped(s->forgotten).text, "keys, for want of memory");
+}
+
+void stats_print_text(const seen_detector *d, const struct run_counts *c) {
+    struct seen_stats s;
+    char spec[512];
+    seen_stats(d, &s);
+    seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
+    message_transient(NULL);
+    fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
+    print_counts(&s, c);
+    print_state(d, &s);
+}
+
+void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
+    struct seen_stats s;
+    char line[128];
+    seen_stats(d, &s);
+    uint64_t records = s.records + c->unreadable;
+    snprintf(line, sizeof line, "%s records, %s a second, %.1f %% duplicates",
+             grouped(records).text, grouped((uint64_t)per_second(records, c->seconds)).text,
+             percent(s.duplicates, records));
+    message_transient(line);
+}
+
+/* -- for programs --------------------------------------------------------------------------------
+ */
+
+static void json_text(const char *name, const char *value) {
+    fprintf(stderr, "\"%s\":\"", name);
+    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            fprintf(stderr, "\\%c", *p);
+        else if (*p < 0x20)
+            fprintf(stderr, "\\u%04x", *p);
+        else
+            fputc(*p, stderr);
+    }
+    fputs("\",", stderr);
+}
+
+static void json_count(const char *name, uint64_t value) {
+    fprintf(stderr, "\"%s\":%" PRIu64 ",", name, value);
+}
+
+static void json_real(const char *name, double value) {
+    if (isfinite(value))
+        fprintf(stderr, "\"%s\":%.9g,", name, value);
+    else
+        fprintf(stderr, "\"%s\":null,", name);
+}
+
+static void json_counts(const struct seen_stats *s, const struct run_counts *c) {
+    uint64_t records = s->records + c->unreadable;
+    json_count("records", records);
+    json_count("unique", s->unique);
+    json_count("duplicates", s->duplicates);
+    json_real("expected_false_duplicates", s->expected_false);
+    fprintf(stderr, "\"expected_false_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->false_lo,
+            s->false_hi);
+    json_count("unparseable", c->unreadable);
+    json_count("late", s->late + c->late);
+    json_count("late_most_us", c->late_most > s->late_most ? c->late_most : s->late_most);
+    json_real("seconds", c->seconds);
+    json_real("records_per_second", per_second(records, c->seconds));
+}
+
+static void json_state(const seen_detector *d, const struct seen_stats *s) {
+    const struct seen_plan *plan = seen_plan_of(d);
+    const char *unit = plan->spec.unit == SEEN_MICROSECONDS ? "us" : "records";
+    char window[64];
+    window_text(&plan->spec, window, sizeof window);
+    json_text("window", window);
+    /* What was asked and what was kept, in one unit; null: no length, or not known. */
+    if (plan->spec.unit == SEEN_EXPLICIT)
+        fputs("\"window_unit\":null,\"window_asked\":null,", stderr);
+    else
+        json_text("window_unit", unit), json_count("window_asked", plan->spec.length);
+    if (s->forgotten && s->kept != SEEN_NEVER)
+        json_count("window_kept", s->kept);
+    else if (s->forgotten || plan->spec.unit == SEEN_EXPLICIT)
+        fputs("\"window_kept\":null,", stderr);
+    else
+        json_count("window_kept", plan->spec.length);
+    json_text("filter", plan->filter ? plan->filter : "");
+    json_count("memory_bytes", s->bytes);
+    json_count("stored", s->stored);
+    json_count("capacity", s->capacity);
+    json_real("fp_now", s->fp_now);
+    json_real("fp_full", plan->fp_full);
+    json_count("landmarks", s->landmarks);
+    json_count("forgotten", s->forgotten);
+}
+
+void stats_print_json(const seen_detector *d, const struct run_counts *c) {
+    struct seen_stats s;
+    char spec[512];
+    seen_stats(d, &s);
+    seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
+    message_transient(NULL);
+    fputc('{', stderr);
+    json_counts(&s, c);
+    json_state(d, &s);
+    json_text("spec", spec);
+    fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));
+}

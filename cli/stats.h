@@ -1,0 +1,20 @@
+/* stats.h - the account a run gives of itself, on stderr. */
+#ifndef SEEN_STATS_H
+#define SEEN_STATS_H
+
+#include "judge.h"
+
+/* What the detector does not know about a run. */
+struct run_counts {
+    uint64_t unreadable;      /* records passed through unjudged */
+    uint64_t late, late_most; /* counted here rather than by the engine: with --zone */
+    double seconds;
+};
+
+void stats_print_text(const seen_detector *, const struct run_counts *);
+void stats_print_json(const seen_detector *, const struct run_counts *);
+
+/* One line for a terminal: records, rate, share of duplicates. */
+void stats_print_progress(const seen_detector *, const struct run_counts *);
+
+#endif

@@ -1,0 +1,33 @@
+/* time.h - what a time field says, and where days and weeks begin in a time zone. */
+#ifndef SEEN_CLI_TIME_H
+#define SEEN_CLI_TIME_H
+
+#include "seen.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Reads a time, in microseconds since the epoch:
+ *
+ *     1604686251  1604686251.25   up to 11 digits: seconds
+ *     1604686251250               12 to 14: milliseconds
+ *     1604686251250000            15 to 17: microseconds
+ *     2020-11-06T18:10:51Z        RFC 3339: also with a space or _ for T, fractions, an offset
+ *     2020-11-06 18:10:51         ... and, without an offset, UTC
+ *
+ * Leading zeros are no digits.  False if it is none of these, or before 1970. */
+bool time_parse(seen_time *, const char *text, size_t len);
+
+seen_time time_now(void);    /* the wall clock */
+double time_monotonic(void); /* seconds; for rates */
+
+/* -- zones --------------------------------------------------------------------------------------
+ */
+
+/* Makes NAME the process's time zone.  False if the system does not know it. */
+bool time_set_zone(const char *name);
+
+/* The first moment after t that begins a day (or, with `week`, a Monday) in that zone. */
+seen_time time_next_boundary(seen_time t, bool week);
+
+#endif
