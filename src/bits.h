@@ -2,7 +2,12 @@
 #ifndef BITS_H
 #define BITS_H
 
+#include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* For code that is specialised by constant arguments. */
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
 
 __extension__ typedef unsigned __int128 bits_u128;
 
@@ -26,5 +31,16 @@ static inline uint64_t bits_draw(uint64_t lo, uint64_t hi, uint64_t i) {
 static inline uint64_t bits_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t bits_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t bits_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
+
+/* How many of n bytes, each 0 or 1, are 1. */
+static inline size_t bits_count(const uint8_t *bytes, size_t n) {
+    size_t i = 0, sum = 0;
+    for (uint64_t eight; i + 8 <= n; i += 8) {
+        memcpy(&eight, bytes + i, 8);
+        sum += eight * 0x0101010101010101u >> 56;
+    }
+    for (; i < n; i++) sum += bytes[i];
+    return sum;
+}
 
 #endif

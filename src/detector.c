@@ -155,10 +155,8 @@ void seen_observe(seen_detector *d, size_t n, const seen_digest *digest, const s
             d->shard[0].ops->observe(&d->shard[0], batch, digest, at, verdict);
         else
             observe_shards(d, batch, digest, at, verdict);
-        uint64_t duplicates = 0;
-        for (size_t i = 0; i < batch; i++) duplicates += verdict[i];
         d->counters.records += batch;
-        d->counters.duplicates += duplicates;
+        d->counters.duplicates += bits_count(verdict, batch);
         n -= batch;
         digest += batch;
         verdict += batch;

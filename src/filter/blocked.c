@@ -52,7 +52,8 @@ static inline int covers(vector a, vector b) {
 }
 
 static inline vector probes(uint64_t word, vector once) {
-    for (int i = 0; i < 8; i++) once.lane[i] <<= word >> (6 * i) & 63;
+    for (int i = 0; i < 7; i++) once.lane[i] <<= word >> (6 * i) & 63;
+    once.lane[7] <<= (word >> 42) * 48 >> 22;
     return once;
 }
 
@@ -80,7 +81,7 @@ static void find(const struct filter *f, uint64_t generation, size_t n, const se
     uint32_t live = f->shape.live;
     uint64_t buckets = f->shape.lines / live;
     for (size_t i = 0; i < n; i++) {
-        uint64_t bucket = live * bits_range(d[i].lo, buckets);
+        uint64_t bucket = live * table_place(d[i].lo, buckets);
         vector mask = mask_of(d[i], f->shape.k);
         age[i] = FILTER_NONE;
         for (uint32_t c = 0; c < live; c++) {

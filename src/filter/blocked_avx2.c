@@ -27,11 +27,14 @@ static inline int covers(vector a, vector b) {
 }
 
 static inline vector probes(uint64_t word, vector once) {
-    __m256i all = _mm256_set1_epi64x((long long)word), six = _mm256_set1_epi64x(63);
+    __m256i all = _mm256_set1_epi64x((long long)word);
     __m256i low = _mm256_srlv_epi64(all, _mm256_setr_epi64x(0, 6, 12, 18));
     __m256i high = _mm256_srlv_epi64(all, _mm256_setr_epi64x(24, 30, 36, 42));
-    return (vector){_mm256_sllv_epi64(once.low, _mm256_and_si256(low, six)),
-                    _mm256_sllv_epi64(once.high, _mm256_and_si256(high, six))};
+    low = _mm256_and_si256(low, _mm256_set1_epi64x(63));
+    high = _mm256_and_si256(high, _mm256_setr_epi64x(63, 63, 63, 0x3fffff));
+    high = _mm256_mul_epu32(high, _mm256_setr_epi64x(1, 1, 1, 48));
+    high = _mm256_srlv_epi64(high, _mm256_setr_epi64x(0, 0, 0, 22));
+    return (vector){_mm256_sllv_epi64(once.low, low), _mm256_sllv_epi64(once.high, high)};
 }
 
 #include "filter/blocked_kernel.h"

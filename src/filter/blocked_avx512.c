@@ -14,9 +14,13 @@ static inline int covers(vector a, vector b) {
 }
 
 static inline vector probes(uint64_t word, vector once) {
-    vector shifts = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
-    vector position = _mm512_srlv_epi64(_mm512_set1_epi64((long long)word), shifts);
-    return _mm512_sllv_epi64(once, _mm512_and_si512(position, _mm512_set1_epi64(63)));
+    vector from = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
+    vector mask = _mm512_setr_epi64(63, 63, 63, 63, 63, 63, 63, 0x3fffff);
+    vector times = _mm512_setr_epi64(1, 1, 1, 1, 1, 1, 1, 48);
+    vector down = _mm512_setr_epi64(0, 0, 0, 0, 0, 0, 0, 22);
+    vector field =
+        _mm512_and_si512(_mm512_srlv_epi64(_mm512_set1_epi64((long long)word), from), mask);
+    return _mm512_sllv_epi64(once, _mm512_srlv_epi64(_mm512_mul_epu32(field, times), down));
 }
 
 #include "filter/blocked_kernel.h"

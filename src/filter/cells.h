@@ -76,9 +76,9 @@ void cells_merge(struct filter *into, uint64_t into_generation, const struct fil
 
 #define CELLS_GROUP 16 /* keys whose lines are fetched ahead of use */
 
-static inline __attribute__((always_inline)) size_t cells_observe(
-    struct filter *f, uint64_t generation, size_t n, const seen_digest *digest, uint8_t *verdict,
-    cells_place_fn *place, uint32_t width) {
+ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t n,
+                                   const seen_digest *digest, uint8_t *verdict,
+                                   cells_place_fn *place, uint32_t width) {
     const struct filter_shape *shape = &f->shape;
     uint64_t(*lines)[8] = f->block;
     uint32_t k = shape->k, a_line = cells_a_line(width);
@@ -115,11 +115,9 @@ static inline __attribute__((always_inline)) size_t cells_observe(
     return added;
 }
 
-static inline __attribute__((always_inline)) void cells_find(const struct filter *f,
-                                                             uint64_t generation, size_t n,
-                                                             const seen_digest *digest,
-                                                             uint32_t *age, cells_place_fn *place,
-                                                             uint32_t width) {
+ALWAYS_INLINE void cells_find(const struct filter *f, uint64_t generation, size_t n,
+                              const seen_digest *digest, uint32_t *age, cells_place_fn *place,
+                              uint32_t width) {
     const struct filter_shape *shape = &f->shape;
     const uint64_t(*lines)[8] = (const uint64_t(*)[8])f->block;
     uint32_t a_line = cells_a_line(width);

@@ -23,6 +23,14 @@ static inline uint16_t table_stamp(const uint64_t *line) {
     return (uint16_t)(line[7] >> TABLE_STAMP_SHIFT);
 }
 
+/* The line, or bucket of lines, of a uniform 64-bit draw.  Up to 2^24 of them 32 bits are even
+ * enough, and a vector machine finds several at once. */
+static inline uint64_t table_place(uint64_t draw, uint64_t places) {
+    if (places <= (uint64_t)1 << 24)
+        return (uint64_t)(uint32_t)(draw >> 32) * (uint32_t)places >> 32;
+    return bits_range(draw, places);
+}
+
 uint64_t table_size(const struct filter_shape *, uint64_t keys);
 void table_slice(uint64_t generation, uint64_t lines, uint64_t *from, uint64_t *to);
 int table_save(const struct filter *, struct seen_writer);

@@ -24,7 +24,7 @@
 #include "detector.h"
 #include "error.h"
 #include "plan/plan.h"
-#include "plan/theory.h"
+#include "window/account.h"
 
 #include <math.h>
 
@@ -33,18 +33,17 @@
 
 /* What a snapshot keeps of it. */
 struct ring {
-    uint64_t generation;   /* logical number of the current one */
-    uint64_t boundary;     /* clock at which the next begins; UINT64_MAX: by landmark only */
-    uint64_t begun;        /* generations begun after the first with something in it */
-    double expected_false; /* false duplicates, summed over verdicts */
+    uint64_t generation; /* logical number of the current one */
+    uint64_t boundary;   /* clock at which the next begins; UINT64_MAX: by landmark only */
+    uint64_t begun;      /* generations begun after the first with something in it */
+    struct account_sum sum;
 };
 
 struct state {
-    struct ring ring;
-    uint64_t step;    /* length of a generation on the clock; 0: by landmark only */
-    double p, others; /* false-positive rate now, and of the full generations */
-    uint64_t p_until; /* load of the current generation at which p is computed anew */
-    uint64_t load[];  /* keys stored in each live generation, at generation mod live */
+    struct ring ring; /* its sum is up to date in snapshots only */
+    struct account account;
+    uint64_t step;   /* length of a generation on the clock; 0: by landmark only */
+    uint64_t load[]; /* keys stored in each live generation, at generation mod live */
 };
 
 static uint32_t live_of(const struct window *w) { return w->filter.shape.live; }
@@ -139,7 +138,21 @@ static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_
 /* -- life
  * ------------------------------------------------------------------------------------------ */
 
-static void renew_rate(struct window *w);
+static void open_piece(struct window *w) {
+    struct state *s = w->state;
+    account_open(&s->account, &w->filter, *load_of(w, s->ring.generation));
+}
+
+static void close_piece(struct window *w) {
+    struct state *s = w->state;
+    uint64_t *load = load_of(w, s->ring.generation);
+    *load += account_close(&s->account, &w->filter, *load);
+}
+
+static struct account_sum sum_now(const struct window *w) {
+    const struct state *s = w->state;
+    return account_now(&s->account, &w->filter, *load_of(w, s->ring.generation));
+}
 
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
@@ -153,7 +166,7 @@ static void init(struct window *w) {
         spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS && s->step % WEEK == 0;
     s->ring.boundary = !s->step ? UINT64_MAX : weeks ? MONDAY : s->step;
     if (w->filter.ops->init) w->filter.ops->init(&w->filter);
-    renew_rate(w);
+    open_piece(w);
 }
 
 static void destroy(struct window *w) {
@@ -163,19 +176,6 @@ static void destroy(struct window *w) {
 /* -- rotation
  * -------------------------------------------------------------------------------------- */
 
-static double rate_of(const struct window *w, uint64_t load) {
-    return load ? w->filter.ops->fp(&w->filter.shape, (double)load) : 0;
-}
-
-/* The rate changes with the current generation's load: often enough to follow it within 1 %. */
-static void renew_rate(struct window *w) {
-    struct state *s = w->state;
-    uint64_t load = *load_of(w, s->ring.generation);
-    double now = rate_of(w, load + load / 256);
-    s->p = now + s->others - now * s->others;
-    s->p_until = load + load / 128 + 1;
-}
-
 static void begin_generation(struct window *w) {
     struct state *s = w->state;
     s->ring.generation++;
@@ -183,13 +183,14 @@ static void begin_generation(struct window *w) {
     w->filter.ops->advance(&w->filter, s->ring.generation);
 }
 
+/* After a change of generations. */
 static void renew_others(struct window *w) {
     struct state *s = w->state;
     double none = 1;
     for (uint32_t a = 1; a < live_of(w) && a <= s->ring.generation; a++)
-        none *= 1 - rate_of(w, *load_of(w, s->ring.generation - a));
-    s->others = 1 - none;
-    renew_rate(w);
+        none *= 1 - account_rate(&w->filter, *load_of(w, s->ring.generation - a));
+    s->account.others = 1 - none;
+    open_piece(w);
 }
 
 static bool empty(const struct window *w) {
@@ -206,6 +207,7 @@ static uint64_t steps_to(const struct state *s, uint64_t at) {
 static void advance_to(struct window *w, uint64_t at) {
     struct state *s = w->state;
     uint64_t steps = steps_to(s, at);
+    close_piece(w);
     if (!empty(w)) {
         s->ring.begun += bits_min(steps, live_of(w));
         for (uint64_t i = bits_min(steps, live_of(w)); i > 0; i--) begin_generation(w);
@@ -216,6 +218,7 @@ static void advance_to(struct window *w, uint64_t at) {
 
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
+    close_piece(w);
     if (!empty(w)) {
         s->ring.begun += live_of(w) > 1 ? live_of(w) : 1;
         for (uint32_t i = 0; i < live_of(w); i++) begin_generation(w);
@@ -237,10 +240,11 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
             for (run = 1; at[i + run] < s->ring.boundary;) run++;
         uint64_t *load = load_of(w, s->ring.generation);
         *load += w->filter.ops->observe(&w->filter, s->ring.generation, run, d + i, verdict + i);
-        uint64_t fresh = run;
-        for (size_t j = i; j < i + run; j++) fresh -= verdict[j];
-        if (s->p < 1) s->ring.expected_false += (double)fresh * s->p / (1 - s->p);
-        if (*load >= s->p_until) renew_rate(w);
+        s->account.fresh += run - bits_count(verdict + i, run);
+        if (*load >= s->account.until) {
+            close_piece(w);
+            open_piece(w);
+        }
         i += run;
     }
 }
@@ -280,6 +284,7 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
 static void merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
     struct state *s = w->state;
     uint64_t start, from_start;
+    close_piece(w);
     if (at >= s->ring.boundary) advance_to(w, at);
     generation_at(w, at, &start);
     uint64_t theirs = generation_at(from, from_at, &from_start);
@@ -290,7 +295,8 @@ static void merge(struct window *w, uint64_t at, const struct window *from, uint
         uint64_t to = s->ring.generation + live_of(w) - a + (younger && a);
         if (!gone) *load_of(w, to) += *load_of(from, theirs - a);
     }
-    s->ring.expected_false += ((const struct state *)from->state)->ring.expected_false;
+    struct account_sum sum = sum_now(from);
+    s->account.sum.expected += sum.expected;
     renew_others(w);
 }
 
@@ -302,18 +308,19 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
         if (now - a > s->ring.generation) continue;
         uint64_t load = *load_of(w, now - a);
         out->stored += load;
-        none *= 1 - rate_of(w, load);
+        none *= 1 - account_rate(&w->filter, load);
     }
     out->fp_now += (1 - none) / (double)w->plan->spec.shards;
-    out->expected_false += s->ring.expected_false;
+    out->expected_false += sum_now(w).expected;
     out->landmarks = bits_max(out->landmarks, s->ring.begun);
     if (w->filter.ops->stats) w->filter.ops->stats(&w->filter, out);
 }
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
+    close_piece(w);
     s->ring.begun = 0;
-    s->ring.expected_false = 0;
+    s->account.sum.expected = 0;
 }
 
 /* -- snapshot
@@ -321,7 +328,9 @@ static void clear_counters(struct window *w) {
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    if (out.write(out.ctx, &s->ring, sizeof s->ring)) return -1;
+    struct ring ring = s->ring;
+    ring.sum = sum_now(w);
+    if (out.write(out.ctx, &ring, sizeof ring)) return -1;
     if (out.write(out.ctx, s->load, live_of(w) * sizeof *s->load)) return -1;
     return w->filter.ops->save(&w->filter, out);
 }
@@ -337,11 +346,12 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < (uint64_t)1 << 62
                         : r->boundary == UINT64_MAX;
     bool aligned = !step || w->plan->spec.unit == SEEN_RECORDS || (r->boundary - first) % step == 0;
-    bool sane =
-        isfinite(r->expected_false) && r->expected_false >= 0 && r->generation < (uint64_t)1 << 62;
+    bool sane = isfinite(r->sum.expected) && r->sum.expected >= 0 && r->sum.unnoticed >= 0 &&
+                r->sum.unnoticed < 1e15 && r->generation < (uint64_t)1 << 62;
     for (uint32_t a = 0; a < live_of(w); a++) sane &= s->load[a] < (uint64_t)1 << 62;
     if (!clocked || !aligned || !sane)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    s->account.sum = r->sum;
     int bad = w->filter.ops->load(&w->filter, r->generation, in, limit, e);
     if (!bad) renew_others(w);
     return bad;

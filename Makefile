@@ -1,0 +1,46 @@
+# The two commands: `make demo` shows what seen does, `make check` passes every test.  Both install
+# what is missing (Debian packages, as root or with sudo).  The build itself is meson's.
+
+BUILD = build
+MESON = meson setup $(MESONFLAGS)
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) --quiet
+
+$(BUILD)/build.ninja:
+	@tools/setup.sh --only-look build
+	@$(MESON) $(BUILD) > /dev/null
+
+demo: setup-build all
+	@tools/demo.sh
+
+check: setup-test all
+	@tools/check.sh $(BUILD)
+
+# The same tests on a build in which every wrong access and every overflow stops the program.
+check-asan: setup-test
+	@test -f build-asan/build.ninja || meson setup build-asan -Dbuildtype=debugoptimized \
+		-Db_sanitize=address,undefined -Db_lundef=false > /dev/null
+	@ninja -C build-asan --quiet
+	@tools/check.sh build-asan
+
+# Hours rather than minutes: 10 GiB streams, filters of 5e9 bits, 100,000 mutations.
+check-long: setup-test all
+	@SEEN_LONG=1 tools/check.sh $(BUILD)
+
+bench: setup-build all
+	@bench/run.sh $(BUILD)
+
+install: all
+	@meson install -C $(BUILD)
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+setup-build setup-test: setup-%:
+	@tools/setup.sh $*
+
+clean:
+	rm -rf build build-asan
+
+.PHONY: all demo check check-asan check-long bench install format clean setup-build setup-test

@@ -1,0 +1,39 @@
+/* account.h - how many duplicates were false, by expectation, while a filter fills.
+ *
+ * Each record called new stands for p/(1-p) that were new and called duplicates, p being the
+ * false-positive rate at its time.  The rate follows the load of the current generation, closely a
+ * power of it over a short piece: so it is computed at the ends of pieces, each half as long as all
+ * before, and integrated between them. */
+#ifndef ACCOUNT_H
+#define ACCOUNT_H
+
+#include "filter/filter.h"
+
+/* What a snapshot keeps. */
+struct account_sum {
+    double expected;  /* false duplicates */
+    double unnoticed; /* of them, keys that are still to be added to the load, below one */
+};
+
+struct account {
+    struct account_sum sum;
+    double others;  /* rate of the full generations */
+    double odds;    /* p/(1-p) when the open piece began ... */
+    uint64_t from;  /* ... at this load of the current generation; */
+    uint64_t until; /* it is to be closed at this one */
+    uint64_t fresh; /* records called new in it */
+};
+
+double account_rate(const struct filter *, uint64_t load); /* of one generation */
+
+/* Begins a piece at a load of the current generation. */
+void account_open(struct account *, const struct filter *, uint64_t load);
+
+/* Ends it.  Returns the keys that the current generation took for its own: they changed nothing,
+ * but the formulas count every key thrown in, so they are to be added to its load. */
+uint64_t account_close(struct account *, const struct filter *, uint64_t load);
+
+/* The sum with the open piece. */
+struct account_sum account_now(const struct account *, const struct filter *, uint64_t load);
+
+#endif

@@ -1,0 +1,51 @@
+#!/bin/sh
+# Runs every test of one build and says how many passed: unit and law tests in C, the command line's
+# in pytest, the source's form.  Closes with "N passed, N failed" and fails if one failed.
+#
+#     tools/check.sh build
+set -u
+build=${1:-build}
+cd "$(dirname "$0")/.."
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+passed=0 failed=0
+
+count() { # count WHAT PASSED FAILED
+    passed=$((passed + $2)) failed=$((failed + $3))
+    printf '%-28s %4d passed, %d failed\n' "$1" "$2" "$3"
+}
+
+sum() { awk -v k="$2" '$0 ~ k { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^test/) n += $i } END { print n + 0 }' "$1"; }
+
+# -- unit and law tests: meson runs them, cmocka counts them -----------------------------------------
+meson test -C "$build" --no-rebuild --print-errorlogs > "$log/meson" 2>&1
+status=$?
+tail -n 40 "$log/meson" | grep -vE '^(ninja|$)' > "$log/tail"
+text="$build/meson-logs/testlog.txt"
+p=$(sum "$text" 'PASSED  ') f=$(sum "$text" 'FAILED  ')
+# A program that crashed or timed out reports no count of its own.
+if [ $status -ne 0 ] && [ "$f" = 0 ]; then f=1; fi
+[ $status -eq 0 ] || cat "$log/meson"
+count "unit and law tests" "$p" "$f"
+
+# -- the command line --------------------------------------------------------------------------------
+SEEN="$build/seen" /usr/bin/python3 -m pytest -q -p no:cacheprovider -rs test/cli > "$log/pytest" 2>&1
+status=$?
+line=$(tail -n 1 "$log/pytest")
+number() { echo "$line" | grep -oE "[0-9]+ $1" | grep -oE '[0-9]+' || echo 0; }
+p=$(number passed) f=$(($(number failed) + $(number error)))
+if [ $status -ne 0 ] && [ "$f" = 0 ]; then f=1; fi
+[ $status -eq 0 ] || cat "$log/pytest"
+grep '^SKIPPED' "$log/pytest"
+count "command line" "$p" "$f"
+
+# -- the source's form -------------------------------------------------------------------------------
+if command -v clang-format > /dev/null; then
+    f=0
+    git ls-files '*.c' '*.h' 2> /dev/null | xargs -r clang-format --dry-run -Werror > "$log/format" 2>&1 || f=1
+    [ $f = 0 ] || { grep -E 'error:' "$log/format" | head -5; echo "make format mends it"; }
+    count "source format" $((1 - f)) $f
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
