@@ -20,11 +20,13 @@
 
 extern const struct filter_ops filter_exact;
 
+#define BIAS_MOST ((uint64_t)1 << 62)
+
 struct state {
     struct store store;
     uint64_t reach; /* a key counts while clock - stamp <= reach */
-    uint64_t
-        bias; /* stamp = clock + bias; a landmark raises it, so that all before is out of reach */
+    uint64_t bias;  /* stamp = clock + bias, from reach + 1, so that a key can be older than the
+                       first record (merge); a landmark raises it: all before is out of reach */
     uint64_t landmarks;
 };
 
@@ -55,7 +57,11 @@ static void init(struct window *w) {
     struct state *s = w->state;
     store_init(&s->store, w->filter.alloc, spec->lines);
     s->reach = spec->unit == SEEN_RECORDS ? spec->length : spec->length - 1;
+    s->bias = s->reach + 1;
 }
+
+/* The oldest stamp that counts at clock `at`. */
+static uint64_t least(const struct state *s, uint64_t at) { return at + s->bias - s->reach; }
 
 static void destroy(struct window *w) { store_free(&((struct state *)w->state)->store); }
 
@@ -85,13 +91,12 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    if (!s->store.size) return;
+    if (!store_live(&s->store, least(s, at))) return;
     s->landmarks++;
     s->bias += s->reach + 1;
-    if (s->bias < (uint64_t)1 << 62) return;
-    (void)at;
-    store_free(&s->store); /* once in thousands of landmarks: start counting anew */
-    s->bias = 0;
+    if (s->bias < BIAS_MOST) return;
+    store_empty(&s->store); /* once in thousands of landmarks: start counting anew */
+    s->bias = s->reach + 1;
 }
 
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
@@ -107,15 +112,13 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
 static void merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
     struct state *s = w->state;
     const struct state *other = from->state;
-    uint64_t theirs = from_at + other->bias;
-    uint64_t least = theirs > other->reach ? theirs - other->reach : 0;
-    store_merge(&s->store, at + s->bias, &other->store, theirs, least, 0);
+    store_merge(&s->store, at + s->bias, least(s, at), &other->store, from_at + other->bias,
+                least(other, from_at), 0);
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
-    (void)at;
-    out->stored += s->store.size;
+    out->stored += store_live(&s->store, least(s, at));
     out->bytes += s->store.bytes;
     out->forgotten += s->store.forgotten;
     out->kept = bits_min(out->kept, s->store.kept);
@@ -145,7 +148,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct saved saved;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (saved.bias >= (uint64_t)1 << 62)
+    if (saved.bias <= s->reach || saved.bias >= BIAS_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->bias = saved.bias;
     s->landmarks = saved.landmarks;

@@ -11,8 +11,7 @@
  *                probe    0         1         2            6         7      (k <= 8)
  *                         8         9        10      …    14        15      (k <= 16)  …
  *
- *            The digest's low half says which line, its high half the positions: 6 bits a lane for
- *            seven of them, 22 bits for the last (48 of 2^22 equal parts).
+ *            The digest's low half says which line, its high half the positions: a byte a lane.
  *            In a jumping window the lines of a bucket lie side by side, one for each of the Q+1
  *            generations, and each counts while its stamp is young enough.
  * Example    n = 7.5e6 keys in 48 MiB, k = 12: no key in a million is called a duplicate wrongly.
@@ -51,9 +50,8 @@ static inline int covers(vector a, vector b) {
     return missing == 0;
 }
 
-static inline vector probes(uint64_t word, vector once) {
-    for (int i = 0; i < 7; i++) once.lane[i] <<= word >> (6 * i) & 63;
-    once.lane[7] <<= (word >> 42) * 48 >> 22;
+static inline vector probes(const uint64_t *word, vector once) {
+    for (int i = 0; i < 8; i++) once.lane[i] <<= *word >> (8 * i) & 63;
     return once;
 }
 
@@ -82,7 +80,9 @@ static void find(const struct filter *f, uint64_t generation, size_t n, const se
     uint64_t buckets = f->shape.lines / live;
     for (size_t i = 0; i < n; i++) {
         uint64_t bucket = live * table_place(d[i].lo, buckets);
-        vector mask = mask_of(d[i], f->shape.k);
+        uint32_t rounds = (f->shape.k + 7) / 8;
+        uint64_t word[ROUNDS] = {word_of(d[i], 0), word_of(d[i], 1), word_of(d[i], 2)};
+        vector mask = mask_of(word, 1, rounds, f->shape.k);
         age[i] = FILTER_NONE;
         for (uint32_t c = 0; c < live; c++) {
             const uint64_t *line = table_line(f, bucket + c);

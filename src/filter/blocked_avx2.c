@@ -1,6 +1,7 @@
 /* blocked_avx2.c - a line in two 256-bit registers. */
 #include <immintrin.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct {
     __m256i low, high;
@@ -26,15 +27,15 @@ static inline int covers(vector a, vector b) {
     return _mm256_testz_si256(missing, missing);
 }
 
-static inline vector probes(uint64_t word, vector once) {
-    __m256i all = _mm256_set1_epi64x((long long)word);
-    __m256i low = _mm256_srlv_epi64(all, _mm256_setr_epi64x(0, 6, 12, 18));
-    __m256i high = _mm256_srlv_epi64(all, _mm256_setr_epi64x(24, 30, 36, 42));
-    low = _mm256_and_si256(low, _mm256_set1_epi64x(63));
-    high = _mm256_and_si256(high, _mm256_setr_epi64x(63, 63, 63, 0x3fffff));
-    high = _mm256_mul_epu32(high, _mm256_setr_epi64x(1, 1, 1, 48));
-    high = _mm256_srlv_epi64(high, _mm256_setr_epi64x(0, 0, 0, 22));
-    return (vector){_mm256_sllv_epi64(once.low, low), _mm256_sllv_epi64(once.high, high)};
+static inline __m256i shifts(const void *four_bytes) {
+    int32_t bytes;
+    memcpy(&bytes, four_bytes, sizeof bytes);
+    return _mm256_and_si256(_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(bytes)), _mm256_set1_epi64x(63));
+}
+
+static inline vector probes(const uint64_t *word, vector once) {
+    return (vector){_mm256_sllv_epi64(once.low, shifts(word)),
+                    _mm256_sllv_epi64(once.high, shifts((const char *)word + 4))};
 }
 
 #include "filter/blocked_kernel.h"

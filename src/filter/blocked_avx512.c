@@ -13,14 +13,9 @@ static inline int covers(vector a, vector b) {
     return _mm512_test_epi64_mask(missing, missing) == 0;
 }
 
-static inline vector probes(uint64_t word, vector once) {
-    vector from = _mm512_setr_epi64(0, 6, 12, 18, 24, 30, 36, 42);
-    vector mask = _mm512_setr_epi64(63, 63, 63, 63, 63, 63, 63, 0x3fffff);
-    vector times = _mm512_setr_epi64(1, 1, 1, 1, 1, 1, 1, 48);
-    vector down = _mm512_setr_epi64(0, 0, 0, 0, 0, 0, 0, 22);
-    vector field =
-        _mm512_and_si512(_mm512_srlv_epi64(_mm512_set1_epi64((long long)word), from), mask);
-    return _mm512_sllv_epi64(once, _mm512_srlv_epi64(_mm512_mul_epu32(field, times), down));
+/* Rotating counts modulo 64 by itself. */
+static inline vector probes(const uint64_t *word, vector once) {
+    return _mm512_rolv_epi64(once, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)word)));
 }
 
 #include "filter/blocked_kernel.h"

@@ -3,14 +3,14 @@
  *
  *     vector              64 bytes
  *     load, store, either (a | b), covers (has a every bit of b?)
- *     probes(word, once)  lane i < 7: once[i] << ((word >> 6i) mod 64)
- *                         lane 7: once[7] << 48x / 2^22, x = word >> 42: below 48, under the stamp
+ *     probes(word, once)  lane i: once[i] << (byte i of the word, mod 64)
  *
  * The layout is drawn in blocked.c. */
 #include "filter/blocked.h"
 
-#define AHEAD 16  /* keys whose lines are on their way */
-#define RUN   256 /* keys whose lines are found at once */
+#define AHEAD  16  /* keys whose lines are on their way */
+#define RUN    256 /* keys prepared at once */
+#define ROUNDS 3   /* of up to 8 probes each */
 
 static const uint64_t once_in[9][8] __attribute__((aligned(64))) = {{0},
                                                                     {1},
@@ -22,11 +22,24 @@ static const uint64_t once_in[9][8] __attribute__((aligned(64))) = {{0},
                                                                     {1, 1, 1, 1, 1, 1, 1},
                                                                     {1, 1, 1, 1, 1, 1, 1, 1}};
 
-ALWAYS_INLINE vector mask_of(seen_digest d, uint32_t k) {
-    vector mask = probes(d.hi, load(once_in[k < 8 ? k : 8]));
-    if (k > 8)
-        mask = either(mask, probes(bits_draw(d.lo, d.hi, 1), load(once_in[k < 16 ? k - 8 : 8])));
-    if (k > 16) mask = either(mask, probes(bits_draw(d.lo, d.hi, 2), load(once_in[k - 16])));
+/* Byte i of a word says where in lane i: six bits do for the first seven.  The last lane has 48
+ * places under the stamp: two bytes x give 48x / 2^16.  The first word is the digest's high half;
+ * further ones mix both halves with what is cheap on vector machines. */
+ALWAYS_INLINE uint64_t word_of(seen_digest d, uint32_t round) {
+    uint64_t raw = d.hi;
+    if (round == 1) raw = (d.lo ^ (d.hi << 32 | d.hi >> 32)) * 0x9e3779b97f4a7c15u;
+    if (round == 2) raw = (d.hi ^ (d.lo << 24 | d.lo >> 40)) * 0xc2b2ae3d27d4eb4fu;
+    if (round) raw ^= raw >> 32;
+    uint64_t last = (raw >> 56 << 8 | (d.lo >> 8 * round & 255)) * 48 >> 16;
+    return (raw & 0x00ffffffffffffffu) | last << 56;
+}
+
+/* The bits of a key, given its words: k = 8 x (rounds - 1) + 1 … 8 x rounds. */
+ALWAYS_INLINE vector mask_of(const uint64_t *word, size_t stride, uint32_t rounds, uint32_t k) {
+    vector mask = probes(word, load(once_in[rounds > 1 ? 8 : k]));
+    if (rounds > 1)
+        mask = either(mask, probes(word + stride, load(once_in[rounds > 2 ? 8 : k - 8])));
+    if (rounds > 2) mask = either(mask, probes(word + 2 * stride, load(once_in[k - 16])));
     return mask;
 }
 
@@ -42,44 +55,49 @@ ALWAYS_INLINE bool put(uint64_t *line, vector mask, uint64_t generation) {
     return true;
 }
 
-/* Lines are found for the whole run first, so that the loop is nothing but the work itself. */
+/* Lines and words are found for the whole run first, in loops that a compiler turns into vectors,
+ * so that the last one is nothing but the work itself. */
 ALWAYS_INLINE size_t observe_run(struct filter *f, uint64_t generation, size_t n,
-                                 const seen_digest *d, uint8_t *verdict, uint32_t k) {
-    uint64_t *line[RUN + AHEAD];
-    uint64_t lines = f->shape.lines;
+                                 const seen_digest *d, uint8_t *verdict, uint32_t rounds) {
+    uint64_t *line[RUN + AHEAD], word[ROUNDS][RUN], lines = f->shape.lines;
+    uint32_t k = f->shape.k;
     for (size_t i = 0; i < n; i++) line[i] = table_line(f, table_place(d[i].lo, lines));
     for (size_t i = n; i < n + AHEAD; i++) line[i] = line[n - 1];
     for (size_t i = 0; i < AHEAD; i++) __builtin_prefetch(line[i], 1);
+    for (uint32_t r = 0; r < rounds; r++)
+        for (size_t i = 0; i < n; i++) word[r][i] = word_of(d[i], r);
+#pragma GCC unroll 4
     for (size_t i = 0; i < n; i++) {
         __builtin_prefetch(line[i + AHEAD], 1);
-        verdict[i] = !put(line[i], mask_of(d[i], k), generation);
+        verdict[i] = !put(line[i], mask_of(&word[0][i], RUN, rounds, k), generation);
     }
     return n - bits_count(verdict, n);
 }
 
 ALWAYS_INLINE size_t observe_one(struct filter *f, uint64_t generation, size_t n,
-                                 const seen_digest *d, uint8_t *verdict, uint32_t k) {
+                                 const seen_digest *d, uint8_t *verdict, uint32_t rounds) {
     size_t added = 0;
     for (size_t i = 0; i < n; i += RUN)
-        added += observe_run(f, generation, n - i < RUN ? n - i : RUN, d + i, verdict + i, k);
+        added += observe_run(f, generation, n - i < RUN ? n - i : RUN, d + i, verdict + i, rounds);
     return added;
 }
 
 /* A bucket of `live` lines, one a generation: all are asked, the current one is written. */
 ALWAYS_INLINE size_t observe_many(struct filter *f, uint64_t generation, size_t n,
-                                  const seen_digest *d, uint8_t *verdict, uint32_t k) {
+                                  const seen_digest *d, uint8_t *verdict, uint32_t rounds) {
     uint32_t live = f->shape.live, current = (uint32_t)(generation % live);
-    uint64_t *table = f->block, buckets = f->shape.lines / live;
+    uint64_t buckets = f->shape.lines / live;
     size_t added = 0;
     for (size_t from = 0; from < n; from += AHEAD) {
         size_t group = n - from < AHEAD ? n - from : AHEAD;
-        uint64_t *bucket[AHEAD];
+        uint64_t *bucket[AHEAD], word[ROUNDS][AHEAD];
         for (size_t i = 0; i < group; i++) {
-            bucket[i] = table + 8 * live * table_place(d[from + i].lo, buckets);
+            bucket[i] = table_line(f, live * table_place(d[from + i].lo, buckets));
             for (uint32_t c = 0; c < live; c++) __builtin_prefetch(bucket[i] + 8 * c, 1);
+            for (uint32_t r = 0; r < rounds; r++) word[r][i] = word_of(d[from + i], r);
         }
         for (size_t i = 0; i < group; i++) {
-            vector mask = mask_of(d[from + i], k);
+            vector mask = mask_of(&word[0][i], AHEAD, rounds, f->shape.k);
             bool found = false;
             for (uint32_t c = 0; c < live; c++) {
                 const uint64_t *line = bucket[i] + 8 * c;
@@ -96,10 +114,14 @@ ALWAYS_INLINE size_t observe_many(struct filter *f, uint64_t generation, size_t 
 
 static inline size_t observe_lines(struct filter *f, uint64_t generation, size_t n,
                                    const seen_digest *d, uint8_t *verdict) {
-    uint32_t k = f->shape.k;
-    if (f->shape.live > 1) return observe_many(f, generation, n, d, verdict, k);
-    if (k == 8) return observe_one(f, generation, n, d, verdict, 8);
-    if (k < 8) return observe_one(f, generation, n, d, verdict, k);
-    if (k <= 16) return observe_one(f, generation, n, d, verdict, k);
-    return observe_one(f, generation, n, d, verdict, k);
+    uint32_t rounds = (f->shape.k + 7) / 8;
+    bool one = f->shape.live == 1;
+    if (rounds == 1)
+        return one ? observe_one(f, generation, n, d, verdict, 1)
+                   : observe_many(f, generation, n, d, verdict, 1);
+    if (rounds == 2)
+        return one ? observe_one(f, generation, n, d, verdict, 2)
+                   : observe_many(f, generation, n, d, verdict, 2);
+    return one ? observe_one(f, generation, n, d, verdict, 3)
+               : observe_many(f, generation, n, d, verdict, 3);
 }

@@ -47,7 +47,7 @@ struct account_sum account_now(const struct account *a, const struct filter *f, 
 
 void account_open(struct account *a, const struct filter *f, uint64_t load) {
     a->from = load;
-    a->until = load + load / 2 + 16;
+    a->until = load + load / 2 + f->shape.lines + 16;
     a->odds = rates_at(a, f, load).odds;
     a->fresh = 0;
 }
