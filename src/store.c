@@ -68,6 +68,13 @@ void store_free(struct store *s) {
     store_init(s, s->alloc, s->most);
 }
 
+void store_empty(struct store *s) {
+    uint64_t forgotten = s->forgotten, kept = s->kept;
+    store_free(s);
+    s->forgotten = forgotten;
+    s->kept = kept;
+}
+
 static bool grow_directory(struct store *s) {
     uint32_t room = s->directory ? s->directory * 2 : 8;
     struct store_chunk **wider = s->alloc->zalloc(s->alloc->ctx, room * sizeof(void *));
@@ -118,13 +125,14 @@ static void leave_queue(struct store *s, struct entry *entry) {
     *(entry->newer ? &at(s, entry->newer)->older : &s->newest) = entry->older;
 }
 
-static void join_queue(struct store *s, uint32_t ref, uint64_t stamp) {
+/* Just before `next`; 0: as the newest. */
+static void join_queue(struct store *s, uint32_t ref, uint64_t stamp, uint32_t next) {
     struct entry *entry = at(s, ref);
     entry->stamp = stamp;
-    entry->older = s->newest;
-    entry->newer = 0;
-    *(s->newest ? &at(s, s->newest)->newer : &s->oldest) = ref;
-    s->newest = ref;
+    entry->older = next ? at(s, next)->older : s->newest;
+    entry->newer = next;
+    *(entry->older ? &at(s, entry->older)->newer : &s->oldest) = ref;
+    *(next ? &at(s, next)->older : &s->newest) = ref;
 }
 
 static void drop(struct store *s, uint32_t ref) {
@@ -146,17 +154,21 @@ static void expire(struct store *s, uint64_t least) {
 /* -- test and add --------------------------------------------------------------------------------
  */
 
-/* Room for one key: handed back, not yet used, newly allocated, or taken from the oldest. */
-static uint32_t take(struct store *s, uint64_t stamp, uint64_t least) {
+/* A key stamped `stamp` is lost at `now`, inside the window. */
+static void count_forgotten(struct store *s, uint64_t stamp, uint64_t now) {
+    s->forgotten++;
+    s->kept = bits_min(s->kept, now > stamp ? now - stamp - 1 : 0);
+}
+
+/* Room for one key: handed back, not yet used, newly allocated, or taken from the oldest; 0 if the
+ * key itself would be the oldest (or there is no memory for any). */
+static uint32_t take(struct store *s, uint64_t stamp, uint64_t now, uint64_t least) {
     bool full = s->size >= s->most;
     if (!s->spare && !full && s->used == s->chunk_count * (uint64_t)CHUNK) full = !grow(s);
-    if (full || (!s->spare && s->used == s->chunk_count * (uint64_t)CHUNK)) {
-        if (!s->oldest) return 0;
+    if (full) {
+        if (!s->oldest || at(s, s->oldest)->stamp > stamp) return 0;
         uint64_t oldest = at(s, s->oldest)->stamp;
-        if (oldest >= least) {
-            s->forgotten++;
-            s->kept = bits_min(s->kept, stamp > oldest ? stamp - oldest - 1 : 0);
-        }
+        if (oldest >= least) count_forgotten(s, oldest, now);
         drop(s, s->oldest);
     }
     uint32_t ref = s->spare;
@@ -167,11 +179,12 @@ static uint32_t take(struct store *s, uint64_t stamp, uint64_t least) {
     return ref;
 }
 
-static void insert(struct store *s, seen_digest d, uint64_t stamp, uint64_t least) {
-    uint32_t ref = take(s, stamp, least);
+/* A key that is not held, at `now`, before `next` in the queue. */
+static void insert(struct store *s, seen_digest d, uint64_t stamp, uint32_t next, uint64_t now,
+                   uint64_t least) {
+    uint32_t ref = take(s, stamp, now, least);
     if (!ref) {
-        s->forgotten++; /* not even one chunk could be had */
-        s->kept = 0;
+        count_forgotten(s, stamp, now);
         return;
     }
     if (s->size >= s->buckets && s->buckets < s->chunk_count * (uint64_t)CHUNK) split(s);
@@ -179,7 +192,7 @@ static void insert(struct store *s, seen_digest d, uint64_t stamp, uint64_t leas
     at(s, ref)->digest = d;
     at(s, ref)->chain = *head;
     *head = ref;
-    join_queue(s, ref, stamp);
+    join_queue(s, ref, stamp, next);
     s->size++;
 }
 
@@ -205,9 +218,9 @@ size_t store_observe(struct store *s, size_t n, const seen_digest *d, const uint
         changed++;
         if (entry) {
             leave_queue(s, entry);
-            join_queue(s, ref, now);
+            join_queue(s, ref, now, 0);
         } else {
-            insert(s, d[i], now, least);
+            insert(s, d[i], now, 0, now, least);
         }
     }
     return changed;
@@ -219,6 +232,18 @@ bool store_find(const struct store *s, seen_digest d, uint64_t *stamp) {
     return ref != 0;
 }
 
+/* From both ends at once, so that it takes no longer than the fewer of the two. */
+uint64_t store_live(const struct store *s, uint64_t least) {
+    uint32_t old = s->oldest, young = s->newest;
+    for (uint64_t n = 0; old; n++) {
+        if (at(s, old)->stamp >= least) return s->size - n;
+        if (at(s, young)->stamp < least) return n;
+        old = at(s, old)->newer;
+        young = at(s, young)->older;
+    }
+    return 0;
+}
+
 bool store_forget(struct store *s, seen_digest d) {
     uint32_t ref = lookup(s, d);
     if (ref) drop(s, ref);
@@ -228,16 +253,6 @@ bool store_forget(struct store *s, seen_digest d) {
 /* -- merge, save, load ---------------------------------------------------------------------------
  */
 
-static void put(struct store *s, seen_digest d, uint64_t stamp) {
-    uint32_t ref = lookup(s, d);
-    if (!ref) {
-        insert(s, d, stamp, 0);
-        return;
-    }
-    leave_queue(s, at(s, ref));
-    join_queue(s, ref, stamp);
-}
-
 /* What a stamp of `from` is in the other store's time. */
 static uint64_t translate(uint64_t stamp, uint64_t from_now, uint64_t into_now, uint64_t shift) {
     uint64_t age = from_now - stamp;
@@ -245,30 +260,23 @@ static uint64_t translate(uint64_t stamp, uint64_t from_now, uint64_t into_now, 
     return into_now > age ? into_now - age : 0;
 }
 
-void store_merge(struct store *into, uint64_t into_now, const struct store *from, uint64_t from_now,
-                 uint64_t least, uint64_t shift) {
-    struct store both;
-    store_init(&both, into->alloc, into->most);
-    both.forgotten = into->forgotten;
-    both.kept = into->kept;
-    uint32_t i = into->oldest, j = from->oldest;
-    while (i || j) {
-        uint64_t mine = i ? at(into, i)->stamp : UINT64_MAX, theirs = UINT64_MAX;
-        if (j && at(from, j)->stamp < least) {
-            j = at(from, j)->newer;
-            continue;
-        }
-        if (j) theirs = translate(at(from, j)->stamp, from_now, into_now, shift);
-        if (i && mine <= theirs) {
-            put(&both, at(into, i)->digest, mine);
-            i = at(into, i)->newer;
-        } else {
-            put(&both, at(from, j)->digest, theirs);
-            j = at(from, j)->newer;
+/* Walks both queues from their oldest ends, so that each key finds its place. */
+void store_merge(struct store *into, uint64_t into_now, uint64_t into_least,
+                 const struct store *from, uint64_t from_now, uint64_t from_least, uint64_t shift) {
+    uint32_t next = into->oldest;
+    for (uint32_t j = from->oldest; j; j = at(from, j)->newer) {
+        const struct entry *theirs = at(from, j);
+        if (theirs->stamp < from_least) continue;
+        uint64_t stamp = translate(theirs->stamp, from_now, into_now, shift);
+        while (next && at(into, next)->stamp <= stamp) next = at(into, next)->newer;
+        uint32_t ref = lookup(into, theirs->digest);
+        if (!ref) {
+            insert(into, theirs->digest, stamp, next, into_now, into_least);
+        } else if (at(into, ref)->stamp < stamp) {
+            leave_queue(into, at(into, ref));
+            join_queue(into, ref, stamp, next);
         }
     }
-    store_free(into);
-    *into = both;
 }
 
 struct record {
@@ -314,7 +322,7 @@ int store_load(struct store *s, uint64_t newest, struct seen_reader r, uint64_t 
                                  "the snapshot's keys are out of order or doubled");
             last = records[i].stamp;
             uint32_t held = s->size;
-            insert(s, records[i].digest, last, 0);
+            insert(s, records[i].digest, last, 0, last, 0);
             if (s->size == held)
                 return error_set(e, SEEN_ENOMEM, 0, "no memory for the snapshot's keys");
         }

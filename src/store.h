@@ -34,6 +34,7 @@ struct store {
 
 void store_init(struct store *, const struct seen_allocator *, uint64_t most); /* 0: no limit */
 void store_free(struct store *);
+void store_empty(struct store *);    /* frees all but the counts of what was forgotten */
 uint64_t store_bytes(uint64_t keys); /* what so many take */
 
 /* Test and add n digests in order, the i-th under stamp[i * stride]; stamps never decrease.  What
@@ -45,12 +46,15 @@ size_t store_observe(struct store *, size_t n, const seen_digest *, const uint64
 /* The stamp under which a key is held (gone or not); false if it is not. */
 bool store_find(const struct store *, seen_digest, uint64_t *stamp);
 
+/* Keys stamped at `least` or later. */
+uint64_t store_live(const struct store *, uint64_t least);
+
 bool store_forget(struct store *, seen_digest);
 
-/* Adds `from`'s keys stamped at `least` or later, each under stamp - from_now + into_now + shift
- * (at most into_now); the younger of two stamps stays.  Holds both for a moment. */
-void store_merge(struct store *into, uint64_t into_now, const struct store *from, uint64_t from_now,
-                 uint64_t least, uint64_t shift);
+/* Adds `from`'s keys stamped at from_least or later, each under stamp - from_now + into_now + shift
+ * (at most into_now); the younger of two stamps stays.  Keys below into_least make room. */
+void store_merge(struct store *into, uint64_t into_now, uint64_t into_least,
+                 const struct store *from, uint64_t from_now, uint64_t from_least, uint64_t shift);
 
 /* Keys stamped at `least` or later, oldest first. */
 int store_save(const struct store *, uint64_t least, struct seen_writer);

@@ -44,8 +44,8 @@ static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen
 
 static void merge(struct filter *into, uint64_t into_generation, const struct filter *from,
                   uint64_t from_generation, bool younger) {
-    uint64_t least = from_generation > reach(from) ? from_generation - reach(from) : 0;
-    store_merge(into->block, into_generation, from->block, from_generation, least, younger);
+    store_merge(into->block, into_generation, into_generation - reach(into), from->block,
+                from_generation, from_generation - reach(from), younger);
 }
 
 static void stats(const struct filter *f, struct seen_stats *out) {

@@ -33,7 +33,7 @@
 
 /* What a snapshot keeps of it. */
 struct ring {
-    uint64_t generation; /* logical number of the current one */
+    uint64_t generation; /* logical number of the current one, from `live`: those before exist */
     uint64_t boundary;   /* clock at which the next begins; UINT64_MAX: by landmark only */
     uint64_t begun;      /* generations begun after the first with something in it */
     struct account_sum sum;
@@ -165,6 +165,7 @@ static void init(struct window *w) {
     bool weeks =
         spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS && s->step % WEEK == 0;
     s->ring.boundary = !s->step ? UINT64_MAX : weeks ? MONDAY : s->step;
+    s->ring.generation = live;
     if (w->filter.ops->init) w->filter.ops->init(&w->filter);
     open_piece(w);
 }
@@ -187,7 +188,7 @@ static void begin_generation(struct window *w) {
 static void renew_others(struct window *w) {
     struct state *s = w->state;
     double none = 1;
-    for (uint32_t a = 1; a < live_of(w) && a <= s->ring.generation; a++)
+    for (uint32_t a = 1; a < live_of(w); a++)
         none *= 1 - account_rate(&w->filter, *load_of(w, s->ring.generation - a));
     s->account.others = 1 - none;
     open_piece(w);
@@ -290,9 +291,9 @@ static void merge(struct window *w, uint64_t at, const struct window *from, uint
     uint64_t theirs = generation_at(from, from_at, &from_start);
     bool younger = s->step && at - start > from_at - from_start;
     w->filter.ops->merge(&w->filter, s->ring.generation, &from->filter, theirs, younger);
-    for (uint32_t a = 0; a < live_of(w) && a <= theirs; a++) {
+    for (uint32_t a = 0; a < live_of(w); a++) {
         bool gone = theirs - a > ((const struct state *)from->state)->ring.generation;
-        uint64_t to = s->ring.generation + live_of(w) - a + (younger && a);
+        uint64_t to = s->ring.generation - a + (younger && a);
         if (!gone) *load_of(w, to) += *load_of(from, theirs - a);
     }
     struct account_sum sum = sum_now(from);
@@ -304,7 +305,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
     uint64_t start, now = generation_at(w, at, &start);
     double none = 1;
-    for (uint32_t a = 0; a < live_of(w) && a <= now; a++) {
+    for (uint32_t a = 0; a < live_of(w); a++) {
         if (now - a > s->ring.generation) continue;
         uint64_t load = *load_of(w, now - a);
         out->stored += load;
@@ -347,7 +348,8 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
                         : r->boundary == UINT64_MAX;
     bool aligned = !step || w->plan->spec.unit == SEEN_RECORDS || (r->boundary - first) % step == 0;
     bool sane = isfinite(r->sum.expected) && r->sum.expected >= 0 && r->sum.unnoticed >= 0 &&
-                r->sum.unnoticed < 1e15 && r->generation < (uint64_t)1 << 62;
+                r->sum.unnoticed < 1e15 && r->generation >= live_of(w) &&
+                r->generation < (uint64_t)1 << 62;
     for (uint32_t a = 0; a < live_of(w); a++) sane &= s->load[a] < (uint64_t)1 << 62;
     if (!clocked || !aligned || !sane)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
