@@ -39,8 +39,12 @@ struct run {
  */
 
 static struct run_counts counts_of(const struct run *r) {
-    return (struct run_counts){r->judge.unreadable, r->judge.late, r->judge.late_most,
-                               time_monotonic() - r->started};
+    return (struct run_counts){.unreadable = r->judge.unreadable,
+                               .late = r->judge.late,
+                               .late_most = r->judge.late_most,
+                               .seconds = time_monotonic() - r->started,
+                               .zone = r->settings.zone_name,
+                               .weeks = r->settings.zone == ZONE_WEEK};
 }
 
 static void print_stats(const struct run *r) {
@@ -67,8 +71,9 @@ static void warn_when_full(struct run *r) {
         (seen_plan_of(r->detector)->traits & SEEN_GROWS))
         return;
     r->warned_full = true;
-    warn("the window now holds the %ju keys planned for; from here on more than %.2g of the new "
-         "records will be taken for duplicates (mem=, items= or a shorter window help)",
+    warn("the window holds the %ju keys it was planned for; false duplicates will now exceed %.2g "
+         "of "
+         "the new records (more mem= or a shorter window would help)",
          (uintmax_t)s.capacity, seen_plan_of(r->detector)->fp_full);
 }
 

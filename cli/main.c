@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "seen.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -71,6 +72,6 @@ static int run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
     int code = run(argc, argv);
-    if (fflush(stdout) || ferror(stdout)) die("cannot write the output");
+    if (fflush(stdout) || ferror(stdout)) die("cannot write the output: %s", strerror(errno));
     return code;
 }

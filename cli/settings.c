@@ -169,6 +169,7 @@ static void take_zone(struct settings *s, struct seen_spec *spec, const char *zo
         die("--zone serves landmark:1d and landmark:1w, whose days begin at midnight there");
     if (!time_set_zone(zone)) die("the time zone '%s' is not known on this machine", zone);
     s->zone = spec->length == day ? ZONE_DAY : ZONE_WEEK;
+    s->zone_name = zone;
     uint64_t rate = UINT64_C(1) << option_index("rate"), items = UINT64_C(1)
                                                                  << option_index("items");
     if ((spec->set & rate) && !(spec->set & items)) {

@@ -10,7 +10,8 @@ enum report { REPORT_NONE, REPORT_TEXT, REPORT_JSON };
 
 struct settings {
     struct seen_plan plan;
-    enum zone_window zone;   /* days or weeks whose boundaries are found here */
+    enum zone_window zone;   /* days or weeks whose boundaries are found here, ... */
+    const char *zone_name;   /* ... in this time zone */
     const char *keys, *time; /* as given, or NULL */
     const char *landmark_on; /* NULL: none */
     regex_t pattern;         /* of landmark_on */

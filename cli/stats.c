@@ -39,8 +39,12 @@ static struct number expected(double x) {
 }
 
 static struct number size_of(uint64_t bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     struct number out;
-    seen_print_size(bytes, out.text, sizeof out.text);
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1024 && unit < 4; unit++) size /= 1024;
+    snprintf(out.text, sizeof out.text, "%.*f %s", unit > 0, size, units[unit]);
     return out;
 }
 
@@ -71,10 +75,15 @@ static struct number kept_text(const struct seen_plan *plan, const struct seen_s
     return plan->spec.unit == SEEN_MICROSECONDS ? span_of(s->kept) : grouped(s->kept);
 }
 
-static void window_text(const struct seen_spec *spec, char *buf, size_t cap) {
+/* The window that was asked for: the engine does not know of zones, it got landmarks. */
+static void window_text(const struct seen_spec *spec, const struct run_counts *c, char *buf,
+                        size_t cap) {
     char text[512];
     seen_spec_print(spec, text, sizeof text);
-    snprintf(buf, cap, "%.*s", (int)strcspn(text, " "), text);
+    if (c->zone)
+        snprintf(buf, cap, "landmark:%s", c->weeks ? "1w" : "1d");
+    else
+        snprintf(buf, cap, "%.*s", (int)strcspn(text, " "), text);
 }
 
 /* -- for people ----------------------------------------------------------------------------------
@@ -99,14 +108,16 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c)
     if (s->late + c->late) row("late", grouped(s->late + c->late).text, note);
 }
 
-static void print_state(const seen_detector *d, const struct seen_stats *s) {
+static void print_state(const seen_detector *d, const struct seen_stats *s,
+                        const struct run_counts *c) {
     const struct seen_plan *plan = seen_plan_of(d);
-    char note[160], window[64];
-    window_text(&plan->spec, window, sizeof window);
-    snprintf(note, sizeof note, "kept: %s", kept_text(plan, s).text);
+    char note[256], window[64], planned[64] = "";
+    window_text(&plan->spec, c, window, sizeof window);
+    snprintf(note, sizeof note, "kept: %s%s%.64s", kept_text(plan, s).text,
+             c->zone ? "; days of " : "", c->zone ? c->zone : "");
     row("window", window, note);
-    snprintf(note, sizeof note, "%s keys of %s planned", grouped(s->stored).text,
-             grouped(s->capacity).text);
+    if (s->capacity) snprintf(planned, sizeof planned, " of %s planned", grouped(s->capacity).text);
+    snprintf(note, sizeof note, "%s keys%s", grouped(s->stored).text, planned);
     row("memory", size_of(s->bytes).text, note);
     char fp[32];
     snprintf(fp, sizeof fp, "%.2g", s->fp_now);
@@ -124,7 +135,7 @@ void stats_print_text(const seen_detector *d, const struct run_counts *c) {
     message_transient(NULL);
     fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
     print_counts(&s, c);
-    print_state(d, &s);
+    print_state(d, &s, c);
 }
 
 void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
@@ -180,12 +191,14 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c) 
     json_real("records_per_second", per_second(records, c->seconds));
 }
 
-static void json_state(const seen_detector *d, const struct seen_stats *s) {
+static void json_state(const seen_detector *d, const struct seen_stats *s,
+                       const struct run_counts *c) {
     const struct seen_plan *plan = seen_plan_of(d);
     const char *unit = plan->spec.unit == SEEN_MICROSECONDS ? "us" : "records";
     char window[64];
-    window_text(&plan->spec, window, sizeof window);
+    window_text(&plan->spec, c, window, sizeof window);
     json_text("window", window);
+    if (c->zone) json_text("zone", c->zone);
     /* What was asked and what was kept, in one unit; null: no length, or not known. */
     if (plan->spec.unit == SEEN_EXPLICIT)
         fputs("\"window_unit\":null,\"window_asked\":null,", stderr);
@@ -215,7 +228,7 @@ void stats_print_json(const seen_detector *d, const struct run_counts *c) {
     message_transient(NULL);
     fputc('{', stderr);
     json_counts(&s, c);
-    json_state(d, &s);
+    json_state(d, &s, c);
     json_text("spec", spec);
     fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));
 }

@@ -9,6 +9,8 @@ struct run_counts {
     uint64_t unreadable;      /* records passed through unjudged */
     uint64_t late, late_most; /* counted here rather than by the engine: with --zone */
     double seconds;
+    const char *zone; /* days and weeks begin at its midnight; NULL: nobody asked */
+    bool weeks;
 };
 
 void stats_print_text(const seen_detector *, const struct run_counts *);
