@@ -1,0 +1,9 @@
+#!/bin/sh
+# All benchmarks, each a ratio within one run: `make bench`.
+set -eu
+build=${1:-build}
+ninja -C "$build" --quiet bench-blocked
+echo "== blocked: test-and-add of digests in batches"
+"$build/bench-blocked"
+echo "== seen: lines of 64 bytes, 25 % duplicates"
+bench/lines.py "$build/seen"

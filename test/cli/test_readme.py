@@ -1,0 +1,45 @@
+"""The README is true: its examples are run and print what it says."""
+import os
+import re
+import subprocess
+
+import pytest
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BUILD = os.path.dirname(os.path.abspath(os.environ.get("SEEN", os.path.join(ROOT, "build/seen"))))
+README = open(os.path.join(ROOT, "README.md"), encoding="utf-8").read()
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.M | re.S)
+
+
+def commands(block):
+    """(command, what it prints) of each line that begins with a dollar sign."""
+    parts = re.split(r"^\$ (.*)\n", block, flags=re.M)[1:]
+    return list(zip(parts[::2], parts[1::2]))
+
+
+@pytest.mark.parametrize("block", blocks("console"), ids=lambda b: b.split("\n", 1)[0][2:50])
+def test_each_console_example_prints_what_the_readme_shows(block, tmp_path):
+    env = dict(os.environ, PATH=BUILD + os.pathsep + os.environ["PATH"])
+    for command, shown in commands(block):
+        done = subprocess.run(["bash", "-c", command], cwd=tmp_path, env=env, capture_output=True, text=True)
+        assert done.stdout == shown, command
+        assert done.stderr == ""
+
+
+def test_the_c_example_compiles_and_finds_the_duplicates(tmp_path):
+    source = tmp_path / "example.c"
+    source.write_text(blocks("c")[0])
+    asan = ["-fsanitize=address,undefined"] if "asan" in os.path.basename(BUILD) else []
+    subprocess.run(["cc", "-Wall", "-Wextra", "-Werror", *asan, "-I", os.path.join(ROOT, "include"),
+                    str(source), "-o", str(tmp_path / "example"), "-L", BUILD, "-lseen",
+                    f"-Wl,-rpath,{BUILD}"], check=True)
+    out = subprocess.run([tmp_path / "example"], capture_output=True, text=True, check=True).stdout
+    assert out == "a new\nb new\na seen before\nc new\nb seen before\n"
+
+
+def test_every_file_it_links_to_is_there():
+    for link in re.findall(r"\]\(([^)]+)\)", README):
+        assert os.path.exists(os.path.join(ROOT, link)), link
