@@ -107,6 +107,10 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
     bool fp_given = options_has(spec, OPTION_FP);
     if (options_has(spec, OPTION_LINES)) {
         shape->lines = spec->lines;
+        if (!spec->lines)
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "filter=%s needs lines; lines=0 (no limit) is for filter=exact",
+                             r->plan->filter);
         if (r->budget && shape->lines > r->budget)
             return error_set(e, SEEN_EREFUSED, 0,
                              "lines=%llu do not fit into mem=; leave one of them out",
@@ -146,6 +150,8 @@ static int refuse_growing(const struct request *r, struct seen_error *e) {
                      (unsigned long long)(spec->lines * spec->shards));
 }
 
+#define GROWING_MOST 4294963199. /* keys that the 32-bit references of store.h reach */
+
 /* Structures that grow have no geometry: memory bounds their keys, if it is given. */
 static int size_growing(struct request *r, struct seen_error *e) {
     struct seen_plan *plan = r->plan;
@@ -157,7 +163,7 @@ static int size_growing(struct request *r, struct seen_error *e) {
         uint64_t room = spec->mem > r->fixed ? (spec->mem - r->fixed) / spec->shards : 0;
         most = (double)(room / (each ? each : 1));
         while (most > 0 && f->size(&r->shape, (uint64_t)most) > room) most -= fmax(1, most / 256);
-        most = fmax(0, floor(most));
+        most = fmin(fmax(0, floor(most)), GROWING_MOST);
     }
     if (!options_has(spec, OPTION_LINES)) spec->lines = most < 1e15 ? (uint64_t)most : 0;
     double keys = r->keys > 0 ? r->keys : (double)spec->lines;
