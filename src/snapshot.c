@@ -8,6 +8,7 @@
  *
  * Loading believes nothing: the header is checksummed before it is parsed, the spec is planned like
  * any other, memory is bounded by the caller's limit, and every structure checks its own part. */
+#include "bits.h"
 #include "detector.h"
 #include "error.h"
 #include "hash.h"
@@ -141,15 +142,25 @@ static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, stru
     return 0;
 }
 
+/* What seen_new allocates at once; a structure that grows allocates more as it loads. */
+static uint64_t block_bytes(const struct seen_plan *plan) {
+    struct registry_choice c;
+    registry_pick(plan->spec.window, plan->spec.filter, 0, &c);
+    return detector_bytes(plan, c.ops, c.filter);
+}
+
 static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t blob_len,
-                     size_t limit, struct seen_error *e) {
+                     uint64_t limit, struct seen_error *e) {
     struct seen_reader r = {sum_read, s};
     if (blob_len && sum_read(s, blob, blob_len))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside the application's part");
     for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
         struct window *w = &d->shard[i];
-        int bad = w->ops->load(w, detector_now(d, 0), r, limit - d->bytes, e);
+        struct seen_stats grown = {0};
+        int bad = w->ops->load(w, detector_now(d, 0), r, limit, e);
         if (bad) return bad;
+        w->ops->stats(w, detector_now(d, 0), &grown);
+        limit -= bits_min(limit, grown.bytes);
     }
     return check_sum(s, "table", e);
 }
@@ -168,9 +179,10 @@ int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_re
     hash_sum_begin(&s.sum);
     int bad = read_header(&s, &h, &spec, &counters, e);
     if (!bad) bad = plan_again(&plan, &spec, e);
-    if (!bad && !(plan.traits & SEEN_GROWS) && plan.bytes > limit)
+    uint64_t needed = bad ? 0 : block_bytes(&plan) + h.blob_len;
+    if (needed > limit)
         bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot needs %llu bytes, and %zu are allowed",
-                        (unsigned long long)plan.bytes, limit);
+                        (unsigned long long)needed, limit);
     if (!bad) bad = seen_new(&d, &plan, alloc, e);
     if (bad) return bad;
     if (h.blob_len && !(bytes = malloc(h.blob_len))) {
@@ -178,7 +190,7 @@ int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_re
         goto failed;
     }
     d->counters = counters;
-    bad = read_body(&s, d, bytes, h.blob_len, limit, e);
+    bad = read_body(&s, d, bytes, h.blob_len, limit - needed, e);
     if (bad) goto failed;
     if (blob) {
         *blob = bytes;

@@ -244,6 +244,11 @@ uint64_t store_live(const struct store *s, uint64_t least) {
     return 0;
 }
 
+void store_clear_counters(struct store *s) {
+    s->forgotten = 0;
+    s->kept = UINT64_MAX;
+}
+
 bool store_forget(struct store *s, seen_digest d) {
     uint32_t ref = lookup(s, d);
     if (ref) drop(s, ref);
@@ -279,6 +284,10 @@ void store_merge(struct store *into, uint64_t into_now, uint64_t into_least,
     }
 }
 
+struct saved {
+    uint64_t forgotten, kept, count;
+};
+
 struct record {
     seen_digest digest;
     uint64_t stamp;
@@ -286,14 +295,12 @@ struct record {
 
 #define RECORDS 128 /* written and read at once */
 
-int store_save(const struct store *s, uint64_t least, struct seen_writer w) {
+int store_save(const struct store *s, struct seen_writer w) {
+    struct saved saved = {s->forgotten, s->kept, s->size};
     struct record records[RECORDS];
-    uint64_t count = 0, n = 0;
-    uint32_t first = s->oldest;
-    while (first && at(s, first)->stamp < least) first = at(s, first)->newer;
-    for (uint32_t i = first; i; i = at(s, i)->newer) count++;
-    int bad = w.write(w.ctx, &count, sizeof count);
-    for (uint32_t i = first; i && !bad; i = at(s, i)->newer) {
+    size_t n = 0;
+    int bad = w.write(w.ctx, &saved, sizeof saved);
+    for (uint32_t i = s->oldest; i && !bad; i = at(s, i)->newer) {
         records[n++] = (struct record){at(s, i)->digest, at(s, i)->stamp};
         if (n < RECORDS && at(s, i)->newer) continue;
         bad = w.write(w.ctx, records, n * sizeof *records);
@@ -305,9 +312,10 @@ int store_save(const struct store *s, uint64_t least, struct seen_writer w) {
 int store_load(struct store *s, uint64_t newest, struct seen_reader r, uint64_t limit,
                struct seen_error *e) {
     struct record records[RECORDS];
-    uint64_t count, last = 0;
-    if (r.read(r.ctx, &count, sizeof count))
+    struct saved saved;
+    if (r.read(r.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its keys");
+    uint64_t count = saved.count, last = 0;
     if (count > s->most || store_bytes(count) > limit)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot claims %llu keys, more than it may hold",
                          (unsigned long long)count);
@@ -328,5 +336,7 @@ int store_load(struct store *s, uint64_t newest, struct seen_reader r, uint64_t 
         }
         count -= n;
     }
+    s->forgotten = saved.forgotten;
+    s->kept = saved.kept;
     return 0;
 }

@@ -51,13 +51,15 @@ uint64_t store_live(const struct store *, uint64_t least);
 
 bool store_forget(struct store *, seen_digest);
 
+void store_clear_counters(struct store *);
+
 /* Adds `from`'s keys stamped at from_least or later, each under stamp - from_now + into_now + shift
  * (at most into_now); the younger of two stamps stays.  Keys below into_least make room. */
 void store_merge(struct store *into, uint64_t into_now, uint64_t into_least,
                  const struct store *from, uint64_t from_now, uint64_t from_least, uint64_t shift);
 
-/* Keys stamped at `least` or later, oldest first. */
-int store_save(const struct store *, uint64_t least, struct seen_writer);
+/* Counters and keys, oldest first. */
+int store_save(const struct store *, struct seen_writer);
 /* Into an empty store; refuses keys given twice, stamps that decrease or exceed `newest`, more keys
  * than `limit` bytes hold. */
 int store_load(struct store *, uint64_t newest, struct seen_reader, uint64_t limit,

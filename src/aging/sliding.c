@@ -127,19 +127,19 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->landmarks = s->store.forgotten = 0;
-    s->store.kept = SEEN_NEVER;
+    s->landmarks = 0;
+    store_clear_counters(&s->store);
 }
 
 struct saved {
-    uint64_t bias, landmarks, forgotten, kept;
+    uint64_t bias, landmarks;
 };
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    struct saved saved = {s->bias, s->landmarks, s->store.forgotten, s->store.kept};
+    struct saved saved = {s->bias, s->landmarks};
     if (out.write(out.ctx, &saved, sizeof saved)) return -1;
-    return store_save(&s->store, 0, out);
+    return store_save(&s->store, out);
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
@@ -152,10 +152,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->bias = saved.bias;
     s->landmarks = saved.landmarks;
-    int bad = store_load(&s->store, at + saved.bias, in, limit, e);
-    s->store.forgotten = saved.forgotten;
-    s->store.kept = saved.kept;
-    return bad;
+    return store_load(&s->store, at + saved.bias, in, limit, e);
 }
 
 const struct window_ops aging_sliding_exact = {

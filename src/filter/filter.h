@@ -64,6 +64,7 @@ struct filter_ops {
     void (*merge)(struct filter *into, uint64_t into_generation, const struct filter *from,
                   uint64_t from_generation, bool younger);
     void (*stats)(const struct filter *, struct seen_stats *); /* adds bytes that grew, forgotten */
+    void (*clear_counters)(struct filter *);                   /* NULL: stats counts nothing */
     int (*save)(const struct filter *, struct seen_writer);
     int (*load)(struct filter *, uint64_t generation, struct seen_reader, uint64_t limit,
                 struct seen_error *);

@@ -322,6 +322,7 @@ static void clear_counters(struct window *w) {
     close_piece(w);
     s->ring.begun = 0;
     s->account.sum.expected = 0;
+    if (w->filter.ops->clear_counters) w->filter.ops->clear_counters(&w->filter);
 }
 
 /* -- snapshot
