@@ -91,9 +91,10 @@ static int too_small(const struct request *r, struct seen_error *e) {
                      r->plan->filter, least);
 }
 
-/* To three digits, so that the spec stays readable. */
+/* To three digits, so that the spec stays readable; never 0, which no spec may ask for. */
 static double round_up(double rate) {
-    double unit = pow(10, floor(log10(fmax(rate, 1e-300))) - 2);
+    rate = fmax(rate, 1e-300);
+    double unit = pow(10, floor(log10(rate)) - 2);
     char text[32];
     snprintf(text, sizeof text, "%.3g", ceil(rate / unit * (1 - 1e-12)) * unit);
     return fmin(strtod(text, NULL), 1 - 1e-9);
