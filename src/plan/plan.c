@@ -69,14 +69,15 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)spec->k);
     if (least < .9) snprintf(rate, sizeof rate, "fp=%.2g", least * 1.05);
     double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
-    snprintf(keys, sizeof keys, "%.3g", floor(most));
+    snprintf(keys, sizeof keys, "%.3g", most * .995);
     units_print_real(r->fp, fp, sizeof fp);
     print_need(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
-    return error_set(
-        e, SEEN_EREFUSED, 0,
-        "filter=%s needs mem=%s for %.6g keys at fp=%s, and mem=%s allows %s, or items=%s",
-        r->plan->filter, takes, r->keys * (double)spec->shards, fp, has, rate, keys);
+    bool named = options_has(&r->plan->asked, OPTION_FILTER);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "%.6g keys at fp=%s need mem=%s%s%s; mem=%s allows %s, or items=%s",
+                     r->keys * (double)spec->shards, fp, takes, named ? " with filter=" : "",
+                     named ? r->plan->filter : "", has, rate, keys);
 }
 
 static int too_small(const struct request *r, struct seen_error *e) {

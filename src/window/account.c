@@ -2,10 +2,13 @@
 
 #include <math.h>
 
-/* Rates with `load` keys in the current generation: its own, and with the others as odds. */
+/* Rates with `load` keys in the current generation. */
 struct rates {
-    double own, share, odds; /* share: part of the false duplicates that is its own */
+    double share; /* part of the false duplicates that is its own */
+    double odds;  /* p/(1-p) of all generations, above that of the full ones alone */
 };
+
+static double odds_of(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
 
 double account_rate(const struct filter *f, uint64_t load) {
     return load ? f->ops->fp(&f->shape, (double)load) : 0;
@@ -13,21 +16,29 @@ double account_rate(const struct filter *f, uint64_t load) {
 
 static struct rates rates_at(const struct account *a, const struct filter *f, uint64_t load) {
     double own = account_rate(f, load), all = own + a->others - own * a->others;
-    return (struct rates){own, all > 0 ? own / all : 0, all < .999999 ? all / (1 - all) : 1e6};
+    return (struct rates){all > 0 ? own / all : 0, odds_of(all) - odds_of(a->others)};
 }
 
-/* Mean odds from the piece's begin to `load`, where they are `odds`. */
+/* Area under a power law through (l0, r0) and (l1, r1). */
+static double power_area(double l0, double r0, double l1, double r1) {
+    double power = log(r1 / r0) / log(l1 / l0);
+    return fabs(power + 1) < 1e-9 ? r1 * (l1 - l0) : (r1 * l1 - r0 * l0) / (power + 1);
+}
+
+/* Mean odds from the piece's begin to `load`, where they are `odds`: two power laws, met halfway.
+ */
 static double mean_odds(const struct account *a, const struct filter *f, uint64_t load,
                         double odds) {
-    double l0 = (double)a->from, l1 = (double)load;
-    if (load <= a->from || odds <= 0) return odds;
-    if (l0 <= 0 || a->odds <= 0) { /* from an empty filter: the power is that of the latter half */
-        double half = rates_at(a, f, load - load / 2).odds;
-        return half > 0 && load > 1 ? odds / (1 + log2(odds / half)) : odds;
-    }
-    double power = log(odds / a->odds) / log(l1 / l0);
-    if (fabs(power + 1) < 1e-9) return odds;
-    return (odds * l1 - a->odds * l0) / ((power + 1) * (l1 - l0));
+    uint64_t half = a->from + (load - a->from) / 2;
+    double l0 = (double)a->from, l = (double)half, l1 = (double)load;
+    double middle = rates_at(a, f, half).odds;
+    if (half <= a->from || middle <= 0) return odds;
+    double latter = power_area(l, middle, l1, odds), former;
+    if (l0 > 0 && a->odds > 0)
+        former = power_area(l0, a->odds, l, middle);
+    else /* from an empty filter: the latter's power */
+        former = middle * l / (1 + fmax(0, log(odds / middle) / log(l1 / l)));
+    return (former + latter) / (l1 - l0);
 }
 
 struct account_sum account_now(const struct account *a, const struct filter *f, uint64_t load) {
@@ -36,7 +47,7 @@ struct account_sum account_now(const struct account *a, const struct filter *f, 
     for (int pass = 0; a->fresh && pass < 2; pass++) {
         uint64_t keys = load + (uint64_t)own;
         struct rates r = rates_at(a, f, keys);
-        piece = (double)a->fresh * mean_odds(a, f, keys, r.odds);
+        piece = (double)a->fresh * (odds_of(a->others) + mean_odds(a, f, keys, r.odds));
         own = piece * r.share;
         if (own < 1e-3 * (double)load) break; /* too few to change the rate */
     }
@@ -47,7 +58,7 @@ struct account_sum account_now(const struct account *a, const struct filter *f, 
 
 void account_open(struct account *a, const struct filter *f, uint64_t load) {
     a->from = load;
-    a->until = load + load / 2 + f->shape.lines + 16;
+    a->until = load + load / 4 + f->shape.lines + 16;
     a->odds = rates_at(a, f, load).odds;
     a->fresh = 0;
 }

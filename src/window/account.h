@@ -1,9 +1,9 @@
 /* account.h - how many duplicates were false, by expectation, while a filter fills.
  *
  * Each record called new stands for p/(1-p) that were new and called duplicates, p being the
- * false-positive rate at its time.  The rate follows the load of the current generation, closely a
- * power of it over a short piece: so it is computed at the ends of pieces, each half as long as all
- * before, and integrated between them. */
+ * false-positive rate at its time.  What the current generation adds follows its load, closely a
+ * power of it over a short piece: so it is computed at the ends and the middle of pieces, each a
+ * quarter as long as all before, and integrated between. */
 #ifndef ACCOUNT_H
 #define ACCOUNT_H
 
@@ -18,7 +18,7 @@ struct account_sum {
 struct account {
     struct account_sum sum;
     double others;  /* rate of the full generations */
-    double odds;    /* p/(1-p) when the open piece began ... */
+    double odds;    /* what the current one added to p/(1-p) when the open piece began ... */
     uint64_t from;  /* ... at this load of the current generation; */
     uint64_t until; /* it is to be closed at this one */
     uint64_t fresh; /* records called new in it */
