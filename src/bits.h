@@ -22,10 +22,13 @@ static inline uint64_t bits_fold(uint64_t a, uint64_t b) {
     return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* 64 fresh bits of a 128-bit value, another 64 for each i. */
+/* 64 fresh bits of a 128-bit value, another 64 for each i.  Folded twice: after once, two values
+ * whose first draws agree in their top bits agree in most others too, as if a filter had three
+ * probes. */
 static inline uint64_t bits_draw(uint64_t lo, uint64_t hi, uint64_t i) {
-    return bits_fold(lo + (i + 1) * 0x9e3779b97f4a7c15u,
-                     (hi ^ 0xd6e8feb86659fd93u) + i * 0xa0761d6478bd642fu);
+    uint64_t once = bits_fold(lo + (i + 1) * 0x9e3779b97f4a7c15u,
+                              (hi ^ 0xd6e8feb86659fd93u) + i * 0xa0761d6478bd642fu);
+    return bits_fold(once, 0x8ebc6af09c88c6e3u);
 }
 
 static inline uint64_t bits_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
