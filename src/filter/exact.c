@@ -54,6 +54,10 @@ static void stats(const struct filter *f, struct seen_stats *out) {
     out->forgotten += s->forgotten;
 }
 
+static uint64_t stored(const struct filter *f, uint64_t generation) {
+    return store_live(f->block, generation - reach(f));
+}
+
 static void clear_counters(struct filter *f) { store_clear_counters(f->block); }
 
 static int save(const struct filter *f, struct seen_writer w) { return store_save(f->block, w); }
@@ -104,6 +108,7 @@ const struct filter_ops filter_exact = {
     .forget = forget,
     .merge = merge,
     .stats = stats,
+    .stored = stored,
     .clear_counters = clear_counters,
     .save = save,
     .load = load,

@@ -64,7 +64,8 @@ struct filter_ops {
     void (*merge)(struct filter *into, uint64_t into_generation, const struct filter *from,
                   uint64_t from_generation, bool younger);
     void (*stats)(const struct filter *, struct seen_stats *); /* adds bytes that grew, forgotten */
-    void (*clear_counters)(struct filter *);                   /* NULL: stats counts nothing */
+    uint64_t (*stored)(const struct filter *, uint64_t generation); /* NULL: nobody knows exactly */
+    void (*clear_counters)(struct filter *);                        /* NULL: stats counts nothing */
     int (*save)(const struct filter *, struct seen_writer);
     int (*load)(struct filter *, uint64_t generation, struct seen_reader, uint64_t limit,
                 struct seen_error *);
