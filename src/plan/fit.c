@@ -7,22 +7,29 @@
 
 #define LINES_MOST ((uint64_t)1 << 42) /* 256 TiB */
 
-double fit_fp(const struct fit *fit, const struct filter_shape *shape, double keys) {
-    return theory_union(fit->filter->fp(shape, keys * fit->generation), fit->live);
-}
-
 struct one_generation {
-    const struct filter_ops *filter;
+    const struct fit *fit;
     const struct filter_shape *shape;
 };
 
+static double exact_rate(const void *ctx, double keys) {
+    const struct one_generation *g = ctx;
+    return g->fit->filter->fp(g->shape, keys);
+}
+
+/* Rate of one generation that holds `keys`, in the mean over shards where there are several. */
 static double one_rate(const void *ctx, double keys) {
     const struct one_generation *g = ctx;
-    return g->filter->fp(g->shape, keys);
+    return g->fit->shards > 1 ? theory_scattered(exact_rate, g, keys) : exact_rate(g, keys);
+}
+
+double fit_fp(const struct fit *fit, const struct filter_shape *shape, double keys) {
+    struct one_generation g = {fit, shape};
+    return theory_union(one_rate(&g, keys * fit->generation), fit->live);
 }
 
 double fit_fp_mean(const struct fit *fit, const struct filter_shape *shape, double keys) {
-    struct one_generation g = {fit->filter, shape};
+    struct one_generation g = {fit, shape};
     double full = keys * fit->generation;
     double filling = theory_mean(one_rate, &g, full);
     double others = theory_union(one_rate(&g, full), fit->live - 1);

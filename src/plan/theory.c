@@ -89,6 +89,25 @@ double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx
     return sum;
 }
 
+double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
+    static const double x[4] = {1.0232556637891326, 2.0768479786778302, 3.2054290028564703,
+                                4.5127458633997826};
+    static const double w[4] = {0.2440975028949394, 0.0499164067652179, 0.0027891413212318,
+                                2.2345844007746e-5};
+    double sum = 0;
+    if (n < 200) {
+        double poisson = exp(-n), end = n + 12 * sqrt(n) + 30;
+        for (double j = 1; j < end; j++) {
+            poisson *= n / j;
+            sum += poisson * rate(ctx, j);
+        }
+        return sum;
+    }
+    for (int i = 0; i < 4; i++)
+        sum += w[i] * (rate(ctx, n - x[i] * sqrt(n)) + rate(ctx, n + x[i] * sqrt(n)));
+    return sum + 0.4063492063492063 * rate(ctx, n);
+}
+
 struct mean_case {
     double a;
     uint32_t k;

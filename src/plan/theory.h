@@ -27,6 +27,10 @@ double theory_union(double p, double count);
  * By Gauss-Legendre quadrature: the closed alternating sum loses all digits past k = 16. */
 double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
 
+/* Mean of rate(ctx, keys) for a Poisson number of keys of mean n: what a shard gets.  Summed up to
+ * n = 200, then by 9-point Gauss-Hermite quadrature. */
+double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
+
 /* The landmark mean of a Bloom filter with a = kn/m: integral over u of (1-e^(-au))^k. */
 double theory_landmark_mean(double a, uint32_t k);
 
