@@ -88,16 +88,18 @@ static int step(const struct splitter *s, char byte) {
 }
 
 static size_t tail(struct splitter *s, const char *p, const char *end) {
-    for (const char *at = p; at < end; at++) {
+    const char *at = p;
+    size_t ended = 0;
+    for (; at < end && !ended; at++) {
         if (*at == '\n') {
             s->tail_line++;
-            if (s->state != IN_QUOTES) return (size_t)(at + 1 - p);
+            if (s->state != IN_QUOTES) ended = (size_t)(at + 1 - p);
         }
         if (s->state == FIELD_START && *at == '"') s->quote_line = s->tail_line;
         s->state = step(s, *at);
     }
     s->in_quotes = s->state == IN_QUOTES;
-    return 0;
+    return ended;
 }
 
 const struct format csv_format = {split, tail};

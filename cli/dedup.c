@@ -188,6 +188,16 @@ static bool too_long(const struct run *r) {
     return r->in.end - r->in.begin > (size_t)r->settings.max_record + 1; /* a CR does not count */
 }
 
+static void refuse_open_quote(struct run *r) {
+    warn("%s: the quote opened in line %ju is never closed", r->in.name,
+         (uintmax_t)r->splitter.quote_line);
+    r->failed = true;
+    if (r->in.begin == r->in.end) return; /* too long as well: it has passed */
+    r->judge.unreadable++;
+    sink_unreadable(&r->sink, begin(r), r->in.end - r->in.begin, true, true);
+    r->in.begin = r->in.end;
+}
+
 /* The buffer holds the start of a record that is too long: it is passed on as it comes, all but its
  * last byte, which may be the CR of its line end. */
 static void pass_through(struct run *r) {
@@ -206,16 +216,7 @@ static void pass_through(struct run *r) {
     sink_unreadable(&r->sink, begin(r), rest, false, true);
     r->in.begin += rest;
     s->lines = s->tail_line - 1;
-}
-
-static void refuse_open_quote(struct run *r) {
-    warn("%s: the quote opened in line %ju is never closed", r->in.name,
-         (uintmax_t)r->splitter.quote_line);
-    r->failed = true;
-    if (r->in.begin == r->in.end) return; /* too long as well: it has passed */
-    r->judge.unreadable++;
-    sink_unreadable(&r->sink, begin(r), r->in.end - r->in.begin, true, true);
-    r->in.begin = r->in.end;
+    if (s->in_quotes && !ending(r)) refuse_open_quote(r);
 }
 
 /* Reads on until the record at the start of the buffer is complete.  False at the end of the file.
@@ -288,7 +289,8 @@ static int finish(struct run *r) {
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->failed) return EXIT_TROUBLE;
     if (r->settings.strict && r->judge.unreadable) {
-        warn("%ju records have no readable key or time", (uintmax_t)r->judge.unreadable);
+        uintmax_t n = r->judge.unreadable;
+        warn("%ju record%s no readable key or time", n, n == 1 ? " has" : "s have");
         return EXIT_TROUBLE;
     }
     return r->settings.exit_code && s.duplicates ? EXIT_FOUND : EXIT_FINE;

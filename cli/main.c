@@ -3,8 +3,10 @@
 #include "seen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static int help_main(int argc, char **argv);
 
@@ -70,7 +72,16 @@ static int run(int argc, char **argv) {
     return c ? c->run(argc - 1, argv + 1) : dedup_main(argc, argv);
 }
 
+/* A standard descriptor that was closed must not become some other file: it gets one that refuses
+ * what it is for, so that reading or writing it fails as it would have. */
+static void hold_standard_descriptors(void) {
+    static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", mode[fd]) < 0) _exit(EXIT_TROUBLE);
+}
+
 int main(int argc, char **argv) {
+    hold_standard_descriptors();
     int code = run(argc, argv);
     if (fflush(stdout) || ferror(stdout)) die("cannot write the output: %s", strerror(errno));
     return code;

@@ -32,9 +32,9 @@ static struct number grouped(uint64_t n) {
 
 /* Small expectations need their digits, large ones do not. */
 static struct number expected(double x) {
-    if (x >= 100) return grouped((uint64_t)(x + 0.5));
+    if (x >= 100 || x <= 0) return grouped((uint64_t)(x + 0.5));
     struct number out;
-    snprintf(out.text, sizeof out.text, x > 0 && x < 0.001 ? "%.1e" : x < 10 ? "%.3f" : "%.1f", x);
+    snprintf(out.text, sizeof out.text, x < 0.001 ? "%.1e" : x < 10 ? "%.3f" : "%.1f", x);
     return out;
 }
 
@@ -119,10 +119,10 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->capacity) snprintf(planned, sizeof planned, " of %s planned", grouped(s->capacity).text);
     snprintf(note, sizeof note, "%s keys%s", grouped(s->stored).text, planned);
     row("memory", size_of(s->bytes).text, note);
-    char fp[32];
-    snprintf(fp, sizeof fp, "%.2g", s->fp_now);
+    char fp[32] = "none";
+    if (!(plan->traits & SEEN_NO_FP)) snprintf(fp, sizeof fp, "%.2g", s->fp_now);
     snprintf(note, sizeof note, "now; %.2g planned for a full window", plan->fp_full);
-    row("fp rate", fp, note);
+    row("fp rate", fp, plan->traits & SEEN_NO_FP ? "keys are kept as they are" : note);
     if (s->landmarks) row("windows begun", grouped(s->landmarks).text, "after the first");
     if (s->forgotten) row("forgotten", grouped(s->forgotten).text, "keys, for want of memory");
 }

@@ -1,0 +1,101 @@
+"""What the tests of the command line share: the program, the real streams, the two flags.
+
+    python3 -m pytest test/cli                    the default run, about a minute
+    python3 -m pytest test/cli --update-golden    writes what seen says now into golden/; read the diff
+    SEEN_LONG=1 python3 -m pytest test/cli        10 GiB streams as well
+
+SEEN names the program, from the root of the tree (default: build/seen).
+"""
+
+import json
+import lzma
+import os
+import pathlib
+import random
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SEEN = str((ROOT / os.environ.get("SEEN", "build/seen")).resolve())
+DATA = ROOT.parent / "shared" / "data"
+
+
+def pytest_addoption(parser):
+    parser.addoption("--update-golden", action="store_true", help="accept what seen prints now")
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "long: takes minutes; runs with SEEN_LONG=1")
+
+
+def pytest_collection_modifyitems(items):
+    if os.environ.get("SEEN_LONG"):
+        return
+    for item in items:
+        if "long" in item.keywords:
+            item.add_marker(pytest.mark.skip(reason="takes minutes; runs with SEEN_LONG=1"))
+
+
+class Done:
+    """What one run left behind."""
+
+    def __init__(self, process):
+        self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
+
+    @property
+    def lines(self):
+        return self.out.decode().splitlines()
+
+    @property
+    def stats(self):
+        return json.loads(self.err.decode().splitlines()[-1])
+
+    def refused(self, *words):
+        """Exit 2 and one sentence on stderr that holds these words."""
+        text = self.err.decode(errors="replace")
+        assert self.code == 2, (self.code, text)
+        sentences = [line for line in text.splitlines() if line.startswith("seen: ")]
+        assert len(sentences) == 1, text
+        for word in words:
+            assert word in text, text
+
+
+@pytest.fixture
+def seen():
+    """seen(arguments..., text=b"...") runs the program on that input."""
+
+    def run(*args, text=b"", **more):
+        if isinstance(text, str):
+            text = text.encode()
+        args = [SEEN, *map(str, args)]
+        more.setdefault("timeout", 60)
+        more.setdefault("stdout", subprocess.PIPE)
+        return Done(subprocess.run(args, input=text, stderr=subprocess.PIPE, **more))
+
+    return run
+
+
+@pytest.fixture
+def rng(request):
+    """Random numbers whose seed a failure prints; SEEN_SEED repeats it."""
+    seed = int(os.environ.get("SEEN_SEED", random.SystemRandom().getrandbits(32)))
+    print("SEEN_SEED=%d" % seed)
+    return random.Random(seed)
+
+
+@pytest.fixture(scope="session")
+def stream(tmp_path_factory):
+    """stream(name): the path of a real stream, unpacked; skips where it is absent."""
+    made = {}
+
+    def unpack(name):
+        source = DATA / (name + ".xz")
+        if not source.exists():
+            pytest.skip("%s is not there: ../shared/data holds the real streams" % source.name)
+        if name not in made:
+            made[name] = tmp_path_factory.mktemp("streams") / name
+            made[name].write_bytes(lzma.open(source).read())
+        return made[name]
+
+    return unpack

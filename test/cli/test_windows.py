@@ -1,0 +1,153 @@
+"""Windows, keys and CSV against naive Python: sets, queues and the csv module judge every record."""
+
+import csv
+import io
+
+import pytest
+
+
+def naive(window, keys):
+    """The verdicts of an exact window; position i is a duplicate iff an equal key stands in it."""
+    kind, _, size = window.partition(":")
+    last, verdicts = {}, []
+    for i, key in enumerate(keys):
+        before = last.get(key)
+        if kind == "landmark":
+            start = i - i % int(size) if size else 0
+        elif kind == "jumping":
+            n, q = map(int, size.split("/"))
+            start = (i // (n // q) - q) * (n // q)
+        else:
+            start = i - int(size)
+        verdicts.append("dup" if before is not None and before >= start else "new")
+        last[key] = i
+    return verdicts
+
+
+WINDOWS = ["landmark", "landmark:7", "landmark:1000", "jumping:8/4", "jumping:600/3", "jumping:1000/1",
+           "sliding:1", "sliding:10", "sliding:999"]
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_exact_windows_are_exact(seen, rng, window):
+    keys = [str(rng.randrange(rng.choice([3, 50, 2000]))) for _ in range(5000)]
+    done = seen("-w", window + " filter=exact", "--tag", text="\n".join(keys))
+    got = [line.split("\t") for line in done.lines]
+    assert [key for _, key in got] == keys
+    assert [verdict for verdict, _ in got] == naive(window, keys)
+
+
+@pytest.mark.parametrize("window", ["landmark:1000", "jumping:600/3"])
+@pytest.mark.parametrize("structure", ["bloom", "partitioned", "blocked"])
+def test_approximate_windows_miss_no_duplicate(seen, rng, window, structure):
+    keys = [str(rng.randrange(3000)) for _ in range(20000)]
+    spec = "%s filter=%s fp=1e-4" % (window, structure)
+    got = [line.split("\t")[0] for line in seen("-w", spec, "--tag", text="\n".join(keys)).lines]
+    truth = naive(window, keys)
+    assert not [i for i, (g, t) in enumerate(zip(got, truth)) if t == "dup" and g != "dup"]
+    assert sum(g != t for g, t in zip(got, truth)) < 40  # slack and errors; 2 expected
+
+
+@pytest.mark.parametrize("refresh", ["last", "first"])
+def test_sliding_time_against_a_dictionary(seen, rng, refresh):
+    now, last, truth, rows = 1_600_000_000_000, {}, [], []
+    for _ in range(5000):
+        now += rng.randrange(3000)
+        key = str(rng.randrange(60))
+        fresh = key not in last or now - last[key] >= 60_000
+        truth.append("new" if fresh else "dup")
+        if fresh or refresh == "last":
+            last[key] = now
+        rows.append("%d\t%s" % (now, key))
+    spec = "sliding:1m filter=exact refresh=" + refresh
+    done = seen("-w", spec, "--time", "1", "-k", "2", "--tag", text="\n".join(rows))
+    assert [line.split("\t")[0] for line in done.lines] == truth
+
+
+def test_landmark_days_against_the_date(seen, rng):
+    now, have, truth, rows = 1_600_000_000, set(), [], []
+    for _ in range(5000):
+        now += rng.randrange(300)
+        key = (now // 86400, rng.randrange(40))
+        truth.append("dup" if key in have else "new")
+        have.add(key)
+        rows.append("%d,%d" % (now, key[1]))
+    done = seen("-w", "landmark:1d filter=exact", "-d,", "--time=1", "-k2", "--tag", text="\n".join(rows))
+    assert [line.split("\t")[0] for line in done.lines] == truth
+
+
+# -- unique, duplicates and tag are three views of one truth -----------------------------------------
+
+
+def test_unique_and_duplicates_make_up_the_whole(seen, rng):
+    keys = ["%d" % rng.randrange(400) for _ in range(3000)]
+    text = "\n".join(keys) + "\n"
+    views = [seen("-w", "sliding:100 filter=exact", *v, text=text).lines
+             for v in ([], ["--duplicates"], ["--tag"])]
+    assert views[0] == [line[4:] for line in views[2] if line.startswith("new")]
+    assert views[1] == [line[4:] for line in views[2] if line.startswith("dup")]
+    assert len(views[0]) + len(views[1]) == len(keys)
+
+
+# -- CSV ---------------------------------------------------------------------------------------------
+
+
+def random_field(rng):
+    letters = rng.choice(["ab", "a,\"\n", "xyz\r\n,", "\"", "é\x00 "])
+    value = "".join(rng.choice(letters) for _ in range(rng.choice([0, 1, 2, 3, 70])))
+    must = any(c in value for c in ",\"\r\n")
+    return value, '"%s"' % value.replace('"', '""') if must or rng.random() < 0.3 else value
+
+
+def random_csv(rng, columns, rows):
+    values, lines = [], []
+    for _ in range(rows):
+        fields = [random_field(rng) for _ in range(columns)]
+        values.append([value for value, _ in fields])
+        lines.append(",".join(text for _, text in fields))
+    return values, lines
+
+
+@pytest.mark.parametrize("round", range(6))
+def test_random_csv_against_pythons_reader(seen, rng, round):
+    ends = rng.choice(["\n", "\r\n"])
+    values, lines = random_csv(rng, 5, 3000)
+    text = ends.join(["c1,c2,c3,c4,c5"] + lines) + rng.choice(["", ends])
+    if "\x00" not in text or round:  # what Python reads is what we meant to write
+        assert [row for row in csv.reader(io.StringIO(text, newline=""))][1:] == values
+    wanted = rng.sample(range(5), rng.randrange(1, 4))
+    keys = [tuple(row[i] for i in wanted) for row in values]
+    names = ",".join("c%d" % (i + 1) for i in wanted)
+    done = seen("--csv", "-k", names, "--tag", "--filter", "exact", text=text.encode())
+    got = list(csv.reader(io.StringIO(done.out.decode(), newline="")))
+    assert got[0][-1] == "seen" and [row[:-1] for row in got[1:]] == values
+    assert [row[-1] for row in got[1:]] == naive("landmark", keys)
+
+
+def test_output_of_csv_is_its_input_byte_for_byte(seen, rng):
+    _, lines = random_csv(rng, 4, 2000)
+    text = ("\r\n".join(["a,b,c,d"] + ["%d,%s" % (i, line) for i, line in enumerate(lines)])).encode()
+    assert seen("--csv", "-k", "1", text=text).out == text
+
+
+@pytest.mark.parametrize("field", ['5" disk', 'x"y"z', '"ab"cd', '"a""b"c"d', '""', '"" ', ' "a"', 'a""'])
+def test_odd_quoting_is_read_as_python_reads_it(seen, field):
+    value = next(csv.reader([field]))[0]
+    again = '"%s"' % value.replace('"', '""')
+    done = seen("--csv", "--no-header", "-k", "1", "--tag", text="%s,x\n%s,y\n" % (field, again))
+    assert [line[-3:] for line in done.lines] == ["new", "dup"]
+
+
+def test_delimited_fields_against_split(seen, rng):
+    rows = ["|".join(str(rng.randrange(9)) for _ in range(rng.randrange(1, 9))) for _ in range(4000)]
+    truth, have = [], set()
+    for row in rows:
+        fields = row.split("|")
+        key = tuple(fields[1:4])
+        truth.append("-" if len(fields) < 4 else "dup" if key in have else "new")
+        if len(fields) >= 4:
+            have.add(key)
+    done = seen("-d", "|", "-k", "2-4", "--tag", "--filter=exact", text="\n".join(rows))
+    assert [line.split("\t")[0] for line in done.lines] == truth
+    stats = seen("-d", "|", "-k", "2-4", "--stats=json", text="\n".join(rows)).stats
+    assert stats["unparseable"] == truth.count("-") and stats["records"] == len(rows)
