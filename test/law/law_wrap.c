@@ -61,9 +61,9 @@ static const char *const tiny[][8] = {
 static void generations_wrap_and_nothing_comes_back(const struct law_case *c) {
     for (size_t i = 0; tiny[c->window][i]; i++) {
         struct run r = begin(c, tiny[c->window][i], "items=1000 fp=1e-9 shards=1");
-        across_the_wrap(&r, 300000);
+        across_the_wrap(&r, 140000);
         r = begin(c, tiny[c->window][i], "items=1000 fp=1e-9 shards=2 refresh=first");
-        across_the_wrap(&r, 150000);
+        across_the_wrap(&r, 70000);
     }
 }
 

@@ -1,0 +1,202 @@
+/* law_merge - two detectors in one: what either saw is seen, and nothing else. */
+#include "law.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define RECORDS 400
+
+struct side {
+    seen_detector *d;
+    struct oracle *oracle;
+    struct law_stream stream;
+    size_t n;
+};
+
+/* Keys of the two sides are drawn from sets that overlap by half. */
+static struct side play(const struct seen_plan *plan, uint64_t shift, size_t n, uint64_t seed) {
+    struct side s = {law_new(plan, NULL), law_oracle(plan),
+                     law_stream(plan, LAW_UNIFORM, RECORDS, 0, seed), n};
+    uint64_t rng = seed, keys = 200;
+    for (size_t i = 0; i < n; i++) {
+        uint8_t verdict;
+        s.stream.digest[i] = law_digest(law_below(&rng, keys) + shift * keys / 2, 11);
+        seen_observe(s.d, 1, &s.stream.digest[i], &s.stream.time[i], &verdict);
+        oracle_observe(s.oracle, s.stream.digest[i], s.stream.time[i], verdict);
+    }
+    return s;
+}
+
+static void end(struct side *s) {
+    seen_free(s->d);
+    oracle_free(s->oracle);
+    law_stream_free(&s->stream);
+}
+
+static enum oracle_truth younger(enum oracle_truth a, enum oracle_truth b) { return a > b ? a : b; }
+
+static seen_time last_of(const struct side *s) {
+    struct seen_stats stats;
+    seen_stats(s->d, &stats);
+    return stats.last;
+}
+
+/* Every key of either side, asked after the merge at `now`. */
+static void judge(const struct side *a, const struct side *b, seen_time now) {
+    for (uint64_t key = 0; key < 320; key++) {
+        seen_digest d = law_digest(key, 11);
+        uint64_t age, mine, theirs;
+        uint8_t verdict;
+        enum oracle_truth one = oracle_judge(a->oracle, d, now, &mine);
+        enum oracle_truth two = oracle_judge(b->oracle, d, now, &theirs);
+        enum oracle_truth truth = younger(one, two);
+        if (theirs < mine) mine = theirs;
+        seen_query(a->d, 1, &d, now, 0, &verdict);
+        seen_last_seen(a->d, 1, &d, now, &age);
+        law_check(truth != ORACLE_DUPLICATE || verdict, "key %llu (%d and %d) was lost",
+                  (unsigned long long)key, one, two);
+        /* Generations that began at different records may keep a key one longer. */
+        bool may_stay = seen_plan_of(a->d)->spec.window == SEEN_JUMPING;
+        law_check(truth != ORACLE_NEW || !verdict || may_stay, "key %llu came from nowhere",
+                  (unsigned long long)key);
+        law_check(!verdict || age <= mine, "key %llu is %llu old, and said to be %llu",
+                  (unsigned long long)key, (unsigned long long)mine, (unsigned long long)age);
+    }
+}
+
+static void merged_both_are_there(const struct law_case *c) {
+    if (!(c->traits & SEEN_MERGEABLE)) return;
+    uint64_t rng = law_seed() + c->serial;
+    const char *window;
+    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+        for (int turn = 0; turn < 40; turn++) {
+            struct seen_plan plan;
+            struct seen_error e = {0};
+            law_plan(&plan, "%s filter=%s items=400 fp=1e-9 seed=11 shards=%d refresh=%s", window,
+                     c->structure, turn % 3 + 1, turn % 2 ? "first" : "last");
+            /* Young ones too: a key may be older than all that the other has seen. */
+            size_t n = turn % 4 ? 1 + law_below(&rng, RECORDS) : law_below(&rng, 3);
+            struct side a = play(&plan, 0, n, law_next(&rng));
+            struct side b = play(&plan, 1, 1 + law_below(&rng, RECORDS), law_next(&rng));
+            seen_time now = last_of(&a) > last_of(&b) ? last_of(&a) : last_of(&b);
+            struct law_bytes before = law_save(b.d, NULL), after;
+            law_check(!seen_merge(a.d, b.d, &e), "%s", e.text);
+            after = law_save(b.d, NULL);
+            law_check(law_bytes_equal(&before, &after), "the detector merged from has changed");
+            judge(&a, &b, now);
+            law_bytes_free(&before);
+            law_bytes_free(&after);
+            end(&a);
+            end(&b);
+        }
+}
+
+/* After a merge the keys leave when they would have: played on, no duplicate is missed. */
+static void merged_keys_stay_as_long_as_they_would_have(const struct law_case *c) {
+    if (!(c->traits & SEEN_MERGEABLE)) return;
+    uint64_t rng = law_seed() + c->serial;
+    const char *window;
+    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+        for (int turn = 0; turn < 8; turn++) {
+            struct seen_plan plan;
+            law_plan(&plan, "%s filter=%s items=900 fp=1e-9 seed=11", window, c->structure);
+            struct side a = play(&plan, 0, law_below(&rng, RECORDS), law_next(&rng));
+            struct side b = play(&plan, 1, 1 + law_below(&rng, RECORDS), law_next(&rng));
+            seen_time now = last_of(&a) > last_of(&b) ? last_of(&a) : last_of(&b);
+            law_check(!seen_merge(a.d, b.d, NULL), "refused");
+            for (uint64_t step = 0; step < 60; step++) {
+                seen_digest d = law_digest(100000 + step, 11);
+                uint8_t verdict;
+                judge(&a, &b, now);
+                seen_observe(a.d, 1, &d, &now, &verdict);
+                oracle_observe(a.oracle, d, now, verdict);
+                oracle_observe(b.oracle, d, now, verdict);
+                now += plan.spec.length / (1 + law_below(&rng, 40));
+                /* A counted landmark of `into` is not that of `from`: theirs took ours over. */
+                if (c->window == SEEN_LANDMARK) break;
+            }
+            end(&a);
+            end(&b);
+        }
+}
+
+static void strangers_are_not_merged(const struct law_case *c) {
+    static const char *const others[] = {"seed=2", "seed=1 refresh=first", "seed=1 shards=2",
+                                         "seed=1 overload=grow"};
+    struct seen_plan plan;
+    struct seen_error e = {0};
+    const char *window = law_window(c->window, 0);
+    law_plan(&plan, "%s filter=%s items=100 seed=1", window, c->structure);
+    seen_detector *a = law_new(&plan, NULL), *b;
+    struct law_bytes before = law_save(a, NULL), after;
+    for (size_t i = 0; i < 3; i++) {
+        b = law_make("%s filter=%s items=100 %s", window, c->structure, others[i]);
+        int bad = seen_merge(a, b, &e);
+        law_check(bad == (c->traits & SEEN_MERGEABLE ? SEEN_EMISMATCH : SEEN_EREFUSED) &&
+                      e.code == bad && *e.text,
+                  "code %d", bad);
+        seen_free(b);
+    }
+    law_check(seen_merge(a, a, &e) < 0, "it was merged with itself");
+    after = law_save(a, NULL);
+    law_check(law_bytes_equal(&before, &after), "a refused merge changed something");
+    law_bytes_free(&before);
+    law_bytes_free(&after);
+    seen_free(a);
+}
+
+/* Growing while it merges, with every k-th allocation failing. */
+static void a_merge_without_memory_counts_what_it_forgets(const struct law_case *c) {
+    if (!(c->traits & SEEN_GROWS) || !(c->traits & SEEN_MERGEABLE)) return;
+    for (uint64_t k = 2; k < 8; k++) {
+        struct law_memory memory;
+        struct seen_stats stats;
+        struct seen_plan plan;
+        law_plan(&plan, "%s filter=%s seed=11", law_window(c->window, 3), c->structure);
+        law_memory_init(&memory);
+        memory.fail_from = k;
+        seen_detector *into = law_new(&plan, &memory.allocator), *from = law_new(&plan, NULL);
+        uint64_t found = 0, held = 0;
+        for (uint64_t i = 0; i < 20000; i++) {
+            seen_digest d = law_digest(i, 11);
+            seen_time t = 0;
+            uint8_t verdict;
+            seen_observe(i % 2 ? into : from, 1, &d, &t, &verdict);
+        }
+        for (uint64_t i = 0; i < 20000; i++) {
+            seen_digest d = law_digest(i, 11);
+            uint8_t one, two;
+            seen_query(into, 1, &d, 0, 0, &one);
+            seen_query(from, 1, &d, 0, 0, &two);
+            held += one || two;
+        }
+        seen_stats(into, &stats);
+        uint64_t forgotten = stats.forgotten;
+        law_check(!seen_merge(into, from, NULL), "refused");
+        for (uint64_t i = 0; i < 20000; i++) {
+            seen_digest d = law_digest(i, 11);
+            uint8_t verdict;
+            seen_query(into, 1, &d, 0, 0, &verdict);
+            found += verdict;
+        }
+        seen_stats(into, &stats);
+        law_check(held - found <= stats.forgotten - forgotten,
+                  "%llu of %llu keys found, %llu forgotten", (unsigned long long)found,
+                  (unsigned long long)held, (unsigned long long)(stats.forgotten - forgotten));
+        seen_free(into);
+        seen_free(from);
+        law_check(!memory.live && !memory.mismatch, "memory leaked");
+    }
+}
+
+int main(void) {
+    static const struct law laws[] = {
+        {"merged, both are there", merged_both_are_there, false},
+        {"merged keys stay as long as they would have", merged_keys_stay_as_long_as_they_would_have,
+         false},
+        {"strangers are not merged", strangers_are_not_merged, false},
+        {"a merge without memory counts what it forgets",
+         a_merge_without_memory_counts_what_it_forgets, false},
+    };
+    return law_main("merging", laws, sizeof laws / sizeof *laws);
+}

@@ -1,0 +1,249 @@
+/* law_rate - measured false positives against the plan's closed forms, two-sided.
+ *
+ * Each measurement pools 20 seeds or more.  It may be off by five standard deviations, the larger
+ * of Poisson's and of what the seeds themselves show, and by half a percent (the closed forms are
+ * asymptotic, and the tables here have 1e5 cells). */
+#include "law.h"
+
+#include "filter/filter.h"
+#include "registry.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SEEDS 20
+#define BATCH 256
+
+/* -- counting -----------------------------------------------------------------------------------
+ */
+
+struct tally {
+    double trials, hits, squares; /* squares: of the hits of each seed */
+    int seeds;
+};
+
+static void add(struct tally *t, double trials, double hits) {
+    t->trials += trials;
+    t->hits += hits;
+    t->squares += hits * hits;
+    t->seeds++;
+}
+
+static double off(const struct tally *t, double rate, double tolerance) {
+    double expected = t->trials * rate, mean = t->hits / t->seeds;
+    double variance = (t->squares - t->hits * mean) * t->seeds / (t->seeds - 1);
+    double sigma = sqrt(fmax(expected, variance));
+    return fmax(0, fabs(t->hits - expected) - tolerance * expected) / fmax(sigma, 1);
+}
+
+static void agree(const char *what, const struct tally *t, double rate, double tolerance) {
+    if (getenv("SEEN_VERBOSE"))
+        fprintf(stderr, "%-24s measured %.4g predicted %.4g ratio %.4f off %.2f\n", what,
+                t->hits / t->trials, rate, t->hits / t->trials / rate, off(t, rate, tolerance));
+    law_check(off(t, rate, tolerance) < 5,
+              "%s: measured %.5g (%.0f of %.3g), predicted %.5g, off by %.1f sigma", what,
+              t->hits / t->trials, t->hits, t->trials, rate, off(t, rate, tolerance));
+}
+
+/* Keys never met before: random digests. */
+static void fresh(seen_digest *d, size_t n, uint64_t *rng) {
+    for (size_t i = 0; i < n; i++) d[i] = (seen_digest){law_next(rng), law_next(rng)};
+}
+
+static double observe_fresh(seen_detector *d, uint64_t n, uint64_t *rng) {
+    seen_digest digest[BATCH];
+    uint8_t verdict[BATCH];
+    seen_time time[BATCH] = {0};
+    uint64_t hits = 0;
+    for (uint64_t i = 0; i < n; i += BATCH) {
+        size_t batch = n - i < BATCH ? n - i : BATCH;
+        fresh(digest, batch, rng);
+        seen_observe(d, batch, digest, time, verdict);
+        for (size_t j = 0; j < batch; j++) hits += verdict[j];
+    }
+    return (double)hits;
+}
+
+static double query_fresh(const seen_detector *d, uint64_t n, uint64_t *rng) {
+    seen_digest digest[BATCH];
+    uint8_t verdict[BATCH];
+    uint64_t hits = 0;
+    for (uint64_t i = 0; i < n; i += BATCH) {
+        fresh(digest, BATCH, rng);
+        seen_query(d, BATCH, digest, 0, 0, verdict);
+        for (size_t j = 0; j < BATCH; j++) hits += verdict[j];
+    }
+    return (double)hits;
+}
+
+/* -- one plan, measured -------------------------------------------------------------------------
+ */
+
+struct load {
+    uint64_t before, filling; /* records before and in the measured window */
+    uint64_t queries;         /* at its end */
+};
+
+/* Mean while the window fills (or in steady state), at its end, and what the detector says. */
+static void measure(const struct seen_plan *plan, struct load load, int seeds, double tolerance) {
+    struct tally mean = {0}, full = {0}, told = {0};
+    double expected = 0, now = 0;
+    for (int i = 0; i < seeds; i++) {
+        struct seen_stats stats;
+        uint64_t rng = law_seed() * 1000 + (uint64_t)i;
+        seen_detector *d = law_new(plan, NULL);
+        double before = observe_fresh(d, load.before, &rng), hits;
+        hits = observe_fresh(d, load.filling, &rng);
+        seen_stats(d, &stats);
+        add(&mean, (double)load.filling, hits);
+        add(&full, (double)((load.queries + BATCH - 1) / BATCH * BATCH),
+            query_fresh(d, load.queries, &rng));
+        add(&told, (double)(load.before + load.filling), before + hits);
+        expected += stats.expected_false;
+        now += stats.fp_now / seeds;
+        seen_free(d);
+    }
+    agree("mean", &mean, plan->fp_mean, tolerance);
+    agree("full window", &full, plan->fp_full, tolerance);
+    agree("fp_now", &full, now, tolerance + .025);
+    agree("expected_false", &told, expected / told.trials, tolerance + .03);
+}
+
+static bool measurable(const struct law_case *c) {
+    return !(c->traits & SEEN_NO_FP) && (c->window == SEEN_LANDMARK || c->window == SEEN_JUMPING);
+}
+
+#define ITEMS 25000
+
+static void plan_for(struct seen_plan *plan, const struct law_case *c, const char *more) {
+    const char *window = c->window == SEEN_LANDMARK ? "landmark items=25000" : "jumping:25000/8";
+    law_plan(plan, "%s filter=%s seed=1 %s", window, c->structure, more);
+}
+
+static struct load load_for(const struct law_case *c, const struct seen_plan *plan,
+                            uint64_t queries) {
+    if (c->window == SEEN_LANDMARK) return (struct load){0, ITEMS, queries};
+    uint64_t q = plan->spec.subwindows, step = (ITEMS + q - 1) / q;
+    /* One record short of the end: the next would begin a generation and drop the oldest. */
+    return (struct load){2 * (q + 1) * step - 1, (q + 1) * step, queries};
+}
+
+static void measured_false_positives_are_the_predicted_ones(const struct law_case *c) {
+    static const char *const rates[] = {"fp=.1", "fp=.01", "fp=.001", "fp=.0001"};
+    static const uint64_t queries[] = {20000, 50000, 200000, 600000};
+    for (size_t i = 0; measurable(c) && i < 4; i++) {
+        struct seen_plan plan;
+        plan_for(&plan, c, rates[i]);
+        measure(&plan, load_for(c, &plan, queries[i]), SEEDS, .005);
+        plan_for(&plan, c, rates[i]);
+        law_check(plan.fp_full <= plan.spec.fp * (1 + 1e-9), "fp_full %g is above fp= %g",
+                  plan.fp_full, plan.spec.fp);
+    }
+}
+
+static void also_with_any_number_of_probes(const struct law_case *c) {
+    struct registry_choice choice;
+    if (!measurable(c)) return;
+    registry_pick(c->window, c->structure, 0, &choice);
+    for (uint32_t k = 1; k <= choice.filter->k_most;
+         k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / 3) {
+        struct seen_plan plan;
+        char more[64];
+        uint64_t lines = c->window == SEEN_LANDMARK ? 1008 : 16 * 504;
+        if (!strcmp(c->structure, "partitioned")) lines = lines / k * k;
+        snprintf(more, sizeof more, "k=%u lines=%llu", k, (unsigned long long)lines);
+        plan_for(&plan, c, more);
+        measure(&plan, load_for(c, &plan, 100000), SEEDS, .01);
+    }
+}
+
+static void also_in_shards(const struct law_case *c) {
+    static const char *const more[] = {"fp=.0001 shards=16", "fp=.01 shards=2",
+                                       "k=16 fp=.001 shards=8"};
+    for (size_t i = 0; measurable(c) && i < 3; i++) {
+        struct seen_plan plan;
+        plan_for(&plan, c, more[i]);
+        measure(&plan, load_for(c, &plan, 300000), SEEDS, .02);
+    }
+}
+
+/* 30 keys a shard: how they scatter is most of the rate.  So small a table errs more than the
+ * asymptotic closed form says, by a tenth. */
+static void also_in_many_small_shards(const struct law_case *c) {
+    struct seen_plan plan;
+    if (!measurable(c) || c->window != SEEN_LANDMARK) return;
+    law_plan(&plan, "landmark items=30000 filter=%s seed=1 fp=.001 shards=1000", c->structure);
+    measure(&plan, (struct load){0, 30000, 100000}, SEEDS, .12);
+}
+
+/* -- the statistics -----------------------------------------------------------------------------
+ */
+
+/* Streams with duplicates: truth from the oracle; the interval holds it 95 times in 100. */
+static void the_statistics_know_how_many_were_false(const struct law_case *c) {
+    struct tally truth = {0};
+    double expected = 0;
+    int inside = 0, runs = 60;
+    if (c->traits & SEEN_NO_FP) return;
+    for (int i = 0; i < runs; i++) {
+        struct seen_plan plan;
+        struct seen_stats stats;
+        uint64_t rng = law_seed() * 77 + (uint64_t)i, wrong = 0;
+        law_plan(&plan, "%s filter=%s fp=.02 seed=1 refresh=%s",
+                 c->window == SEEN_LANDMARK ? "landmark:6000" : "jumping:6000/5", c->structure,
+                 i % 2 ? "first" : "last");
+        seen_detector *d = law_new(&plan, NULL);
+        struct oracle *oracle = law_oracle(&plan);
+        for (size_t j = 0; j < 15000; j++) {
+            seen_digest key =
+                law_digest(law_below(&rng, 12000) + law_below(&rng, 2) * j * 12000, 9);
+            uint8_t verdict;
+            enum oracle_truth is = oracle_judge(oracle, key, 0, NULL);
+            seen_observe(d, 1, &key, NULL, &verdict);
+            wrong += is == ORACLE_NEW && verdict;
+            oracle_observe(oracle, key, 0, verdict);
+        }
+        seen_stats(d, &stats);
+        expected += stats.expected_false;
+        inside += wrong >= stats.false_lo && wrong <= stats.false_hi;
+        add(&truth, 15000, (double)wrong);
+        seen_free(d);
+        oracle_free(oracle);
+    }
+    agree("false duplicates", &truth, expected / truth.trials, .02);
+    law_check(inside >= runs * 8 / 10, "the 95 %% interval held the truth %d times in %d", inside,
+              runs);
+}
+
+/* -- beyond 2^32 bits ---------------------------------------------------------------------------
+ */
+
+static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
+    struct law_case big = *c;
+    if (!getenv("SEEN_LONG") || c->window != SEEN_LANDMARK || !measurable(&big)) return;
+    struct seen_plan plan;
+    uint64_t rng = law_seed();
+    struct tally full = {0};
+    law_plan(&plan, "landmark filter=%s mem=600MiB items=5e8 seed=1", c->structure);
+    seen_detector *d = law_new(&plan, NULL);
+    observe_fresh(d, 500000000, &rng);
+    for (int i = 0; i < SEEDS; i++) add(&full, 1000192, query_fresh(d, 1000192, &rng));
+    seen_free(d);
+    agree("5e9 bits", &full, plan.fp_full, .005);
+}
+
+int main(void) {
+    static const struct law laws[] = {
+        {"measured false positives are the predicted ones",
+         measured_false_positives_are_the_predicted_ones, false},
+        {"also with any number of probes", also_with_any_number_of_probes, false},
+        {"also in shards", also_in_shards, false},
+        {"also in many small shards", also_in_many_small_shards, false},
+        {"the statistics know how many were false", the_statistics_know_how_many_were_false, false},
+        {"a filter of 5e9 bits errs as predicted (SEEN_LONG=1)",
+         a_filter_of_5e9_bits_errs_as_predicted, false},
+    };
+    return law_main("rates", laws, sizeof laws / sizeof *laws);
+}
