@@ -304,17 +304,19 @@ static void merge(struct window *w, uint64_t at, const struct window *from, uint
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
     uint64_t start, now = generation_at(w, at, &start);
+    struct account_sum sum = sum_now(w);
     uint64_t stored = 0;
     double none = 1;
     for (uint32_t a = 0; a < live_of(w); a++) {
         if (now - a > s->ring.generation) continue;
         uint64_t load = *load_of(w, now - a);
+        if (now - a == s->ring.generation) load += (uint64_t)sum.unnoticed;
         stored += load;
         none *= 1 - account_rate(&w->filter, load);
     }
     out->stored += w->filter.ops->stored ? w->filter.ops->stored(&w->filter, now) : stored;
     out->fp_now += (1 - none) / (double)w->plan->spec.shards;
-    out->expected_false += sum_now(w).expected;
+    out->expected_false += sum.expected;
     out->landmarks = bits_max(out->landmarks, s->ring.begun);
     if (w->filter.ops->stats) w->filter.ops->stats(&w->filter, out);
 }
