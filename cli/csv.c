@@ -12,27 +12,20 @@
 struct field {
     const char *at, *close; /* close: its closing quote, NULL if it is not quoted */
     bool doubled;           /* holds "" */
-    uint32_t newlines;      /* inside the quotes */
 };
 
-/* Goes from a field's first byte to the delimiter or newline behind it, or to `end`. */
-static inline const char *field_end(struct cursor *c, const char *end, struct field *f) {
-    const char *e = cursor_next(c);
-    f->close = NULL;
-    f->doubled = false;
-    if (e == f->at && e < end && *e == '"') {
-        while ((e = cursor_next(c)) < end) {
-            f->newlines += *e == '\n';
-            if (*e != '"') continue;
-            if (e + 1 == end || e[1] != '"') break;
-            f->doubled = true;
-            cursor_next(c);
-        }
-        f->close = e;
-        if (e < end) e = cursor_next(c);
+/* From the opening quote of a field behind its closing one.  False if that is not in the buffer. */
+static bool skip_quoted(struct cursor *c, struct field *f, uint64_t *newlines) {
+    const char *e;
+    while ((e = cursor_next(c)) < c->end) {
+        *newlines += *e == '\n';
+        if (*e != '"') continue;
+        if (e + 1 == c->end || e[1] != '"') break;
+        f->doubled = true;
+        cursor_next(c);
     }
-    while (e < end && *e == '"') e = cursor_next(c);
-    return e;
+    f->close = e;
+    return e < c->end;
 }
 
 static inline struct slice value_of(const struct field *f, const char *end) {
@@ -42,34 +35,57 @@ static inline struct slice value_of(const struct field *f, const char *end) {
     return (struct slice){f->at, (uint32_t)(end - f->at), 1};
 }
 
-static inline void keep(const struct layout *l, struct slice *slot, uint32_t column,
-                        const struct field *f, const char *end) {
-    if (column < l->width && l->slot_of[column] != NO_SLOT)
-        slot[l->slot_of[column]] = value_of(f, end);
+static inline void keep(struct slice *slots, int32_t slot, const struct field *f, const char *end) {
+    if (slot != NO_SLOT) slots[slot] = value_of(f, end);
+}
+
+/* Walks over one record: its newline, or `end` if it has none there.  *last becomes its last field
+ * and *column that field's number. */
+static inline const char *walk(struct cursor *c, const struct layout *l, char delimiter,
+                               struct slice *slots, struct field *last, uint32_t *column,
+                               uint64_t *newlines) {
+    const uint32_t width = l->width;
+    const int32_t *slot_of = l->slot_of;
+    struct field f = *last;
+    uint32_t i = 0;
+    const char *e;
+    while ((e = cursor_next(c)) < c->end) {
+        if (*e == delimiter) {
+            if (i < width) keep(slots, slot_of[i], &f, e);
+            i++;
+            f = (struct field){e + 1, NULL, false};
+        } else if (*e == '\n') {
+            break;
+        } else if (e == f.at && !skip_quoted(c, &f, newlines)) {
+            e = c->end;
+            break;
+        }
+    }
+    *last = f;
+    *column = i;
+    return e;
 }
 
 static size_t split(struct splitter *s, const char *p, const char *end, bool last,
                     struct batch *b) {
     const struct layout *l = s->layout;
-    struct cursor c = cursor_at(p, end, needles(s->delimiter, '\n', '"'));
+    const char delimiter = s->delimiter;
+    struct cursor c = cursor_at(p, end, needles(delimiter, '\n', '"'));
     const char *at = p;
     size_t n = 0;
     for (; n < BATCH && at < end; n++) {
-        struct slice *slot = b->field + n * l->slots;
-        for (uint32_t i = 0; i < l->slots; i++) slot[i].at = NULL;
-        struct field f = {at, NULL, false, 0};
-        const char *stop;
-        uint32_t column = 0;
-        while ((stop = field_end(&c, end, &f)) < end && *stop != '\n') {
-            keep(l, slot, column++, &f, stop);
-            f.at = stop + 1;
-        }
+        struct slice *slots = b->field + n * l->slots;
+        for (uint32_t i = 0; i < l->slots; i++) slots[i].at = NULL;
+        struct field f = {at, NULL, false};
+        uint32_t column;
+        uint64_t newlines = 1;
+        const char *stop = walk(&c, l, delimiter, slots, &f, &column, &newlines);
         if (stop == end && !last) break;
         struct record r = record_of(at, stop, end, true);
-        keep(l, slot, column, &f, at + r.bare);
+        if (column < l->width) keep(slots, l->slot_of[column], &f, at + r.bare);
         b->record[n] = r;
         at += r.len;
-        s->lines += f.newlines + 1;
+        s->lines += newlines;
     }
     b->n = n;
     return (size_t)(at - p);

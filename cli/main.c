@@ -38,7 +38,8 @@ static void print_help(void) {
     fputs(examples, stdout);
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].help);
-    puts("\nseen help dedup lists every option; bare seen is -w 'landmark fp=1e-9 mem=64MiB'.");
+    puts("\nseen help dedup lists every option.  Bare seen is seen -w 'landmark mem=64MiB "
+         "fp=1e-9'.");
 }
 
 static const struct command *find(const char *name) {

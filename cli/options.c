@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 128, MAX_WORD = 32, HELP_COLUMN = 30 };
+enum { MAX_ROWS = 128, MAX_WORD = 32, HELP_COLUMN = 26 };
 
 static bool optional(const struct option_row *row) { return row->arg && row->arg[0] == '['; }
 

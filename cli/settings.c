@@ -34,25 +34,22 @@ enum {
 
 static const struct option_row own_rows[] = {
     {"Window", 0, NULL, NULL, 0},
-    {"window", 'w', "SPEC", "what counts as seen: 'sliding:1h fp=1e-6', 'landmark:1d', ...",
-     WINDOW},
+    {"window", 'w', "SPEC", "what counts as seen, e.g. 'sliding:1h fp=1e-6'", WINDOW},
     {"landmark-on", 0, "REGEX", "a line that matches begins a new landmark window", LANDMARK_ON},
-    {"time", 0, "FIELD", "when a record happened: epoch s/ms/us or RFC 3339 (default: on arrival)",
-     TIME},
-    {"zone", 0, "NAME", "landmark:1d and :1w begin at midnight there (default: UTC)", ZONE},
+    {"time", 0, "FIELD", "when a record happened (default: when it arrives)", TIME},
+    {"zone", 0, "NAME", "landmark:1d and :1w begin at midnight there", ZONE},
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},
     {"keys", 'k', "LIST", "fields that make the key: 2,5 or 2-4, or column names", KEYS},
     {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)", DELIMITER},
-    {"csv", 0, NULL, "comma-separated values, quoted as in RFC 4180, with a header line", CSV},
-    {"tsv", 0, NULL, "tab-separated values without quoting, with a header line", TSV},
+    {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", CSV},
+    {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", TSV},
     {"no-header", 0, NULL, "the first line is a record like others", NO_HEADER},
     {"crlf", 0, NULL, "a CR before the newline is not part of the key", CRLF},
-    {"max-record", 0, "SIZE", "longer records are passed through unjudged (default: 16MiB)",
-     MAX_RECORD_OPTION},
+    {"max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)", MAX_RECORD_OPTION},
     {"Output (default: records not seen before)", 0, NULL, NULL, 0},
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
-    {"tag", 0, NULL, "all, with new, dup or - as first field (tables: last column)", TAG},
-    {"stats", 0, "[=json]", "counts, expected errors and memory, on stderr at the end", STATS},
+    {"tag", 0, NULL, "all, with new, dup or - in front (tables: last)", TAG},
+    {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},
     {"quiet", 'q', NULL, "no progress, no warnings", QUIET},
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
     {"strict", 0, NULL, "exit 2 if a record could not be judged", STRICT},
@@ -93,11 +90,13 @@ static const struct option_row *all_rows(void) {
 
 static void print_help(void) {
     puts("usage: seen [dedup] [OPTION]... [FILE]...\n"
-         "Prints the records of FILE... (or of standard input, '-') that were not seen before.\n"
+         "Prints the records of FILE... (default: standard input) not seen before.\n"
          "\n"
          "  SPEC    WINDOW [NAME=VALUE]...\n"
-         "  WINDOW  landmark[:N|:SPAN]  jumping:N/Q  jumping:SPAN/Q  sliding:N  sliding:SPAN\n"
-         "  N       records (1e6)    SPAN  20ms 90s 5m 1h 1d 1w    SIZE  64KiB 64MiB 2GiB");
+         "  WINDOW  landmark[:N|:SPAN] jumping:N/Q jumping:SPAN/Q sliding:N sliding:SPAN\n"
+         "  N       records (1e6)    SPAN  20ms 90s 5m 1h 1d 1w    SIZE  64KiB 64MiB 2GiB\n"
+         "  time    2020-11-06T18:10:51.5+01:00 (no offset: UTC), or since 1970: seconds,\n"
+         "          if it has more than 11 digits ms, if more than 14 us");
     print_options(all_rows());
 }
 
