@@ -22,14 +22,14 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static const char examples[] =
     "Prints each record of a stream the first time, in a fixed amount of memory.\n"
     "\n"
-    "  seen access.log                              instead of awk '!s[$0]++'\n"
+    "  seen access.log                          instead of awk '!s[$0]++'\n"
     "  tail -f clicks.tsv | seen -w sliding:1h -k 2,5\n"
-    "                                               one per hour for each pair of fields\n"
+    "                                           one an hour for each pair of fields\n"
     "  seen --csv -k user,ad -w landmark:1d --time when clicks.csv\n"
-    "                                               once a day by the records' own time\n"
+    "                                           one a day, by the records' own time\n"
     "  seen -w 'landmark fp=1e-6 mem=48MiB' --stats big.txt\n"
-    "                                               choose errors and memory, see the account\n"
-    "  seen --csv -k id --tag a.csv b.csv           keep all, with a last column new or dup\n"
+    "                                           errors and memory, and the account\n"
+    "  seen --csv -k id --tag a.csv b.csv       keep all; a last column says new or dup\n"
     "\n"
     "usage: seen [COMMAND] [OPTION]... [FILE]...    '-' is standard input\n"
     "\n";
@@ -38,8 +38,7 @@ static void print_help(void) {
     fputs(examples, stdout);
     for (size_t i = 0; i < COMMANDS; i++)
         printf("  %-10s %s\n", commands[i].name, commands[i].help);
-    puts("\nseen help dedup lists every option.  Bare seen is seen -w 'landmark mem=64MiB "
-         "fp=1e-9'.");
+    puts("\nseen help dedup: every option.  Bare seen is -w 'landmark fp=1e-9 mem=64MiB'.");
 }
 
 static const struct command *find(const char *name) {
