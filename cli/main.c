@@ -29,7 +29,7 @@ static const char examples[] =
     "                                           one a day, by the records' own time\n"
     "  seen -w 'landmark fp=1e-6 mem=48MiB' --stats big.txt\n"
     "                                           errors and memory, and the account\n"
-    "  seen --csv -k id --tag a.csv b.csv       keep all; a last column says new or dup\n"
+    "  seen --csv -k id --tag a.csv b.csv       keep all; last column new or dup\n"
     "\n"
     "usage: seen [COMMAND] [OPTION]... [FILE]...    '-' is standard input\n"
     "\n";
