@@ -86,6 +86,7 @@ static bool ending(const struct run *r) { return r->failed || r->sink.error || s
 /* What is done between two reads. */
 static void attend(struct run *r) {
     warn_when_full(r);
+    sink_tend(&r->sink, time_monotonic());
     if (r->progress) show_progress(r);
     if (signals_taken_stats()) print_stats(r);
 }

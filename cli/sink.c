@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -45,6 +46,16 @@ static void write_all(struct sink *s, const char *p, size_t n) {
 void sink_flush(struct sink *s) {
     write_all(s, s->buf, s->n);
     s->n = 0;
+}
+
+void sink_tend(struct sink *s, double now) {
+    if (now - s->tended < 0.1) return;
+    s->tended = now;
+    sink_flush(s);
+    struct pollfd reader = {.fd = s->fd};
+    if (s->error || poll(&reader, 1, 0) <= 0 || !(reader.revents & POLLERR)) return;
+    raise(SIGPIPE);
+    s->error = EPIPE; /* where that is ignored */
 }
 
 void sink_close(struct sink *s) {

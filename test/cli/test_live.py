@@ -135,6 +135,17 @@ def test_endless_input_ends_with_its_reader():
     assert done.stdout == b"new\t\ndup\t\n" and done.stderr == b""
 
 
+def test_it_ends_with_its_reader_even_if_nothing_is_left_to_print():
+    shell = "yes '' | \"%s\" | head -n 1" % SEEN
+    done = subprocess.run(shell, shell=True, capture_output=True, timeout=10)
+    assert done.stdout == b"\n" and done.stderr == b""
+
+
+def test_output_does_not_wait_for_a_buffer_to_fill_while_input_never_pauses():
+    shell = "(echo first; yes) | \"%s\" | head -n 1" % SEEN
+    assert subprocess.run(shell, shell=True, capture_output=True, timeout=10).stdout == b"first\n"
+
+
 def test_nohup_keeps_its_promise():
     p = subprocess.Popen(["sh", "-c", 'trap "" INT; exec "%s"' % SEEN], bufsize=0,
                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
