@@ -64,7 +64,7 @@ static uint64_t least_lines(const struct fit *fit, struct filter_shape shape, do
 }
 
 bool fit_lines(const struct fit *fit, struct filter_shape *shape, double keys, double fp,
-               uint32_t k) {
+               uint32_t k, uint64_t budget) {
     uint64_t lines[65] = {0}, least = 0;
     for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
         shape->k = i;
@@ -72,13 +72,22 @@ bool fit_lines(const struct fit *fit, struct filter_shape *shape, double keys, d
         if (lines[i] && (!least || lines[i] < least)) least = lines[i];
         if (least && lines[i] > 2 * least) break; /* past the minimum */
     }
+    double most = 1.05 * (double)least;
+    if (least <= budget) most = fmin(most, (double)budget);
     for (uint32_t i = k_first(fit, k); least && i <= k_last(fit, k); i++) {
-        if (!lines[i] || (double)lines[i] > 1.05 * (double)least) continue;
+        if (!lines[i] || (double)lines[i] > most) continue;
         shape->k = i;
         shape->lines = lines[i];
         return true;
     }
     return false;
+}
+
+/* What is left of the lines in whole granules. */
+static struct filter_shape whole(const struct fit *fit, struct filter_shape shape) {
+    uint64_t granule = fit->filter->granule(&shape);
+    shape.lines = shape.lines / granule * granule;
+    return shape;
 }
 
 static double most_keys(const struct fit *fit, const struct filter_shape *shape, double fp) {
@@ -98,8 +107,9 @@ double fit_keys(const struct fit *fit, struct filter_shape *shape, double fp, ui
     double keys[65] = {0}, most = 0;
     for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
         shape->k = i;
-        if (shape->lines < fit->filter->granule(shape)) continue;
-        keys[i] = most_keys(fit, shape, fp);
+        struct filter_shape fits = whole(fit, *shape);
+        if (!fits.lines) continue;
+        keys[i] = most_keys(fit, &fits, fp);
         most = fmax(most, keys[i]);
         if (keys[i] < most / 2) break;
     }
@@ -113,8 +123,9 @@ double fit_rate(const struct fit *fit, struct filter_shape *shape, double keys, 
     double least = 2;
     for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
         shape->k = i;
-        if (shape->lines < fit->filter->granule(shape)) continue;
-        double rate = fit_fp(fit, shape, keys);
+        struct filter_shape fits = whole(fit, *shape);
+        if (!fits.lines) continue;
+        double rate = fit_fp(fit, &fits, keys);
         if (rate < least) least = rate, best = i;
     }
     shape->k = best;

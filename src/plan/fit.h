@@ -17,8 +17,10 @@ double fit_fp(const struct fit *, const struct filter_shape *, double keys);
 double fit_fp_mean(const struct fit *, const struct filter_shape *, double keys);
 
 /* Least lines for `keys` at rate fp, with k probes or (k = 0) with the fewest probes that need at
- * most 5 % more lines than the best number; sets shape->lines and ->k; false if nothing does. */
-bool fit_lines(const struct fit *, struct filter_shape *, double keys, double fp, uint32_t k);
+ * most 5 % more lines than the best number, and no more than `budget` (0: any) if some k does not;
+ * sets shape->lines and ->k; false if nothing does. */
+bool fit_lines(const struct fit *, struct filter_shape *, double keys, double fp, uint32_t k,
+               uint64_t budget);
 
 /* Most keys that shape->lines hold at rate fp; chooses ->k likewise (k = 0). */
 double fit_keys(const struct fit *, struct filter_shape *, double fp, uint32_t k);

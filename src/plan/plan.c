@@ -54,10 +54,18 @@ static uint64_t bytes_of(const struct request *r, const struct filter_shape *sha
     return r->fixed + r->plan->spec.shards * r->fit->filter->size(shape, 0);
 }
 
+#define USELESS .9 /* a false-positive rate that nobody can want */
+
 /* A size to write down: rounded up to where a person would. */
 static void print_need(uint64_t bytes, char *buf, size_t cap) {
     uint64_t grain = bytes > (uint64_t)16 << 20 ? 1 << 20 : 1024;
     seen_print_size(bits_ceil_div(bytes, grain) * grain, buf, cap);
+}
+
+/* A whole number, to three digits. */
+static double round_down(double keys) {
+    double unit = pow(10, fmax(0, floor(log10(fmax(keys, 1))) - 2));
+    return floor(keys / unit) * unit;
 }
 
 /* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
@@ -67,9 +75,9 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     struct filter_shape shape = r->shape;
     shape.lines = r->budget;
     double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)spec->k);
-    if (least < .9) snprintf(rate, sizeof rate, "fp=%.2g", least * 1.05);
+    if (least < USELESS) snprintf(rate, sizeof rate, "fp=%.2g", least * 1.1);
     double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
-    snprintf(keys, sizeof keys, "%.3g", most * .995);
+    snprintf(keys, sizeof keys, "%.3g", round_down(most * .999));
     units_print_real(r->fp, fp, sizeof fp);
     print_need(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
@@ -118,7 +126,7 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
                              "lines=%llu do not fit into mem=; leave one of them out",
                              (unsigned long long)spec->lines);
     } else if (r->keys > 0 && (fp_given || !r->budget)) {
-        if (!fit_lines(r->fit, shape, r->keys, r->fp, k))
+        if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
             return error_set(e, SEEN_EREFUSED, 0,
                              "no filter=%s is large enough for %.6g keys at fp=%g", r->plan->filter,
                              r->keys, r->fp);
@@ -130,10 +138,15 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
     struct filter_shape smallest = *shape;
     smallest.k = k ? k : 1;
     if (shape->lines < r->fit->filter->granule(&smallest)) return too_small(r, e);
-    if (r->keys > 0 && !fp_given)
-        r->fp = round_up(fit_rate(r->fit, shape, r->keys, k));
-    else
+    if (r->keys > 0 && !fp_given) {
+        double rate = fit_rate(r->fit, shape, r->keys, k);
+        if (rate >= USELESS && !options_has(spec, OPTION_LINES) &&
+            fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
+            return refuse(r, bytes_of(r, shape), e);
+        r->fp = round_up(rate);
+    } else {
         fit_keys(r->fit, shape, r->fp, k);
+    }
     uint64_t granule = r->fit->filter->granule(shape);
     shape->lines = shape->lines / granule * granule;
     if (!shape->lines) return too_small(r, e);
@@ -152,21 +165,29 @@ static int refuse_growing(const struct request *r, struct seen_error *e) {
                      (unsigned long long)(spec->lines * spec->shards));
 }
 
-#define GROWING_MOST 4294963199. /* keys that the 32-bit references of store.h reach */
+#define GROWING_MOST 4294963199 /* keys that the 32-bit references of store.h reach */
+
+/* The most keys a shard of a structure that grows can hold in `mem` bytes. */
+static uint64_t keys_within(const struct request *r, uint64_t mem) {
+    uint64_t lo = 0, hi = GROWING_MOST + (uint64_t)1;
+    uint64_t room = mem > r->fixed ? (mem - r->fixed) / r->plan->spec.shards : 0;
+    while (lo + 1 < hi) {
+        uint64_t middle = lo + (hi - lo) / 2;
+        if (r->fit->filter->size(&r->shape, middle) <= room)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
 
 /* Structures that grow have no geometry: memory bounds their keys, if it is given. */
 static int size_growing(struct request *r, struct seen_error *e) {
     struct seen_plan *plan = r->plan;
     struct seen_spec *spec = &plan->spec;
     const struct filter_ops *f = r->fit->filter;
-    uint64_t each = f->size(&r->shape, 1 << 20) / (1 << 20);
     double most = 1e15;
-    if (options_has(spec, OPTION_MEM)) {
-        uint64_t room = spec->mem > r->fixed ? (spec->mem - r->fixed) / spec->shards : 0;
-        most = (double)(room / (each ? each : 1));
-        while (most > 0 && f->size(&r->shape, (uint64_t)most) > room) most -= fmax(1, most / 256);
-        most = fmin(fmax(0, floor(most)), GROWING_MOST);
-    }
+    if (options_has(spec, OPTION_MEM)) most = (double)keys_within(r, spec->mem);
     if (!options_has(spec, OPTION_LINES)) spec->lines = most < 1e15 ? (uint64_t)most : 0;
     double keys = r->keys > 0 ? r->keys : (double)spec->lines;
     if (options_has(spec, OPTION_MEM) && !spec->lines) return too_small(r, e);
