@@ -315,9 +315,11 @@ static void explain(struct seen_plan *best, int others) {
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
 }
 
-/* Structures that grow stand aside where a bounded one was asked to fit and could not. */
+/* Structures that grow stand aside where a bounded one was asked to fit and could not; under
+ * hash=int and hash=raw none was. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
-    return refused && (plan->traits & SEEN_GROWS) && !*plan->asked.filter;
+    return refused && (plan->traits & SEEN_GROWS) && !*plan->asked.filter &&
+           plan->asked.hash < SEEN_INT;
 }
 
 static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
