@@ -135,7 +135,7 @@ int seen_spec_set(struct seen_spec *, const char *name, const char *value, struc
 int seen_spec_print(const struct seen_spec *, char *buf, size_t cap);
 
 /* Units have one spelling.  Print the largest that gives a short exact number; like snprintf. */
-int seen_print_size(uint64_t bytes, char *buf, size_t cap); /* 64MiB, 1.5GiB */
+int seen_print_size(uint64_t bytes, char *buf, size_t cap); /* 64MiB, 1.5KiB */
 int seen_print_span(uint64_t us, char *buf, size_t cap);    /* 1h, 1.5ms */
 /* "1h", "90s", "1.5d" -> microseconds; "1e6" -> count; "64MiB" -> bytes. */
 int seen_parse_span(uint64_t *us, const char *text, struct seen_error *);

@@ -64,8 +64,8 @@ static void check_promises(const struct seen_plan *p, const char *asked) {
               asked, p->slack);
     /* A sub-window is a whole number of records, so up to one longer than its share. */
     double q = s->subwindows ? (double)s->subwindows : 1;
-    law_check(p->slack <= 1 / q + (q + 1) / (double)(s->length ? s->length : 1), "%s: slack %g", asked,
-              p->slack);
+    law_check(p->slack <= 1 / q + (q + 1) / (double)(s->length ? s->length : 1), "%s: slack %g",
+              asked, p->slack);
     if (options_has(s, OPTION_FP))
         law_check(p->fp_full <= s->fp * (1 + 1e-9) || options_has(s, OPTION_LINES),
                   "%s: fp_full is %g", asked, p->fp_full);
@@ -122,8 +122,7 @@ static void a_refusal_names_fixes_that_work(const struct law_case *c) {
         char asked[300], *fix;
         random_spec(c, asked, sizeof asked, &rng);
         int bad = plan_text(&plan, asked, &e);
-        if (!bad || !(fix = strstr(e.text, " need")) || !(fix = strstr(fix, " mem=")))
-            continue;
+        if (!bad || !(fix = strstr(e.text, " need")) || !(fix = strstr(fix, " mem="))) continue;
         refused++;
         follow(asked, fix + 5, "mem");
         if ((fix = strstr(e.text, "allows fp="))) follow(asked, fix + 10, "fp");

@@ -1,0 +1,382 @@
+/* What a user may write, what it means, and what is said when it means nothing. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "seen.h"
+#include "spec/options.h"
+
+static struct seen_spec parse(const char *text) {
+    struct seen_spec spec;
+    struct seen_error e = {0};
+    if (seen_spec_parse(&spec, text, &e)) fail_msg("'%s': %s", text, e.text);
+    return spec;
+}
+
+static const char *print(const struct seen_spec *spec) {
+    static char buf[600];
+    seen_spec_print(spec, buf, sizeof buf);
+    return buf;
+}
+
+static void a_window_is_its_kind_its_unit_and_its_length(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        uint32_t window, unit;
+        uint64_t length, subwindows;
+    } cases[] = {
+        {"landmark", SEEN_LANDMARK, SEEN_EXPLICIT, 0, 0},
+        {"landmark:1e6", SEEN_LANDMARK, SEEN_RECORDS, 1000000, 0},
+        {"landmark:1d", SEEN_LANDMARK, SEEN_MICROSECONDS, 86400000000, 0},
+        {"landmark:1.5h", SEEN_LANDMARK, SEEN_MICROSECONDS, 5400000000, 0},
+        {"jumping:1e6/8", SEEN_JUMPING, SEEN_RECORDS, 1000000, 8},
+        {"jumping:1h/12", SEEN_JUMPING, SEEN_MICROSECONDS, 3600000000, 12},
+        {"sliding:24h", SEEN_SLIDING, SEEN_MICROSECONDS, 86400000000, 0},
+        {"sliding:1", SEEN_SLIDING, SEEN_RECORDS, 1, 0},
+        {"sliding:1e15", SEEN_SLIDING, SEEN_RECORDS, 1000000000000000, 0},
+        {"decaying", SEEN_DECAYING, SEEN_EXPLICIT, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct seen_spec s = parse(cases[i].text);
+        assert_int_equal(s.window, cases[i].window);
+        assert_int_equal(s.unit, cases[i].unit);
+        assert_int_equal(s.length, cases[i].length);
+        assert_int_equal(s.subwindows, cases[i].subwindows);
+        assert_int_equal(s.set, 0);
+    }
+}
+
+static void options_are_set_and_known_to_be_set(void **state) {
+    (void)state;
+    struct seen_spec s =
+        parse("jumping:1h/12 fp=1e-6 mem=1.5GiB items=2e6 rate=0.5 filter=bloom "
+              "refresh=first overload=shrink hash=siphash seed=18446744073709551615 "
+              "shards=1024 k=64 lines=7");
+    assert_true(s.fp == 1e-6 && s.rate == .5);
+    assert_int_equal(s.mem, (uint64_t)3 << 29);
+    assert_int_equal(s.items, 2000000);
+    assert_string_equal(s.filter, "bloom");
+    assert_int_equal(s.refresh, SEEN_REFRESH_FIRST);
+    assert_int_equal(s.overload, SEEN_SHRINK);
+    assert_int_equal(s.hash, SEEN_SIPHASH);
+    assert_true(s.seed == UINT64_MAX);
+    assert_int_equal(s.shards, 1024);
+    assert_int_equal(s.k, 64);
+    assert_int_equal(s.lines, 7);
+    size_t n;
+    seen_options(&n);
+    assert_int_equal(s.set, ((uint64_t)1 << n) - 1);
+}
+
+static void printing_is_canonical(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"landmark", "landmark"},
+        {"  landmark:24h\t", "landmark:1d"},
+        {"landmark:1e6 seed=5 fp=0.000001", "landmark:1000000 fp=1e-06 seed=5"},
+        {"jumping:3600s/12 mem=65536KiB", "jumping:1h/12 mem=64MiB"},
+        {"sliding:90m", "sliding:1.5h"},
+        {"sliding:100ms items=1e3", "sliding:100ms items=1000"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct seen_spec s = parse(cases[i][0]);
+        /* The span may be written in either of two exact ways: what counts is that it reads back.
+         */
+        struct seen_spec again = parse(print(&s));
+        assert_memory_equal(&s, &again, sizeof s);
+        if (!strchr(cases[i][0], '9')) assert_string_equal(print(&s), cases[i][1]);
+    }
+}
+
+static uint64_t next(uint64_t *x) {
+    *x ^= *x << 13, *x ^= *x >> 7, *x ^= *x << 17;
+    return *x;
+}
+
+static void any_spec_printed_reads_back_the_same(void **state) {
+    (void)state;
+    uint64_t rng = 20050510;
+    for (int i = 0; i < 20000; i++) {
+        struct seen_spec s = {.window = 1 + (uint32_t)(next(&rng) % 4)};
+        if (s.window == SEEN_JUMPING || s.window == SEEN_SLIDING || next(&rng) % 2)
+            s.unit = SEEN_RECORDS + (uint32_t)(next(&rng) % 2);
+        if (s.window == SEEN_DECAYING) s.unit = SEEN_EXPLICIT;
+        if (s.unit) s.length = 1 + next(&rng) % ((uint64_t)1 << next(&rng) % 49);
+        if (s.window == SEEN_JUMPING)
+            s.subwindows = 1 + next(&rng) % (s.length < 255 ? s.length : 255);
+        s.set = next(&rng) % ((uint64_t)1 << OPTION_COUNT);
+        if (options_has(&s, OPTION_FP))
+            s.fp = ldexp((double)(next(&rng) >> 12 | 1), -52 - (int)(next(&rng) % 60));
+        if (options_has(&s, OPTION_MEM))
+            s.mem = 1024 + next(&rng) % ((uint64_t)1 << next(&rng) % 48);
+        if (options_has(&s, OPTION_ITEMS)) s.items = 1 + next(&rng) % 1000000000000000;
+        if (options_has(&s, OPTION_RATE)) s.rate = (double)(1 + next(&rng) % 1000000) / 1000;
+        if (options_has(&s, OPTION_FILTER)) strcpy(s.filter, next(&rng) % 2 ? "exact" : "bloom");
+        if (options_has(&s, OPTION_REFRESH)) s.refresh = (uint32_t)(next(&rng) % 2);
+        if (options_has(&s, OPTION_OVERLOAD)) s.overload = (uint32_t)(next(&rng) % 4);
+        if (options_has(&s, OPTION_HASH)) s.hash = (uint32_t)(next(&rng) % 4);
+        if (options_has(&s, OPTION_SEED)) s.seed = next(&rng);
+        if (options_has(&s, OPTION_SHARDS)) s.shards = 1 + next(&rng) % 1024;
+        if (options_has(&s, OPTION_K)) s.k = 1 + next(&rng) % 64;
+        if (options_has(&s, OPTION_LINES)) s.lines = next(&rng) % ((uint64_t)1 << 42);
+        char one[600];
+        strcpy(one, print(&s));
+        struct seen_spec again = parse(one);
+        assert_string_equal(print(&again), one);
+        assert_memory_equal(&again, &s, sizeof s);
+    }
+}
+
+static void printing_tells_the_length_it_needs_and_never_overruns(void **state) {
+    (void)state;
+    struct seen_spec s = parse("jumping:1h/12 fp=1e-6 mem=64MiB");
+    char buf[64];
+    size_t need = (size_t)seen_spec_print(&s, NULL, 0);
+    assert_int_equal(need, strlen(print(&s)));
+    for (size_t cap = 0; cap <= need + 1; cap++) {
+        memset(buf, '#', sizeof buf);
+        assert_int_equal(seen_spec_print(&s, buf, cap), need);
+        assert_int_equal(buf[cap], '#');
+        if (cap) assert_int_equal(strlen(buf), cap - 1 < need ? cap - 1 : need);
+    }
+}
+
+static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t where;
+        const char *says; /* part of the sentence */
+    } cases[] = {
+        {"", 1, "empty"},
+        {"   ", 1, "empty"},
+        {"fp=1e-6", 1, "no window"},
+        {"landmarks", 1, "no window"},
+        {"Landmark", 1, "no window"},
+        {":5", 1, "no window"},
+        {"landmark landmark", 10, "name=value"},
+        {"landmark:", 10, "no count"},
+        {"landmark:x", 10, "no span"},
+        {"landmark:0", 10, "makes no sense"},
+        {"sliding:0", 9, "makes no sense"},
+        {"sliding:0s", 9, "makes no sense"},
+        {"sliding:9223372036854775808", 9, "makes no sense"},
+        {"sliding:1e16", 9, "makes no sense"},
+        {"sliding:1e99", 9, "too large"},
+        {"sliding:1.5", 9, "whole number"},
+        {"sliding:1y", 10, "unknown unit"},
+        {"sliding:1H", 10, "unknown unit"},
+        {"sliding:-1", 9, "no count"},
+        {"sliding", 8, "needs a length"},
+        {"jumping", 8, "needs a length"},
+        {"jumping:1e6", 12, "sub-windows"},
+        {"jumping:1e6/", 13, "no count"},
+        {"jumping:1e6/0", 13, "1 to 255"},
+        {"jumping:1e6/256", 13, "1 to 255"},
+        {"jumping:5/6", 11, "more than"},
+        {"landmark:5/6", 11, "only jumping"},
+        {"sliding:1h/2", 11, "only jumping"},
+        {"decaying:5", 9, "no length"},
+        {"landmark fp", 10, "name=value"},
+        {"landmark =5", 10, "no option"},
+        {"landmark size=5", 10, "no option"},
+        {"landmark fp=1e-6 fp=1e-7", 18, "twice"},
+        {"landmark fp=0", 13, "above 0"},
+        {"landmark fp=1", 13, "below 1"},
+        {"landmark fp=2", 13, "below 1"},
+        {"landmark fp=-1", 13, "no number"},
+        {"landmark fp=nan", 13, "no number"},
+        {"landmark fp=0x1", 13, "no number"},
+        {"landmark fp=", 13, "no number"},
+        {"landmark mem=1", 15, "needs a unit"},
+        {"landmark mem=1KB", 15, "unknown unit"},
+        {"landmark mem=1B", 15, "unknown unit"},
+        {"landmark mem=0.5KiB", 14, "at least 1KiB"},
+        {"landmark mem=1e9GiB", 14, "at most"},
+        {"landmark items=0", 16, "at least 1"},
+        {"landmark items=1e16", 16, "at most"},
+        {"landmark items=9223372036854775808", 16, "at most"},
+        {"landmark items=1.5", 16, "whole number"},
+        {"landmark:1d rate=0", 18, "above 0"},
+        {"landmark filter=bloo", 17, "not known"},
+        {"landmark filter=", 17, "not known"},
+        {"landmark refresh=never", 18, "last, first"},
+        {"landmark hash=md5", 15, "xxh3"},
+        {"landmark seed=18446744073709551616", 15, "too large"},
+        {"landmark shards=1025", 17, "at most 1024"},
+        {"landmark k=65", 12, "at most 64"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct seen_spec spec, untouched;
+        struct seen_error e = {0};
+        memset(&spec, 'x', sizeof spec);
+        untouched = spec;
+        int bad = seen_spec_parse(&spec, cases[i].text, &e);
+        if (bad != SEEN_EINVAL || e.code != bad || e.where != cases[i].where ||
+            !strstr(e.text, cases[i].says))
+            fail_msg("'%s' gives %d at column %zu (not %zu): %s (not …%s…)", cases[i].text, bad,
+                     e.where, cases[i].where, e.text, cases[i].says);
+        assert_memory_equal(&spec, &untouched, sizeof spec);
+        assert_int_equal(seen_spec_parse(&spec, cases[i].text, NULL), SEEN_EINVAL);
+    }
+}
+
+static void setting_replaces_and_a_bad_value_changes_nothing(void **state) {
+    (void)state;
+    struct seen_spec s = parse("landmark fp=1e-6"), before;
+    struct seen_error e;
+    assert_int_equal(seen_spec_set(&s, "fp", "1e-7", &e), 0);
+    assert_true(s.fp == 1e-7);
+    assert_int_equal(seen_spec_set(&s, "window", "jumping:1h/12", &e), 0);
+    assert_string_equal(print(&s), "jumping:1h/12 fp=1e-07");
+    before = s;
+    assert_int_equal(seen_spec_set(&s, "window", "jumping:1h", &e), SEEN_EINVAL);
+    assert_int_equal(seen_spec_set(&s, "mem", "64", &e), SEEN_EINVAL);
+    assert_int_equal(seen_spec_set(&s, "memory", "64MiB", &e), SEEN_EINVAL);
+    assert_memory_equal(&s, &before, sizeof s);
+}
+
+static void a_long_word_of_rubbish_is_quoted_in_part(void **state) {
+    (void)state;
+    char text[5000];
+    struct seen_spec s;
+    struct seen_error e;
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = 0;
+    assert_int_equal(seen_spec_parse(&s, text, &e), SEEN_EINVAL);
+    assert_true(strlen(e.text) < sizeof e.text);
+    memcpy(text, "landmark ", 9);
+    assert_int_equal(seen_spec_parse(&s, text, &e), SEEN_EINVAL);
+    memcpy(text, "landmark filter=", 16);
+    assert_int_equal(seen_spec_parse(&s, text, &e), SEEN_EINVAL);
+    memcpy(text, "jumping:5/", 10);
+    assert_int_equal(seen_spec_parse(&s, text, &e), SEEN_EINVAL);
+    memset(text + 10, '9', 3000);
+    assert_int_equal(seen_spec_parse(&s, text, &e), SEEN_EINVAL);
+}
+
+/* -- units ---------------------------------------------------------------------------------------
+ */
+
+static void units_are_exact_or_refused(void **state) {
+    (void)state;
+    static const struct {
+        char kind; /* count, size or span */
+        const char *text;
+        uint64_t value; /* 0: refused */
+    } cases[] = {
+        {'n', "1", 1},
+        {'n', "1e6", 1000000},
+        {'n', "1.5e3", 1500},
+        {'n', "1500e-2", 15},
+        {'n', "18446744073709551615", UINT64_MAX},
+        {'n', "18446744073709551616", 0},
+        {'n', "1.8446744073709551615e19", UINT64_MAX},
+        {'n', "1e20", 0},
+        {'n', "1e-1", 0},
+        {'n', "1e", 0},
+        {'n', "e6", 0},
+        {'n', ".", 0},
+        {'n', "1.2.3", 0},
+        {'n', " 1", 0},
+        {'n', "1 ", 0},
+        {'n', "+1", 0},
+        {'n', "99999999999999999999999999999999999999999999", 0},
+        {'b', "1KiB", 1024},
+        {'b', "1.5GiB", (uint64_t)3 << 29},
+        {'b', "64MiB", (uint64_t)64 << 20},
+        {'b', "0.5KiB", 512},
+        {'b', "1e3GiB", (uint64_t)1000 << 30},
+        {'b', "17179869184GiB", 0},
+        {'b', "17179869183GiB", (uint64_t)17179869183 << 30},
+        {'b', "64", 0},
+        {'b', "64kib", 0},
+        {'b', "64MB", 0},
+        {'t', "500ms", 500000},
+        {'t', "90s", 90000000},
+        {'t', "15m", 900000000},
+        {'t', "1.5h", 5400000000},
+        {'t', "7d", 604800000000},
+        {'t', "2w", 1209600000000},
+        {'t', "0.001ms", 1},
+        {'t', "0.0001ms", 0},
+        {'t', "1", 0},
+        {'t', "1us", 0},
+        {'t', "1M", 0},
+        {'t', "1e30d", 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct seen_error e = {0};
+        uint64_t value = 0;
+        const char *t = cases[i].text;
+        int bad = cases[i].kind == 'n'   ? seen_parse_count(&value, t, &e)
+                  : cases[i].kind == 'b' ? seen_parse_size(&value, t, &e)
+                                         : seen_parse_span(&value, t, &e);
+        if (bad ? cases[i].value || e.code != SEEN_EINVAL || !e.where : value != cases[i].value)
+            fail_msg("'%s' gave %d, %llu: %s", t, bad, (unsigned long long)value, e.text);
+    }
+}
+
+static void a_printed_unit_reads_back_exactly(void **state) {
+    (void)state;
+    uint64_t rng = 7;
+    for (int i = 0; i < 50000; i++) {
+        uint64_t value = next(&rng) >> next(&rng) % 64, back = 0;
+        char buf[64];
+        uint64_t size = value >> 16; /* as much as mem= allows */
+        seen_print_size(size, buf, sizeof buf);
+        if (seen_parse_size(&back, buf, NULL) || back != size)
+            fail_msg("%llu: %s", (unsigned long long)value, buf);
+        seen_print_span(value, buf, sizeof buf);
+        if (seen_parse_span(&back, buf, NULL) || back != value)
+            fail_msg("%llu: %s", (unsigned long long)value, buf);
+    }
+}
+
+static void the_largest_unit_that_divides_is_printed(void **state) {
+    (void)state;
+    char buf[32];
+    static const struct {
+        uint64_t value;
+        const char *size, *span;
+    } cases[] = {{(uint64_t)64 << 20, "64MiB", NULL},
+                 {(uint64_t)3 << 29, "1536MiB", NULL},
+                 {1536, "1.5KiB", NULL},
+                 {3600000000, NULL, "1h"},
+                 {1500, NULL, "1.5ms"},
+                 {604800000000, NULL, "1w"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        if (cases[i].size) {
+            seen_print_size(cases[i].value, buf, sizeof buf);
+            assert_string_equal(buf, cases[i].size);
+        } else {
+            seen_print_span(cases[i].value, buf, sizeof buf);
+            assert_string_equal(buf, cases[i].span);
+        }
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_window_is_its_kind_its_unit_and_its_length),
+        cmocka_unit_test(options_are_set_and_known_to_be_set),
+        cmocka_unit_test(printing_is_canonical),
+        cmocka_unit_test(any_spec_printed_reads_back_the_same),
+        cmocka_unit_test(printing_tells_the_length_it_needs_and_never_overruns),
+        cmocka_unit_test(what_makes_no_sense_is_refused_with_its_column_and_a_reason),
+        cmocka_unit_test(setting_replaces_and_a_bad_value_changes_nothing),
+        cmocka_unit_test(a_long_word_of_rubbish_is_quoted_in_part),
+        cmocka_unit_test(units_are_exact_or_refused),
+        cmocka_unit_test(a_printed_unit_reads_back_exactly),
+        cmocka_unit_test(the_largest_unit_that_divides_is_printed),
+    };
+    return cmocka_run_group_tests_name("specs", tests, NULL, NULL);
+}

@@ -1,0 +1,47 @@
+#!/bin/sh
+# What a build shows to the world.  Prints what cmocka would, so that the counts add up.
+#
+#     test_surface.sh SOURCE_DIR LIBSEEN_SO
+source=$1 library=$2
+passed=0 failed=0
+
+check() { # check NAME COMMAND…
+    name=$1
+    shift
+    if "$@"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "[  FAILED  ] $name"
+    fi
+}
+
+compile() { # compile COMPILER FILE, warnings are errors
+    echo "#include \"$2\"" | $1 -Wall -Wextra -Wpedantic -Werror -I "$source/include" -I "$source/src" -fsyntax-only -
+}
+
+# Kernels and the filter they share are included by design into files that define their vectors.
+for header in $(cd "$source" && ls include/*.h src/*.h src/*/*.h | grep -v _kernel.h); do
+    check "$header compiles alone" compile "cc -x c -std=gnu11 -D_GNU_SOURCE" "$source/$header"
+done
+
+if command -v c++ > /dev/null; then
+    check "seen.h compiles as C++" compile "c++ -x c++ -std=c++11" "$source/include/seen.h"
+fi
+check "seen.h compiles as strict C11" compile "cc -x c -std=c11" "$source/include/seen.h"
+
+declared() { sed 's|/\*.*\*/||' "$source/include/seen.h" | grep -v '^ \*' | grep -oE '\bseen_[a-z_]+\(' | tr -d '(' | sort -u; }
+exported() { nm -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ { sub(/@.*/, "", $3); print $3 }' | sort -u; }
+same() {
+    declared > "$scratch/declared" && exported > "$scratch/exported"
+    diff "$scratch/declared" "$scratch/exported"
+}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+check "libseen exports exactly what seen.h declares" same
+
+only_ours() { ! grep -rnE '\b(fopen|time|clock_gettime|gettimeofday|pthread_create|setlocale|getenv|exit|abort)\(' "$source/src"; }
+check "src has no files, clocks, threads or environment" only_ours
+
+echo "[  PASSED  ] $passed test(s)."
+[ $failed = 0 ] || { echo "[  FAILED  ] $failed test(s)." && exit 1; }
