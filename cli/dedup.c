@@ -279,6 +279,14 @@ static void report_losses(const struct run *r) {
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
 }
 
+static void report_unreadable(const struct run *r) {
+    uintmax_t n = r->judge.unreadable;
+    bool told = r->settings.quiet || r->settings.report; /* or not wanted */
+    if (!n || (told && !r->settings.strict)) return;
+    warn("%ju record%s passed on unjudged: no readable key or time, or too long", n,
+         n == 1 ? " was" : "s were");
+}
+
 static int finish(struct run *r) {
     struct seen_stats s;
     sink_close(&r->sink);
@@ -289,11 +297,8 @@ static int finish(struct run *r) {
     seen_stats(r->detector, &s);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->failed) return EXIT_TROUBLE;
-    if (r->settings.strict && r->judge.unreadable) {
-        uintmax_t n = r->judge.unreadable;
-        warn("%ju record%s no readable key or time", n, n == 1 ? " has" : "s have");
-        return EXIT_TROUBLE;
-    }
+    report_unreadable(r);
+    if (r->settings.strict && r->judge.unreadable) return EXIT_TROUBLE;
     return r->settings.exit_code && s.duplicates ? EXIT_FOUND : EXIT_FINE;
 }
 

@@ -12,6 +12,7 @@
 #include "plan/theory.h"
 #include "registry.h"
 #include "spec/options.h"
+#include "spec/units.h"
 
 #include <string.h>
 #include <sys/random.h>
@@ -66,7 +67,7 @@ int seen_new(seen_detector **out, const struct seen_plan *asked, const struct se
     seen_detector *d = alloc->zalloc(alloc->ctx, bytes);
     if (!d) {
         char text[32];
-        seen_print_size(bytes, text, sizeof text);
+        units_print_need(bytes, text, sizeof text);
         return error_set(e, SEEN_ENOMEM, 0,
                          "no memory for a detector of %s; ask for less with mem=", text);
     }

@@ -56,12 +56,6 @@ static uint64_t bytes_of(const struct request *r, const struct filter_shape *sha
 
 #define USELESS .9 /* a false-positive rate that nobody can want */
 
-/* A size to write down: rounded up to where a person would. */
-static void print_need(uint64_t bytes, char *buf, size_t cap) {
-    uint64_t grain = bytes > (uint64_t)16 << 20 ? 1 << 20 : 1024;
-    seen_print_size(bits_ceil_div(bytes, grain) * grain, buf, cap);
-}
-
 /* A whole number, to three digits. */
 static double round_down(double keys) {
     double unit = pow(10, fmax(0, floor(log10(fmax(keys, 1))) - 2));
@@ -79,7 +73,7 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
     snprintf(keys, sizeof keys, "%.3g", round_down(most * .999));
     units_print_real(r->fp, fp, sizeof fp);
-    print_need(needed, takes, sizeof takes);
+    units_print_need(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
     bool named = options_has(&r->plan->asked, OPTION_FILTER);
     return error_set(e, SEEN_EREFUSED, 0,
@@ -94,7 +88,7 @@ static int too_small(const struct request *r, struct seen_error *e) {
     one.k = one.k ? one.k : 1;
     one.lines = r->fit->filter->granule(&one);
     seen_print_size(r->plan->spec.mem, has, sizeof has);
-    print_need(bytes_of(r, &one), least, sizeof least);
+    units_print_need(bytes_of(r, &one), least, sizeof least);
     return error_set(e, SEEN_EREFUSED, 0,
                      "mem=%s is too small for filter=%s here, which takes %s empty", has,
                      r->plan->filter, least);
@@ -157,7 +151,7 @@ static int refuse_growing(const struct request *r, struct seen_error *e) {
     const struct seen_spec *spec = &r->plan->spec;
     char takes[32], has[32];
     uint64_t needed = r->fixed + spec->shards * r->fit->filter->size(&r->shape, (uint64_t)r->keys);
-    print_need(needed, takes, sizeof takes);
+    units_print_need(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
     return error_set(e, SEEN_EREFUSED, 0,
                      "filter=%s needs mem=%s for %.6g keys, and mem=%s holds %llu", r->plan->filter,

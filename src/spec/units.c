@@ -176,3 +176,9 @@ int units_print_real(double value, char *buf, size_t cap) {
     }
     return snprintf(buf, cap, "%s", text);
 }
+
+int units_print_need(uint64_t bytes, char *buf, size_t cap) {
+    uint64_t grain = 1024;
+    while (bytes / grain >= 16384 && grain < (uint64_t)1 << 30) grain *= 1024;
+    return seen_print_size(bits_ceil_div(bytes, grain) * grain, buf, cap);
+}

@@ -12,4 +12,7 @@ int units_real(double *value, const char *text, size_t len, size_t where, struct
 
 int units_print_real(double value, char *buf, size_t cap); /* the shortest that reads back */
 
+/* A size to talk about: rounded up to where a person would. */
+int units_print_need(uint64_t bytes, char *buf, size_t cap);
+
 #endif
