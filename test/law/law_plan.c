@@ -79,7 +79,7 @@ static void check_promises(const struct seen_plan *p, const char *asked) {
 
 static void a_resolved_spec_plans_to_itself_and_keeps_its_word(const struct law_case *c) {
     uint64_t rng = law_seed() + c->serial, made = 0;
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 200; i++) {
         struct seen_plan plan, again;
         struct seen_error e = {0};
         char asked[300], one[600], two[600];
@@ -98,7 +98,7 @@ static void a_resolved_spec_plans_to_itself_and_keeps_its_word(const struct law_
                       plan.slack == again.slack && plan.traits == again.traits,
                   "%s: the plan of %s differs", asked, one);
     }
-    law_check(made > 60, "only %llu plans were made", (unsigned long long)made);
+    law_check(made > 40, "only %llu plans were made", (unsigned long long)made);
 }
 
 /* "… need mem=X …; mem=M allows fp=P, or items=I" */
@@ -116,7 +116,7 @@ static void follow(const char *asked, const char *fix, const char *name) {
 
 static void a_refusal_names_fixes_that_work(const struct law_case *c) {
     uint64_t rng = law_seed() + c->serial, refused = 0;
-    for (int i = 0; i < 600; i++) {
+    for (int i = 0; i < 400; i++) {
         struct seen_plan plan;
         struct seen_error e = {0};
         char asked[300], *fix;
@@ -129,7 +129,7 @@ static void a_refusal_names_fixes_that_work(const struct law_case *c) {
         if ((fix = strstr(e.text, "items=")) && strncmp(fix, "items=0", 7))
             follow(asked, fix + 6, "items");
     }
-    law_check(refused > 10 || c->window == SEEN_SLIDING, "only %llu were refused",
+    law_check(refused > 0 || c->traits & SEEN_GROWS, "only %llu were refused",
               (unsigned long long)refused);
 }
 
