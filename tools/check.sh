@@ -18,7 +18,7 @@ count() { # count WHAT PASSED FAILED
 sum() { awk -v k="$2" '$0 ~ k { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^test/) n += $i } END { print n + 0 }' "$1"; }
 
 # -- unit and law tests: meson runs them, cmocka counts them -----------------------------------------
-meson test -C "$build" --no-rebuild --print-errorlogs > "$log/meson" 2>&1
+meson test -C "$build" --no-rebuild --print-errorlogs -t 5 > "$log/meson" 2>&1
 status=$?
 tail -n 40 "$log/meson" | grep -vE '^(ninja|$)' > "$log/tail"
 text="$build/meson-logs/testlog.txt"
