@@ -87,18 +87,27 @@ static void spread(const struct judge *j, struct batch *b, size_t n) {
     }
 }
 
-void judge_batch(struct judge *j, struct batch *b, seen_time now) {
+bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }
+
+size_t judge_read(struct judge *j, const struct batch *b, seen_time now) {
     size_t n = key_batch(&j->keyer, b, j->digest, j->order);
     if (j->timed || j->zone) n = read_times(j, b, n, now);
-    if (j->zone || j->pattern) {
-        memset(j->landmark, 0, n * sizeof *j->landmark);
-        if (j->pattern) find_pattern(j, b, n);
-        if (j->zone) find_boundaries(j, n);
-        observe_windows(j, n, b->verdict);
-    } else {
-        observe(j, 0, n, b->verdict);
-    }
-    if (n == b->n) return;
     j->unreadable += b->n - n;
-    spread(j, b, n);
+    if (!judge_landmarks(j)) return n;
+    memset(j->landmark, 0, n * sizeof *j->landmark);
+    if (j->pattern) find_pattern(j, b, n);
+    if (j->zone) find_boundaries(j, n);
+    return n;
+}
+
+void judge_observe(struct judge *j, struct batch *b, size_t n) {
+    if (judge_landmarks(j))
+        observe_windows(j, n, b->verdict);
+    else
+        observe(j, 0, n, b->verdict);
+    if (n < b->n) spread(j, b, n);
+}
+
+void judge_batch(struct judge *j, struct batch *b, seen_time now) {
+    judge_observe(j, b, judge_read(j, b, now));
 }

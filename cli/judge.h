@@ -30,6 +30,13 @@ struct judge {
 void judge_init(struct judge *, seen_detector *, const struct layout *, uint32_t max_record);
 void judge_free(struct judge *);
 
+/* The two halves of judge_batch, for those who look between: what of the batch can be judged (n
+ * records, in digest, time, order and, if there are landmarks at all, landmark), and the verdicts.
+ */
+size_t judge_read(struct judge *, const struct batch *, seen_time now);
+void judge_observe(struct judge *, struct batch *, size_t n);
+bool judge_landmarks(const struct judge *);
+
 /* Fills the batch's verdicts.  `now` is the time of records that carry none. */
 void judge_batch(struct judge *, struct batch *, seen_time now);
 

@@ -13,6 +13,7 @@ static int help_main(int argc, char **argv);
 static const struct command commands[] = {
     {"dedup", dedup_main, "print the records not seen before (the default)"},
     {"plan", plan_main, "what a spec costs and promises, before any data"},
+    {"compare", compare_main, "errors, memory and speed of several specs on your data"},
     {"generate", generate_main, "a click stream with planted duplicates"},
     {"help", help_main, "seen help COMMAND: its options"},
 };

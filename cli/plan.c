@@ -4,6 +4,7 @@
  * predicted to make, side by side; the one that `seen` would take comes first, with the reason, and
  * as a spec in which nothing is left open, to be pasted behind -w. */
 #include "cli.h"
+#include "print.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -115,12 +116,8 @@ static void print_choice(const struct seen_plan *p) {
 /* -- JSON -------------------------------------------------------------------------------------- */
 
 static void print_string(const char *name, const char *text) {
-    printf("\"%s\": \"", name);
-    for (; *text; text++) {
-        if (*text == '"' || *text == '\\') putchar('\\');
-        putchar(*text);
-    }
-    putchar('"');
+    printf("\"%s\": ", name);
+    print_json_string(stdout, text);
 }
 
 static void print_json_plan(const struct seen_plan *p, bool chosen) {

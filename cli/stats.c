@@ -4,6 +4,7 @@
 #include "stats.h"
 
 #include "cli.h"
+#include "print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,38 +14,11 @@
 /* -- text helpers --------------------------------------------------------------------------------
  */
 
-/* 1234567 as 1,234,567 in a buffer of the caller's. */
-struct number {
-    char text[32];
-};
-
-static struct number grouped(uint64_t n) {
-    char digits[24];
-    struct number out;
-    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0) out.text[at++] = ',';
-        out.text[at++] = digits[i];
-    }
-    out.text[at] = '\0';
-    return out;
-}
-
 /* Small expectations need their digits, large ones do not. */
 static struct number expected(double x) {
-    if (x >= 100 || x <= 0) return grouped((uint64_t)(x + 0.5));
+    if (x >= 100 || x <= 0) return number_grouped((uint64_t)(x + 0.5));
     struct number out;
     snprintf(out.text, sizeof out.text, x < 0.001 ? "%.1e" : x < 10 ? "%.3f" : "%.1f", x);
-    return out;
-}
-
-static struct number size_of(uint64_t bytes) {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-    struct number out;
-    double size = (double)bytes;
-    size_t unit = 0;
-    for (; size >= 1024 && unit < 4; unit++) size /= 1024;
-    snprintf(out.text, sizeof out.text, "%.*f %s", unit > 0, size, units[unit]);
     return out;
 }
 
@@ -72,7 +46,7 @@ static struct number kept_text(const struct seen_plan *plan, const struct seen_s
     struct number out = {"all of it"};
     if (s->forgotten == 0) return out;
     if (s->kept == SEEN_NEVER) return (struct number){"not all of it"};
-    return plan->spec.unit == SEEN_MICROSECONDS ? span_of(s->kept) : grouped(s->kept);
+    return plan->spec.unit == SEEN_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);
 }
 
 /* The window that was asked for: the engine does not know of zones, it got landmarks. */
@@ -93,19 +67,19 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c)
     char note[128];
     uint64_t records = s->records + c->unreadable;
     snprintf(note, sizeof note, "in %.1f s, %s a second", c->seconds,
-             grouped((uint64_t)per_second(records, c->seconds)).text);
-    row("records", grouped(records).text, note);
+             number_grouped((uint64_t)per_second(records, c->seconds)).text);
+    row("records", number_grouped(records).text, note);
     snprintf(note, sizeof note, "%.2f %%", percent(s->unique, records));
-    row("unique", grouped(s->unique).text, note);
+    row("unique", number_grouped(s->unique).text, note);
     snprintf(note, sizeof note, "%.2f %%", percent(s->duplicates, records));
-    row("duplicates", grouped(s->duplicates).text, note);
+    row("duplicates", number_grouped(s->duplicates).text, note);
     snprintf(note, sizeof note, "expected among the duplicates; 95 %%: %s to %s",
-             grouped(s->false_lo).text, grouped(s->false_hi).text);
+             number_grouped(s->false_lo).text, number_grouped(s->false_hi).text);
     row("false duplicates", expected(s->expected_false).text, note);
-    row("unparseable", grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
+    row("unparseable", number_grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
     uint64_t most = c->late_most > s->late_most ? c->late_most : s->late_most;
     snprintf(note, sizeof note, "by %s at most", span_of(most).text);
-    if (s->late + c->late) row("late", grouped(s->late + c->late).text, note);
+    if (s->late + c->late) row("late", number_grouped(s->late + c->late).text, note);
 }
 
 static void print_state(const seen_detector *d, const struct seen_stats *s,
@@ -116,15 +90,17 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     snprintf(note, sizeof note, "kept: %s%s%.64s", kept_text(plan, s).text,
              c->zone ? "; days of " : "", c->zone ? c->zone : "");
     row("window", window, note);
-    if (s->capacity) snprintf(planned, sizeof planned, " of %s planned", grouped(s->capacity).text);
-    snprintf(note, sizeof note, "%s keys%s", grouped(s->stored).text, planned);
-    row("memory", size_of(s->bytes).text, note);
+    if (s->capacity)
+        snprintf(planned, sizeof planned, " of %s planned", number_grouped(s->capacity).text);
+    snprintf(note, sizeof note, "%s keys%s", number_grouped(s->stored).text, planned);
+    row("memory", number_size(s->bytes).text, note);
     char fp[32] = "none";
     if (!(plan->traits & SEEN_NO_FP)) snprintf(fp, sizeof fp, "%.2g", s->fp_now);
     snprintf(note, sizeof note, "now; %.2g planned for a full window", plan->fp_full);
     row("fp rate", fp, plan->traits & SEEN_NO_FP ? "keys are kept as they are" : note);
-    if (s->landmarks) row("windows begun", grouped(s->landmarks).text, "after the first");
-    if (s->forgotten) row("forgotten", grouped(s->forgotten).text, "keys, for want of memory");
+    if (s->landmarks) row("windows begun", number_grouped(s->landmarks).text, "after the first");
+    if (s->forgotten)
+        row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
 }
 
 void stats_print_text(const seen_detector *d, const struct run_counts *c) {
@@ -144,7 +120,8 @@ void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
     seen_stats(d, &s);
     uint64_t records = s.records + c->unreadable;
     snprintf(line, sizeof line, "%s records, %s a second, %.1f %% duplicates",
-             grouped(records).text, grouped((uint64_t)per_second(records, c->seconds)).text,
+             number_grouped(records).text,
+             number_grouped((uint64_t)per_second(records, c->seconds)).text,
              percent(s.duplicates, records));
     message_transient(line);
 }
@@ -153,16 +130,9 @@ void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
  */
 
 static void json_text(const char *name, const char *value) {
-    fprintf(stderr, "\"%s\":\"", name);
-    for (const unsigned char *p = (const unsigned char *)value; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(stderr, "\\%c", *p);
-        else if (*p < 0x20)
-            fprintf(stderr, "\\u%04x", *p);
-        else
-            fputc(*p, stderr);
-    }
-    fputs("\",", stderr);
+    fprintf(stderr, "\"%s\":", name);
+    print_json_string(stderr, value);
+    fputc(',', stderr);
 }
 
 static void json_count(const char *name, uint64_t value) {

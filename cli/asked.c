@@ -1,0 +1,134 @@
+/* asked.c - which windows are asked for. */
+#include "asked.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char asked_grammar[] =
+    "  SPEC    WINDOW [NAME=VALUE]...\n"
+    "  WINDOW  landmark[:N|:SPAN] jumping:N/Q jumping:SPAN/Q sliding:N sliding:SPAN\n"
+    "  N       records (1e6)    SPAN  20ms 90s 5m 1h 1d 1w    SIZE  64KiB 64MiB 2GiB\n"
+    "  time    2020-11-06T18:10:51.5+01:00 (no offset: UTC), or since 1970: seconds,\n"
+    "          if it has more than 11 digits ms, if more than 14 us";
+
+/* -- the table of options -------------------------------------------------------------------- */
+
+enum { MAX_OWN = 48 };
+
+static const char *placeholder(const struct seen_option *o) {
+    static char choices[ASKED_OPTIONS][64];
+    static size_t used;
+    static const char *const names[] = {
+        [SEEN_COUNT] = "N", [SEEN_SIZE] = "SIZE", [SEEN_REAL] = "X", [SEEN_NAME] = "NAME"};
+    if (o->kind != SEEN_CHOICE) return names[o->kind];
+    char *text = choices[used++];
+    size_t n = 0;
+    for (const char *const *c = o->choices; *c && n < sizeof choices[0]; c++)
+        n += (size_t)snprintf(text + n, sizeof choices[0] - n, "%s%s", n ? "|" : "", *c);
+    return text;
+}
+
+const struct option_row *asked_rows(const struct option_row *own, size_t own_n) {
+    static struct option_row rows[MAX_OWN + ASKED_OPTIONS + 1];
+    size_t n;
+    const struct seen_option *engine = seen_options(&n);
+    memcpy(rows, own, own_n * sizeof *own);
+    for (size_t i = 0; i < n && i < ASKED_OPTIONS; i++)
+        rows[own_n + i] = (struct option_row){engine[i].name, 0, placeholder(&engine[i]),
+                                              engine[i].help, ASKED_ENGINE + (int)i};
+    return rows;
+}
+
+bool asked_take(struct asked *a, int id, const char *value) {
+    switch (id) {
+    case ASKED_WINDOW:
+        if (a->specs == ASKED_SPECS) die("more than %d specs", ASKED_SPECS);
+        a->spec[a->specs++] = value;
+        return true;
+    case ASKED_ZONE: a->zone = value; return true;
+    case ASKED_LANDMARK_ON: a->landmark_on = value; return true;
+    default: break;
+    }
+    if (id < ASKED_ENGINE) return false;
+    if (a->n == ASKED_OPTIONS) die("more than %d options of the spec", ASKED_OPTIONS);
+    a->set[a->n].name = seen_options(&(size_t){0})[id - ASKED_ENGINE].name;
+    a->set[a->n++].value = value;
+    return true;
+}
+
+void asked_compile(struct asked *a) {
+    char why[128];
+    if (!a->landmark_on) return;
+    int code = regcomp(&a->pattern, a->landmark_on, REG_EXTENDED);
+    if (!code) return;
+    regerror(code, &a->pattern, why, sizeof why);
+    die("--landmark-on '%s' is no regular expression: %s", a->landmark_on, why);
+}
+
+void asked_free(struct asked *a) {
+    if (a->landmark_on) regfree(&a->pattern);
+}
+
+/* -- the spec ---------------------------------------------------------------------------------- */
+
+/* The sentence, then the spec with a mark under the place it is about. */
+_Noreturn static void refuse_spec(const char *text, const struct seen_error *e) {
+    warn("%s", e->text);
+    if (e->where > 0) fprintf(stderr, "  %s\n  %*s^\n", text, (int)e->where - 1, "");
+    exit(EXIT_TROUBLE);
+}
+
+static size_t option_index(const char *name) {
+    size_t n, i = 0;
+    const struct seen_option *table = seen_options(&n);
+    while (i < n && strcmp(table[i].name, name)) i++;
+    return i;
+}
+
+/* A day of that zone has 23, 24 or 25 hours, so the engine gets landmarks instead of a length. */
+static enum zone_window take_zone(struct seen_spec *spec, const char *zone) {
+    const uint64_t day = UINT64_C(86400000000);
+    bool days = spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS;
+    if (!days || (spec->length != day && spec->length != 7 * day))
+        die("--zone serves landmark:1d and landmark:1w, whose days begin at midnight there");
+    if (!time_set_zone(zone)) die("the time zone '%s' is not known on this machine", zone);
+    enum zone_window kind = spec->length == day ? ZONE_DAY : ZONE_WEEK;
+    uint64_t rate = UINT64_C(1) << option_index("rate"), items = UINT64_C(1)
+                                                                 << option_index("items");
+    if ((spec->set & rate) && !(spec->set & items)) {
+        spec->items = (uint64_t)(spec->rate * (double)(spec->length / 1000000 + 3600)) + 1;
+        spec->set |= items;
+    }
+    spec->set &= ~rate;
+    spec->rate = 0;
+    seen_spec_set(spec, "window", "landmark", NULL);
+    return kind;
+}
+
+static void check(const struct asked *a, const struct seen_plan *plan, bool zone,
+                  const struct source *source) {
+    bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
+    if (source->time && !windows_of_time)
+        die("--time serves windows of time, such as sliding:1h or landmark:1d");
+    if (a->landmark_on && plan->spec.window != SEEN_LANDMARK)
+        die("--landmark-on serves landmark windows");
+}
+
+enum zone_window asked_plan(const struct asked *a, size_t i, const struct source *source,
+                            struct seen_plan *plan) {
+    const char *text = i < a->specs ? a->spec[i] : "landmark";
+    struct seen_error e;
+    struct seen_spec spec;
+    char printed[512];
+    enum zone_window zone = ZONE_NONE;
+    if (seen_spec_parse(&spec, text, &e)) refuse_spec(text, &e);
+    for (size_t o = 0; o < a->n; o++)
+        if (seen_spec_set(&spec, a->set[o].name, a->set[o].value, &e))
+            die("--%s %s: %s", a->set[o].name, a->set[o].value, e.text);
+    if (a->zone) zone = take_zone(&spec, a->zone);
+    seen_spec_print(&spec, printed, sizeof printed);
+    if (seen_plan_make(plan, &spec, &e)) refuse_spec(printed, &e);
+    check(a, plan, zone, source);
+    return zone;
+}

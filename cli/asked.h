@@ -1,0 +1,51 @@
+/* asked.h - which windows are asked for: -w SPEC, every option of the engine's table with the same
+ * right, days of a time zone, landmarks where a pattern says so. */
+#ifndef SEEN_ASKED_H
+#define SEEN_ASKED_H
+
+#include "judge.h"
+#include "source.h"
+
+enum { ASKED_SPECS = 32, ASKED_OPTIONS = 48 };
+
+struct asked {
+    const char *spec[ASKED_SPECS]; /* without any it is "landmark" */
+    size_t specs;
+    const char *zone;        /* NULL: none */
+    const char *landmark_on; /* NULL: none */
+    regex_t pattern;         /* of landmark_on */
+    struct {
+        const char *name, *value;
+    } set[ASKED_OPTIONS];
+    size_t n;
+};
+
+enum { ASKED_WINDOW = 600, ASKED_ZONE, ASKED_LANDMARK_ON, ASKED_ENGINE = 1000 };
+
+#define ASKED_ROWS                                                                                 \
+    {"Window", 0, NULL, NULL, 0},                                                                  \
+        {"window", 'w', "SPEC", "what counts as seen, e.g. 'sliding:1h fp=1e-6'", ASKED_WINDOW},   \
+        {"landmark-on", 0, "REGEX", "a line that matches begins a new landmark window",            \
+         ASKED_LANDMARK_ON},                                                                       \
+        SOURCE_TIME_ROW, {                                                                         \
+        "zone", 0, "NAME", "landmark:1d and :1w begin at midnight there", ASKED_ZONE               \
+    }
+
+/* What --help says of specs, to stand before the options. */
+extern const char asked_grammar[];
+
+/* A subcommand's n rows, then one for each of the engine's options. */
+const struct option_row *asked_rows(const struct option_row *own, size_t n);
+
+/* False if the option is none of these. */
+bool asked_take(struct asked *, int id, const char *value);
+
+/* The plan of the i-th spec, or one sentence and exit 2.  Days and weeks of a zone are boundaries
+ * that the judge finds: their kind is returned. */
+enum zone_window asked_plan(const struct asked *, size_t i, const struct source *,
+                            struct seen_plan *);
+
+void asked_compile(struct asked *); /* the pattern */
+void asked_free(struct asked *);
+
+#endif

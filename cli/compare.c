@@ -1,0 +1,190 @@
+/* compare.c - `seen compare -w SPEC -w SPEC... [FILE...]`: several detectors on the same records,
+ * each against the exact truth of its own window.
+ *
+ * Specs without a seed get one seed, so that detectors differ in what they are and not in their
+ * luck, and windows that are alike share one twin (compare/twin.h). */
+#include "asked.h"
+#include "compare/contender.h"
+#include "reader.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { OUTPUT = 1, HELP };
+
+static const struct option_row own_rows[] = {
+    ASKED_ROWS,
+    SOURCE_ROWS,
+    {"Output", 0, NULL, NULL, 0},
+    {"output", 'o', "FORM", "text, json or csv (default: text)", OUTPUT},
+    SOURCE_QUIET_ROW,
+    SOURCE_STRICT_ROW,
+    {"help", 'h', NULL, "this help", HELP},
+    {"The same as in SPEC, for every SPEC, and stronger", 0, NULL, NULL, 0},
+};
+
+struct run {
+    struct source source;
+    struct asked asked;
+    struct reader reader;
+    struct contender contender[ASKED_SPECS];
+    struct twin *twin[ASKED_SPECS + 1]; /* twin[0] knows all there ever was */
+    size_t n, twins;
+    uint64_t records, unreadable;
+    void (*report)(const struct comparison *);
+};
+
+/* -- options ----------------------------------------------------------------------------------- */
+
+static const struct option_row *rows(void) {
+    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+}
+
+static void print_help(void) {
+    puts("usage: seen compare -w SPEC [-w SPEC]... [OPTION]... [FILE]...\n"
+         "Runs several detectors on the records of FILE... (default: standard input) and\n"
+         "says how many each would drop wrongly or let through.  The judge is an exact\n"
+         "window, which keeps every key in memory.\n");
+    puts(asked_grammar);
+    print_options(rows());
+}
+
+static void take_form(struct run *r, const char *form) {
+    static const struct {
+        const char *name;
+        void (*report)(const struct comparison *);
+    } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
+    for (size_t i = 0; i < 3; i++)
+        if (!strcmp(forms[i].name, form)) r->report = forms[i].report;
+    if (!r->report) die("--output=%s: it is text, json or csv", form);
+}
+
+static bool read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .rows = rows()};
+    source_init(&r->source);
+    for (int id; (id = args_next(&a));) {
+        if (id == HELP) return print_help(), false;
+        if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
+        r->report = NULL;
+        take_form(r, a.value);
+    }
+    if (!r->asked.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
+    if (!r->report) r->report = report_text;
+    source_files(&r->source, &a);
+    asked_compile(&r->asked);
+    return true;
+}
+
+/* -- contenders and their twins ---------------------------------------------------------------- */
+
+static void set_landmarks(const struct run *r, struct judge *j, enum zone_window zone) {
+    j->zone = zone;
+    if (r->asked.landmark_on) j->pattern = &r->asked.pattern;
+}
+
+static struct twin *twin_of(struct run *r, const struct contender *c, bool forever) {
+    char spec[512];
+    bool shared = forever || c->plan.spec.refresh != SEEN_REFRESH_FIRST;
+    twin_spec(spec, sizeof spec, &c->plan, forever);
+    for (size_t i = 0; shared && i < r->twins; i++)
+        if (r->twin[i]->shared && r->twin[i]->judge.zone == c->zone &&
+            !strcmp(r->twin[i]->spec, spec))
+            return r->twin[i];
+    struct twin *t = malloc(sizeof *t);
+    if (!t) die("out of memory for the truth");
+    twin_init(t, spec, &r->reader.layout, r->source.max_record);
+    t->shared = shared;
+    if (!forever) set_landmarks(r, &t->judge, c->zone);
+    return r->twin[r->twins++] = t;
+}
+
+/* Adopts the common seed where the spec has none. */
+static void give_seed(struct seen_plan *plan, uint64_t seed) {
+    char text[24];
+    struct seen_error e;
+    struct seen_spec spec = plan->asked, given = spec;
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    if (seen_spec_set(&spec, "seed", text, &e)) die("%s", e.text);
+    if (spec.set != given.set && seen_plan_make(plan, &spec, &e)) die("%s", e.text);
+}
+
+static void start(struct run *r, const struct reader_events *events) {
+    uint64_t seed;
+    struct seen_error e;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) die("the system gave no random seed");
+    for (; r->n == 0 || r->n < r->asked.specs; r->n++) {
+        struct contender *c = &r->contender[r->n];
+        c->asked = r->asked.spec[r->n];
+        c->zone = asked_plan(&r->asked, r->n, &r->source, &c->plan);
+        give_seed(&c->plan, seed);
+        if (seen_new(&c->detector, &c->plan, NULL, &e)) die("%s: %s", c->asked, e.text);
+    }
+    reader_init(&r->reader, &r->source, events, r);
+    twin_of(r, &r->contender[0], true);
+    for (size_t i = 0; i < r->n; i++) {
+        struct contender *c = &r->contender[i];
+        judge_init(&c->judge, c->detector, &r->reader.layout, r->source.max_record);
+        set_landmarks(r, &c->judge, c->zone);
+        c->twin = twin_of(r, c, false);
+    }
+}
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    for (size_t i = 0; i < r->n; i++) contender_judge(&r->contender[i], b, now);
+    for (size_t i = 0; i < r->twins; i++)
+        if (r->twin[i]->shared) twin_batch(r->twin[i], b, now, NULL);
+    for (size_t i = 0; i < r->n; i++) {
+        struct contender *c = &r->contender[i];
+        if (!c->twin->shared) twin_batch(c->twin, b, now, c->verdict);
+        contender_count(c, b, r->twin[0]);
+    }
+    r->records += b->n;
+}
+
+static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
+    (void)p, (void)n, (void)last;
+    ((struct run *)ctx)->unreadable += first;
+}
+
+static const struct reader_events events = {.batch = on_batch, .unreadable = on_unreadable};
+
+/* -- a run ------------------------------------------------------------------------------------- */
+
+static int finish(struct run *r, bool read) {
+    uint64_t unreadable = r->unreadable + r->contender[0].judge.unreadable;
+    r->records -= r->contender[0].judge.unreadable;
+    r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
+    if (!read) return EXIT_TROUBLE;
+    if (!r->source.strict || !unreadable) return EXIT_FINE;
+    warn("%ju record%s no readable key or time", (uintmax_t)unreadable,
+         unreadable == 1 ? " has" : "s have");
+    return EXIT_TROUBLE;
+}
+
+static void free_run(struct run *r) {
+    for (size_t i = 0; i < r->twins; i++) twin_free(r->twin[i]), free(r->twin[i]);
+    for (size_t i = 0; i < r->n; i++) {
+        judge_free(&r->contender[i].judge);
+        seen_free(r->contender[i].detector);
+    }
+    reader_free(&r->reader);
+    asked_free(&r->asked);
+}
+
+int compare_main(int argc, char **argv) {
+    static struct run r;
+    if (!read_options(&r, argc, argv)) return EXIT_FINE;
+    start(&r, &events);
+    bool read = reader_run(&r.reader);
+    int code = finish(&r, read);
+    free_run(&r);
+    if (signals_stop()) fflush(stdout), signals_die(signals_stop());
+    return code;
+}

@@ -1,0 +1,222 @@
+/* report.c - what `seen compare` says: a table and three sentences, or JSON, or CSV. */
+#include "../print.h"
+#include "contender.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static double nanoseconds(const struct contender *c, uint64_t records) {
+    return records ? c->seconds * 1e9 / (double)records : 0;
+}
+
+static uint64_t bytes_of(const struct contender *c) {
+    struct seen_stats s;
+    seen_stats(c->detector, &s);
+    return s.bytes;
+}
+
+static uint64_t forgotten_by(const struct contender *c) {
+    struct seen_stats s;
+    seen_stats(c->detector, &s);
+    return s.forgotten;
+}
+
+/* The last decade of gaps in which anybody has a duplicate, + 1. */
+static unsigned decades_of(const struct comparison *all) {
+    unsigned n = 0;
+    for (size_t i = 0; i < all->n; i++)
+        for (unsigned d = n; d < DECADES; d++)
+            if (all->contender[i].gap[d].duplicates) n = d + 1;
+    return n;
+}
+
+/* -- for people -------------------------------------------------------------------------------- */
+
+static void put_rate(uint64_t x, uint64_t n) {
+    struct rate r = rate_of(x, n);
+    if (!n)
+        printf("  %8s  %17s", "-", "-");
+    else
+        printf("  %8.2g  %7.2g - %-7.2g", r.value, r.low, r.high);
+}
+
+static void put_row(const struct comparison *all, size_t i) {
+    const struct contender *c = &all->contender[i];
+    printf("%3zu", i + 1);
+    put_rate(c->fp, c->truths[TRUTH_NEW]);
+    printf("  %8.2g", contender_expected(c));
+    put_rate(c->fn, c->truths[TRUTH_DUPLICATE]);
+    printf("  %10s  %5.0f\n", number_size(bytes_of(c)).text, nanoseconds(c, all->records));
+}
+
+static void put_gaps(const struct comparison *all) {
+    unsigned decades = decades_of(all);
+    puts("\nduplicates let through, by how many records ago their key was last seen");
+    printf("%3s", "");
+    for (unsigned d = 0; d < decades; d++) {
+        char head[16];
+        snprintf(head, sizeof head, "1e%u+", d);
+        printf("  %7s", head);
+    }
+    putchar('\n');
+    for (size_t i = 0; i < all->n; i++) {
+        const struct contender *c = &all->contender[i];
+        printf("%3zu", i + 1);
+        for (unsigned d = 0; d < decades; d++) {
+            uint64_t n = c->gap[d].duplicates;
+            if (n)
+                printf("  %6.2f%%", 100.0 * (double)c->gap[d].missed / (double)n);
+            else
+                printf("  %7s", "-");
+        }
+        putchar('\n');
+    }
+}
+
+static void put_errors(const struct comparison *all, size_t i) {
+    const struct contender *c = &all->contender[i];
+    printf("#%zu (%s records wrongly dropped, ", i + 1, number_grouped(c->fp).text);
+    printf("%s duplicates let through)\n", number_grouped(c->fn).text);
+}
+
+static double errors(const struct contender *c) { return (double)(c->fp + c->fn); }
+static double memory(const struct contender *c) { return (double)bytes_of(c); }
+static double seconds(const struct contender *c) { return c->seconds; }
+
+/* Which is best in one respect, and among equals in memory. */
+static size_t least(const struct comparison *all, double (*cost)(const struct contender *)) {
+    size_t best = 0;
+    for (size_t i = 1; i < all->n; i++) {
+        const struct contender *a = &all->contender[i], *b = &all->contender[best];
+        if (cost(a) < cost(b) || (cost(a) == cost(b) && memory(a) < memory(b))) best = i;
+    }
+    return best;
+}
+
+static void put_answer(const struct comparison *all) {
+    size_t i = least(all, errors);
+    printf("\nfewest errors  ");
+    put_errors(all, i);
+    i = least(all, memory);
+    printf("least memory   %s, ", number_size(bytes_of(&all->contender[i])).text);
+    put_errors(all, i);
+    i = least(all, seconds);
+    printf("fastest        %.0f ns a record, ", nanoseconds(&all->contender[i], all->records));
+    put_errors(all, i);
+}
+
+static void put_notes(const struct comparison *all) {
+    for (size_t i = 0; i < all->n; i++) {
+        const struct contender *c = &all->contender[i];
+        if (c->truths[TRUTH_EITHER])
+            printf("#%zu: %s records lay in its slack, where either answer is right\n", i + 1,
+                   number_grouped(c->truths[TRUTH_EITHER]).text);
+        if (forgotten_by(c))
+            printf("#%zu: forgot %s keys for want of memory\n", i + 1,
+                   number_grouped(forgotten_by(c)).text);
+    }
+}
+
+void report_text(const struct comparison *all) {
+    uint64_t missed = 0;
+    for (size_t i = 0; i < all->n; i++)
+        printf("%3zu  %s\n", i + 1, all->contender[i].asked), missed += all->contender[i].fn;
+    printf("\n%s records", number_grouped(all->records).text);
+    if (all->unreadable)
+        printf(", and %s without a readable key or time", number_grouped(all->unreadable).text);
+    printf("\n\n     fp rate  %17s  expected   fn rate  %17s      memory     ns\n", "95 %     ",
+           "95 %     ");
+    for (size_t i = 0; i < all->n; i++) put_row(all, i);
+    puts(
+        "\nfp: new records called duplicates, so wrongly dropped; expected: by the detector's own\n"
+        "account; fn: duplicates called new, so let through; ns: a record, without reading");
+    if (missed) put_gaps(all);
+    put_answer(all);
+    put_notes(all);
+}
+
+/* -- for programs ------------------------------------------------------------------------------ */
+
+static void json_rate(const char *name, uint64_t x, uint64_t n) {
+    struct rate r = rate_of(x, n);
+    printf("\"%s\": %" PRIu64 ", \"%s_rate\": %.9g, \"%s_rate_95\": [%.9g, %.9g], ", name, x, name,
+           r.value, name, r.low, r.high);
+}
+
+static void json_gaps(const struct contender *c) {
+    const char *comma = "";
+    printf("\"gaps\": [");
+    for (unsigned d = 0; d < DECADES; d++) {
+        if (!c->gap[d].duplicates) continue;
+        printf("%s{\"from\": 1e%u, \"duplicates\": %" PRIu64 ", \"fn\": %" PRIu64 "}", comma, d,
+               c->gap[d].duplicates, c->gap[d].missed);
+        comma = ", ";
+    }
+    printf("]");
+}
+
+static void json_contender(const struct comparison *all, const struct contender *c) {
+    char resolved[512];
+    seen_spec_print(&seen_plan_of(c->detector)->spec, resolved, sizeof resolved);
+    printf("    {\"asked\": ");
+    print_json_string(stdout, c->asked);
+    printf(", \"spec\": ");
+    print_json_string(stdout, resolved);
+    printf(", \"new\": %" PRIu64 ", \"duplicates\": %" PRIu64 ", \"either\": %" PRIu64 ", ",
+           c->truths[TRUTH_NEW], c->truths[TRUTH_DUPLICATE], c->truths[TRUTH_EITHER]);
+    json_rate("fp", c->fp, c->truths[TRUTH_NEW]);
+    printf("\"fp_expected\": %.9g, \"fp_full\": %.9g, \"fp_mean\": %.9g, ", contender_expected(c),
+           c->plan.fp_full, c->plan.fp_mean);
+    json_rate("fn", c->fn, c->truths[TRUTH_DUPLICATE]);
+    printf("\"fn_planned\": %.9g, \"slack\": %.9g, \"bytes\": %" PRIu64 ", \"forgotten\": %" PRIu64
+           ", \"ns\": %.4g, ",
+           c->plan.fn, c->plan.slack, bytes_of(c), forgotten_by(c), nanoseconds(c, all->records));
+    json_gaps(c);
+    printf("}");
+}
+
+void report_json(const struct comparison *all) {
+    printf("{\n  \"records\": %" PRIu64 ", \"unparseable\": %" PRIu64 ",\n  \"specs\": [\n",
+           all->records, all->unreadable);
+    for (size_t i = 0; i < all->n; i++) {
+        json_contender(all, &all->contender[i]);
+        puts(i + 1 < all->n ? "," : "");
+    }
+    puts("  ]\n}");
+}
+
+static void csv_text(const char *text) {
+    putchar('"');
+    for (; *text; text++) {
+        if (*text == '"') putchar('"');
+        putchar(*text);
+    }
+    putchar('"');
+}
+
+static void csv_rate(uint64_t x, uint64_t n) {
+    struct rate r = rate_of(x, n);
+    printf(",%" PRIu64 ",%.9g,%.9g,%.9g", x, r.value, r.low, r.high);
+}
+
+void report_csv(const struct comparison *all) {
+    unsigned decades = decades_of(all);
+    printf("spec,new,duplicates,either,fp,fp_rate,fp_low,fp_high,fp_expected,fp_full,"
+           "fn,fn_rate,fn_low,fn_high,fn_planned,bytes,forgotten,ns");
+    for (unsigned d = 0; d < decades; d++) printf(",gap_1e%u_duplicates,gap_1e%u_fn", d, d);
+    putchar('\n');
+    for (size_t i = 0; i < all->n; i++) {
+        const struct contender *c = &all->contender[i];
+        csv_text(c->asked);
+        printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64, c->truths[TRUTH_NEW],
+               c->truths[TRUTH_DUPLICATE], c->truths[TRUTH_EITHER]);
+        csv_rate(c->fp, c->truths[TRUTH_NEW]);
+        printf(",%.9g,%.9g", contender_expected(c), c->plan.fp_full);
+        csv_rate(c->fn, c->truths[TRUTH_DUPLICATE]);
+        printf(",%.9g,%" PRIu64 ",%" PRIu64 ",%.4g", c->plan.fn, bytes_of(c), forgotten_by(c),
+               nanoseconds(c, all->records));
+        for (unsigned d = 0; d < decades; d++)
+            printf(",%" PRIu64 ",%" PRIu64, c->gap[d].duplicates, c->gap[d].missed);
+        putchar('\n');
+    }
+}

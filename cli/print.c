@@ -1,0 +1,39 @@
+/* print.c - how figures and texts are written. */
+#include "print.h"
+
+#include <inttypes.h>
+
+struct number number_grouped(uint64_t n) {
+    char digits[24];
+    struct number out;
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0) out.text[at++] = ',';
+        out.text[at++] = digits[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+struct number number_size(uint64_t bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    struct number out;
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1024 && unit < 4; unit++) size /= 1024;
+    snprintf(out.text, sizeof out.text, "%.*f %s", unit > 0, size, units[unit]);
+    return out;
+}
+
+void print_json_string(FILE *f, const char *text) {
+    fputc('"', f);
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
+        if (*p == '"' || *p == '\\')
+            fprintf(f, "\\%c", *p);
+        else if (*p < 0x20)
+            fprintf(f, "\\u%04x", *p);
+        else
+            fputc(*p, f);
+    }
+    fputc('"', f);
+}

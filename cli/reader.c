@@ -1,0 +1,207 @@
+/* reader.c - files in, batches of records out. */
+#include "reader.h"
+
+#include "signals.h"
+#include "time.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- reading ----------------------------------------------------------------------------------- */
+
+bool reader_ending(const struct reader *r) {
+    return r->failed || signals_stop() || (r->on->ending && r->on->ending(r->ctx));
+}
+
+static void attend(struct reader *r) {
+    if (r->on->attend) r->on->attend(r->ctx);
+}
+
+static void unreadable(struct reader *r, const char *p, size_t n, bool first, bool last) {
+    if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
+}
+
+/* Nothing that was judged waits in our buffer while we wait for input. */
+static void wait_for_input(struct reader *r) {
+    if (!r->in.blocks || input_ready(&r->in, -1, false)) return;
+    if (r->on->flush) r->on->flush(r->ctx);
+    while (!reader_ending(r) && !input_ready(&r->in, signals_wake(), true)) attend(r);
+}
+
+/* Bytes read; 0 at the end of the file, or when it is time to end. */
+static size_t fill(struct reader *r) {
+    ssize_t got = -1;
+    attend(r);
+    for (bool again = true; again && got < 0;) {
+        wait_for_input(r);
+        if (reader_ending(r)) return 0;
+        got = input_fill(&r->in);
+        again = errno == EINTR || errno == EAGAIN;
+    }
+    if (got < 0) {
+        warn("cannot read %s: %s", r->in.name, strerror(errno));
+        r->failed = true;
+    }
+    r->now = time_now();
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* -- headers ----------------------------------------------------------------------------------- */
+
+static const char *begin(const struct reader *r) { return r->in.buf + r->in.begin; }
+static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
+
+static void resolve(struct reader *r, const struct header *header) {
+    columns_resolve(&r->layout, r->source->keys, r->source->time, header);
+    if (r->on->columns) r->on->columns(r->ctx, header);
+    r->batch.field = malloc((BATCH * r->layout.slots + 1) * sizeof *r->batch.field);
+    if (!r->batch.field) die("out of memory for %u fields a record", r->layout.slots);
+    bool whole = r->layout.slots == 0, csv = r->source->table == TABLE_CSV;
+    r->splitter.format = csv ? &csv_format : whole ? &lines_format : &delimited_format;
+}
+
+static void first_header(struct reader *r, const struct record *line) {
+    struct header header;
+    columns_read_header(&header, line->at, line->bare, r->source->delimiter,
+                        r->source->table == TABLE_CSV);
+    resolve(r, &header);
+    columns_free_header(&header);
+    r->header = malloc((size_t)line->bare + 1);
+    if (!r->header) die("out of memory for the header line");
+    memcpy(r->header, line->at, line->bare);
+    r->header_len = line->bare;
+    if (r->on->header) r->on->header(r->ctx, line);
+}
+
+/* The header of a later file must be the first one's, and is not repeated. */
+static void later_header(struct reader *r, const struct record *line) {
+    if (line->bare == r->header_len && !memcmp(line->at, r->header, r->header_len)) return;
+    warn("%s: its header line differs from the first file's", r->in.name);
+    r->failed = true;
+}
+
+/* Takes the header off the buffer, if that holds it to its end. */
+static bool take_header(struct reader *r, bool last) {
+    struct splitter *s = &r->splitter;
+    splitter_unfinished(s);
+    size_t n = s->format->tail(s, begin(r), end(r));
+    if (!n && last) n = r->in.end - r->in.begin;
+    if (!n) return false;
+    const char *stop = begin(r) + n - (begin(r)[n - 1] == '\n');
+    struct record line = record_of(begin(r), stop, begin(r) + n, true);
+    if (r->header)
+        later_header(r, &line);
+    else
+        first_header(r, &line);
+    r->in.begin += n;
+    s->lines = s->tail_line - 1;
+    r->header_due = false;
+    return !r->failed;
+}
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+/* Judges and prints every complete record in the buffer; at the end of a file, the rest as well. */
+static void drain(struct reader *r, bool last) {
+    struct batch *b = &r->batch;
+    if (r->header_due && (r->in.begin == r->in.end || !take_header(r, last))) return;
+    while (r->in.begin < r->in.end && !(r->on->ending && r->on->ending(r->ctx))) {
+        size_t used = r->splitter.format->split(&r->splitter, begin(r), end(r), last, b);
+        if (!used) break;
+        r->on->batch(r->ctx, b, r->now);
+        r->in.begin += used;
+    }
+}
+
+static bool too_long(const struct reader *r) {
+    return r->in.end - r->in.begin > (size_t)r->source->max_record + 1; /* a CR does not count */
+}
+
+static void refuse_open_quote(struct reader *r) {
+    warn("%s: the quote opened in line %ju is never closed", r->in.name,
+         (uintmax_t)r->splitter.quote_line);
+    r->failed = true;
+    if (r->in.begin == r->in.end) return; /* too long as well: it has passed */
+    unreadable(r, begin(r), r->in.end - r->in.begin, true, true);
+    r->in.begin = r->in.end;
+}
+
+/* The buffer holds the start of a record that is too long: it is passed on as it comes, all but its
+ * last byte, which may be the CR of its line end. */
+static void pass_through(struct reader *r) {
+    struct splitter *s = &r->splitter;
+    if (r->header_due) die("%s: the header line is longer than --max-record", r->in.name);
+    size_t rest = 0;
+    for (bool first = true; !rest; first = false) {
+        size_t n = r->in.end - r->in.begin - 1;
+        unreadable(r, begin(r), n, first, false);
+        r->in.begin += n;
+        size_t got = fill(r);
+        size_t ended = got ? s->format->tail(s, end(r) - got, end(r)) : 0;
+        if (ended || !got) rest = 1 + ended;
+    }
+    unreadable(r, begin(r), rest, false, true);
+    r->in.begin += rest;
+    s->lines = s->tail_line - 1;
+    if (s->in_quotes && !reader_ending(r)) refuse_open_quote(r);
+}
+
+/* Reads on until the record at the start of the buffer is complete.  False at the end of the file.
+ */
+static bool complete(struct reader *r) {
+    struct splitter *s = &r->splitter;
+    splitter_unfinished(s);
+    s->format->tail(s, begin(r), end(r));
+    for (;;) {
+        if (too_long(r)) return pass_through(r), true;
+        size_t got = fill(r);
+        if (!got) return false;
+        if (s->format->tail(s, end(r) - got, end(r))) return true;
+    }
+}
+
+static void read_file(struct reader *r, const char *name) {
+    if (input_open(&r->in, name)) {
+        warn("cannot open %s: %s", r->in.name, strerror(errno));
+        r->failed = true;
+        return;
+    }
+    r->header_due = r->source->header;
+    r->splitter.lines = 0;
+    while (complete(r)) drain(r, false);
+    if (!reader_ending(r) && r->splitter.in_quotes) refuse_open_quote(r);
+    if (!reader_ending(r)) drain(r, true);
+    input_close(&r->in);
+}
+
+/* -- a run ------------------------------------------------------------------------------------- */
+
+void reader_init(struct reader *r, const struct source *s, const struct reader_events *on,
+                 void *ctx) {
+    bool csv = s->table == TABLE_CSV;
+    memset(r, 0, sizeof *r);
+    r->source = s;
+    r->on = on;
+    r->ctx = ctx;
+    signals_init();
+    input_init(&r->in);
+    r->splitter = (struct splitter){.format = csv ? &csv_format : &lines_format,
+                                    .layout = &r->layout,
+                                    .delimiter = s->delimiter,
+                                    .strip_cr = s->crlf || s->table};
+    if (!s->header) resolve(r, NULL);
+}
+
+bool reader_run(struct reader *r) {
+    for (size_t i = 0; i < r->source->file_count && !reader_ending(r); i++)
+        read_file(r, r->source->files[i]);
+    return !r->failed;
+}
+
+void reader_free(struct reader *r) {
+    free(r->header);
+    free(r->batch.field);
+    columns_free(&r->layout);
+    input_free(&r->in);
+}

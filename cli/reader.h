@@ -1,0 +1,50 @@
+/* reader.h - files in, batches of records out: what every subcommand that reads records shares.
+ *
+ * One loop: read, cut complete records off the buffer a batch at a time, hand them on.  What
+ * remains is the start of a record that the next read completes. */
+#ifndef SEEN_READER_H
+#define SEEN_READER_H
+
+#include "columns.h"
+#include "input.h"
+#include "source.h"
+
+/* Where things go; any may be NULL. */
+struct reader_events {
+    /* Columns are resolved: the header is the first one's, or NULL where columns have no names. */
+    void (*columns)(void *ctx, const struct header *);
+    void (*header)(void *ctx, const struct record *); /* the first file's first line */
+    void (*batch)(void *ctx, struct batch *, seen_time now);
+    /* A record that nobody can judge, in pieces; the last is not empty and ends the record. */
+    void (*unreadable)(void *ctx, const char *p, size_t n, bool first, bool last);
+    void (*attend)(void *ctx); /* between two reads, and while waiting for input */
+    void (*flush)(void *ctx);  /* a wait for input begins */
+    bool (*ending)(void *ctx); /* nothing more is wanted; asked often */
+};
+
+struct reader {
+    const struct source *source;
+    const struct reader_events *on;
+    void *ctx;
+    struct input in;
+    struct splitter splitter;
+    struct layout layout; /* of the columns wanted */
+    struct batch batch;
+    char *header; /* the first one, without its line end; NULL: not yet read */
+    size_t header_len;
+    seen_time now;   /* when the buffer was last filled */
+    bool failed;     /* said so already: finish, exit 2 */
+    bool header_due; /* the file's first line is yet to come */
+};
+
+/* The source, the events and the context stay the caller's. */
+void reader_init(struct reader *, const struct source *, const struct reader_events *, void *ctx);
+void reader_free(struct reader *);
+
+/* Nothing more is to be read: a failure, a signal, or the caller's `ending`. */
+bool reader_ending(const struct reader *);
+
+/* All files in turn.  False: something could not be read, and was said. */
+bool reader_run(struct reader *);
+
+#endif

@@ -1,0 +1,64 @@
+/* source.h - the records a subcommand reads: which files, what a record is, which fields make its
+ * key and its time.  Whoever reads records takes these options, so they are written once. */
+#ifndef SEEN_SOURCE_H
+#define SEEN_SOURCE_H
+
+#include "cli.h"
+
+#include <stdbool.h>
+
+enum table { TABLE_NONE, TABLE_CSV, TABLE_TSV };
+
+struct source {
+    const char *keys, *time; /* as given, or NULL */
+    enum table table;
+    bool header; /* the first line names the columns */
+    char delimiter;
+    bool crlf, strict, quiet;
+    uint32_t max_record;
+    char *const *files; /* "-" is standard input */
+    size_t file_count;
+    const char *delimiter_given;
+};
+
+enum {
+    SOURCE_KEYS = 500,
+    SOURCE_DELIMITER,
+    SOURCE_CSV,
+    SOURCE_TSV,
+    SOURCE_NO_HEADER,
+    SOURCE_CRLF,
+    SOURCE_TIME,
+    SOURCE_MAX_RECORD,
+    SOURCE_QUIET,
+    SOURCE_STRICT
+};
+
+/* Rows for a subcommand's table of options. */
+#define SOURCE_TIME_ROW                                                                            \
+    { "time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME }
+#define SOURCE_ROWS                                                                                \
+    {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},                              \
+        {"keys", 'k', "LIST", "fields that make the key: 2,5 or 2-4, or column names",             \
+         SOURCE_KEYS},                                                                             \
+        {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)",            \
+         SOURCE_DELIMITER},                                                                        \
+        {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", SOURCE_CSV},          \
+        {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", SOURCE_TSV},        \
+        {"no-header", 0, NULL, "the first line is a record like others", SOURCE_NO_HEADER},        \
+        {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF}, {        \
+        "max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                  \
+            SOURCE_MAX_RECORD                                                                      \
+    }
+#define SOURCE_QUIET_ROW                                                                           \
+    { "quiet", 'q', NULL, "no progress, no warnings", SOURCE_QUIET }
+#define SOURCE_STRICT_ROW                                                                          \
+    { "strict", 0, NULL, "exit 2 if a record could not be judged", SOURCE_STRICT }
+
+/* To begin with.  source_take: false if the option is none of these.  source_files: what is left of
+ * the arguments are the files, and all options are known. */
+void source_init(struct source *);
+bool source_take(struct source *, int id, const char *value);
+void source_files(struct source *, const struct args *);
+
+#endif
