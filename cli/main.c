@@ -14,6 +14,7 @@ static const struct command commands[] = {
     {"dedup", dedup_main, "print the records not seen before (the default)"},
     {"plan", plan_main, "what a spec costs and promises, before any data"},
     {"compare", compare_main, "errors, memory and speed of several specs on your data"},
+    {"filter", filter_main, "the records whose key is in a list"},
     {"generate", generate_main, "a click stream with planted duplicates"},
     {"help", help_main, "seen help COMMAND: its options"},
 };

@@ -33,6 +33,7 @@ static void handle(int sig, int flags) {
 }
 
 void signals_init(void) {
+    if (wake[0] >= 0) return;
     if (pipe(wake)) die("cannot make a pipe for signals");
     for (int i = 0; i < 2; i++) {
         fcntl(wake[i], F_SETFL, O_NONBLOCK);

@@ -17,7 +17,7 @@ enum { CAP = 128 << 10, DIRECT = 64 << 10 };
 static const char *const verdict_names[] = {[SEEN_NEW] = "new", [SEEN_DUPLICATE] = "dup", "-"};
 
 void sink_init(struct sink *s, int fd, enum sink_mode mode, char column) {
-    *s = (struct sink){.fd = fd, .mode = mode, .column = column, .buf = malloc(CAP)};
+    *s = (struct sink){.fd = fd, .mode = mode, .column = column, .heading = "seen", .buf = malloc(CAP)};
     if (!s->buf) die("out of memory for an output buffer");
 }
 
@@ -85,7 +85,7 @@ static void separate(struct sink *s) {
 /* -- records ------------------------------------------------------------------------------------
  */
 
-static void put_tagged(struct sink *s, const struct record *r, const char *tag) {
+void sink_tagged(struct sink *s, const struct record *r, const char *tag) {
     separate(s);
     if (s->column) {
         put(s, r->at, r->bare);
@@ -128,12 +128,12 @@ void sink_batch(struct sink *s, const struct batch *b) {
     if (s->mode == SINK_DUPLICATES) put_duplicates(s, b);
     if (s->mode == SINK_TAG)
         for (size_t i = 0; i < b->n; i++)
-            put_tagged(s, &b->record[i], verdict_names[b->verdict[i]]);
+            sink_tagged(s, &b->record[i], verdict_names[b->verdict[i]]);
 }
 
 void sink_header(struct sink *s, const struct record *r) {
     if (s->mode == SINK_TAG) {
-        put_tagged(s, r, "seen");
+        sink_tagged(s, r, s->heading);
         return;
     }
     separate(s);
@@ -148,7 +148,7 @@ void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool l
     if (first && s->mode == SINK_TAG && !s->column) put_text(s, tag), put(s, "\t", 1);
     if (last && s->mode == SINK_TAG && s->column) {
         struct record r = record_of(p, p + n - (n > 0 && p[n - 1] == '\n'), p + n, true);
-        put_tagged(s, &r, tag);
+        sink_tagged(s, &r, tag);
         return;
     }
     put(s, p, n);

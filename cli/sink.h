@@ -11,6 +11,7 @@ struct sink {
     enum sink_mode mode;
     char column; /* SINK_TAG: the verdict is a last column behind this byte; 0: a first TAB field */
     bool unended; /* the last record written had no newline */
+    const char *heading; /* SINK_TAG: of that column; "seen" to begin with */
     int error;    /* errno of the write that failed: from then on nothing is written */
     double tended; /* when sink_tend last did something */
     char *buf;
@@ -23,6 +24,9 @@ void sink_free(struct sink *);
 /* A header line goes out in every mode; with `column` it gets one named "seen". */
 void sink_header(struct sink *, const struct record *);
 void sink_batch(struct sink *, const struct batch *);
+
+/* One record with a tag of the caller's, as SINK_TAG writes it. */
+void sink_tagged(struct sink *, const struct record *, const char *tag);
 
 /* One record that nobody could judge, in as many pieces as it takes; the last is not empty and
  * holds the whole line end. */

@@ -37,12 +37,13 @@ enum {
 /* Rows for a subcommand's table of options. */
 #define SOURCE_TIME_ROW                                                                            \
     { "time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME }
+#define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, or column names"
 #define SOURCE_ROWS                                                                                \
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},                              \
-        {"keys", 'k', "LIST", "fields that make the key: 2,5 or 2-4, or column names",             \
-         SOURCE_KEYS},                                                                             \
-        {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)",            \
-         SOURCE_DELIMITER},                                                                        \
+        {"keys", 'k', "LIST", SOURCE_KEYS_HELP, SOURCE_KEYS}, SOURCE_FORMAT_ROWS
+#define SOURCE_FORMAT_ROWS                                                                         \
+    {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)",                \
+     SOURCE_DELIMITER},                                                                            \
         {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", SOURCE_CSV},          \
         {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", SOURCE_TSV},        \
         {"no-header", 0, NULL, "the first line is a record like others", SOURCE_NO_HEADER},        \

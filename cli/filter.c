@@ -1,0 +1,298 @@
+/* filter.c - `seen filter --keys LIST...`: lets through the records whose key is in a list.
+ *
+ * The stream filter of Leskovec, Rajaraman and Ullman's lecture on mining data streams: a list of
+ * known good keys is far larger than the memory to keep it in, so it is kept as a Bloom filter, and
+ * everything in the list passes.  Of the rest a share of fp passes as well; none with --exact.
+ * Several lists are asked in one pass, as publishers of many channels do, and --tag says which of
+ * them match.  Lists cost 16 bytes a key while they are read, since a filter is made for their
+ * number. */
+#include "judge.h"
+#include "print.h"
+#include "reader.h"
+#include "signals.h"
+#include "sink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+enum { MOST_LISTS = 64, MOST_TAG = 4096 };
+enum { KEYS = 1, INVERT, TAG, FP, EXACT, STATS, HELP };
+
+static const struct option_row rows[] = {
+    {"Lists", 0, NULL, NULL, 0},
+    {"keys", 0, "LIST", "file of keys, one a line; may be given several times", KEYS},
+    {"fp", 0, "X", "share of other records that may pass a list (default: 1e-9)", FP},
+    {"exact", 0, NULL, "none may; takes more memory", EXACT},
+    {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},
+    {"fields", 'k', "LIST", SOURCE_KEYS_HELP, SOURCE_KEYS},
+    SOURCE_FORMAT_ROWS,
+    {"Output (default: records whose key is in any list)", 0, NULL, NULL, 0},
+    {"invert", 'v', NULL, "those whose key is in none", INVERT},
+    {"tag", 0, NULL, "with its lists, joined by +, in front (tables: last)", TAG},
+    {"stats", 0, NULL, "keys, memory and matches of each list, on stderr", STATS},
+    SOURCE_QUIET_ROW,
+    SOURCE_STRICT_ROW,
+    {"help", 'h', NULL, "this help", HELP},
+    {0},
+};
+
+struct list {
+    const char *name;
+    seen_detector *set;
+    seen_digest *digest; /* while it is read */
+    size_t n, room;
+    uint64_t matches;
+};
+
+struct run {
+    struct source source;
+    struct reader reader;
+    struct keyer keyer;
+    struct sink sink;
+    seen_detector *hasher; /* keys of lists and records become digests as under its spec */
+    struct list list[MOST_LISTS];
+    size_t lists;
+    const char *fp;
+    bool exact, invert, tag, stats;
+    uint64_t records, passed, unreadable;
+    seen_digest digest[BATCH];
+    uint16_t order[BATCH];
+    uint64_t match[BATCH]; /* bit i: in list i */
+};
+
+/* -- options ----------------------------------------------------------------------------------- */
+
+static void print_help(void) {
+    puts("usage: seen filter --keys LIST [--keys LIST]... [OPTION]... [FILE]...\n"
+         "Prints the records of FILE... (default: standard input) whose key is in a list.\n"
+         "A key of several fields stands in a list with the same delimiter between them.");
+    print_options(rows);
+}
+
+static void take(struct run *r, int id, const char *value) {
+    if (source_take(&r->source, id, value)) return;
+    switch (id) {
+    case KEYS:
+        if (r->lists == MOST_LISTS) die("more than %d lists", MOST_LISTS);
+        r->list[r->lists++].name = value;
+        break;
+    case INVERT: r->invert = true; break;
+    case TAG: r->tag = true; break;
+    case FP: r->fp = value; break;
+    case EXACT: r->exact = true; break;
+    case STATS: r->stats = true; break;
+    }
+}
+
+static bool read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .rows = rows};
+    source_init(&r->source);
+    for (int id; (id = args_next(&a));) {
+        if (id == HELP) return print_help(), false;
+        take(r, id, a.value);
+    }
+    if (!r->lists) die("filter needs a list of keys: --keys LIST");
+    if (r->invert && r->tag) die("--invert and --tag exclude each other");
+    if (r->exact && r->fp) die("--exact and --fp exclude each other");
+    source_files(&r->source, &a);
+    return true;
+}
+
+/* -- lists ------------------------------------------------------------------------------------- */
+
+static seen_detector *detector_of(const char *text, const char *fp) {
+    struct seen_error e;
+    struct seen_spec spec;
+    struct seen_plan plan;
+    seen_detector *d;
+    if (seen_spec_parse(&spec, text, &e)) die("%s", e.text);
+    if (fp && seen_spec_set(&spec, "fp", fp, &e)) die("--fp %s: %s", fp, e.text);
+    if (seen_plan_make(&plan, &spec, &e) || seen_new(&d, &plan, NULL, &e)) die("%s", e.text);
+    return d;
+}
+
+struct loading {
+    struct run *run;
+    struct list *list;
+    struct keyer keyer;
+};
+
+static void on_keys(void *ctx, struct batch *b, seen_time now) {
+    (void)now;
+    struct loading *loading = ctx;
+    struct list *l = loading->list;
+    if (l->n + BATCH > l->room) {
+        l->room = 2 * l->room + BATCH;
+        l->digest = realloc(l->digest, l->room * sizeof *l->digest);
+        if (!l->digest) die("out of memory for the keys of %s", l->name);
+    }
+    size_t n = key_batch(&loading->keyer, b, l->digest + l->n, loading->run->order);
+    if (n < b->n) die("%s: a key has fewer fields than -k names", l->name);
+    l->n += n;
+}
+
+/* The set of what was read, made for as many keys. */
+static void make_set(const struct run *r, struct list *l) {
+    char spec[128];
+    uint8_t verdict[BATCH];
+    snprintf(spec, sizeof spec, "landmark items=%zu seed=%" PRIu64 "%s", l->n ? l->n : 1,
+             seen_seed(r->hasher), r->exact ? " filter=exact" : "");
+    l->set = detector_of(spec, r->exact ? NULL : r->fp ? r->fp : "1e-9");
+    for (size_t i = 0; i < l->n; i += BATCH)
+        seen_observe(l->set, l->n - i < BATCH ? l->n - i : BATCH, l->digest + i, NULL, verdict);
+    free(l->digest);
+    l->digest = NULL;
+}
+
+/* A list is a table of the key's fields alone, in the order that -k gives them. */
+static void load(struct run *r, struct list *l) {
+    static const struct reader_events events = {.batch = on_keys};
+    static struct reader reader;
+    char *const file[] = {(char *)(uintptr_t)l->name};
+    char fields[32];
+    struct source source = r->source;
+    struct loading loading = {.run = r, .list = l};
+    snprintf(fields, sizeof fields, "1-%u", r->reader.layout.keys);
+    bool line = r->reader.layout.keys == 0 || (r->reader.layout.keys == 1 && !source.table);
+    source.keys = line ? NULL : fields;
+    source.header = false;
+    source.files = file;
+    source.file_count = 1;
+    reader_init(&reader, &source, &events, &loading);
+    key_init(&loading.keyer, r->hasher, &reader.layout, source.max_record);
+    if (!reader_run(&reader)) exit(EXIT_TROUBLE);
+    key_free(&loading.keyer);
+    reader_free(&reader);
+    make_set(r, l);
+}
+
+static void on_columns(void *ctx, const struct header *header) {
+    (void)header;
+    struct run *r = ctx;
+    for (size_t i = 0; i < r->lists; i++) load(r, &r->list[i]);
+}
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+static void match(struct run *r, size_t n) {
+    uint8_t in[BATCH];
+    memset(r->match, 0, n * sizeof *r->match);
+    for (size_t l = 0; l < r->lists; l++) {
+        seen_query(r->list[l].set, n, r->digest, 0, 0, in);
+        for (size_t m = 0; m < n; m++) {
+            r->match[m] |= (uint64_t)in[m] << l;
+            r->list[l].matches += in[m];
+        }
+    }
+}
+
+static const char *names_of(const struct run *r, uint64_t matched) {
+    static char text[MOST_TAG];
+    size_t at = 0;
+    for (size_t l = 0; l < r->lists; l++)
+        if (matched >> l & 1 && at < sizeof text)
+            at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", at ? "+" : "",
+                                   r->list[l].name);
+    return text;
+}
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    (void)now;
+    struct run *r = ctx;
+    size_t n = key_batch(&r->keyer, b, r->digest, r->order);
+    match(r, n);
+    for (size_t i = 0; i < b->n; i++) b->verdict[i] = UNREADABLE;
+    for (size_t m = 0; m < n; m++) {
+        bool in = r->match[m] != 0;
+        b->verdict[r->order[m]] = in ? SEEN_DUPLICATE : SEEN_NEW;
+        r->passed += in;
+        if (in && r->tag) sink_tagged(&r->sink, &b->record[r->order[m]], names_of(r, r->match[m]));
+    }
+    if (!r->tag) sink_batch(&r->sink, b);
+    r->records += n;
+    r->unreadable += b->n - n;
+}
+
+static void on_header(void *ctx, const struct record *line) {
+    sink_header(&((struct run *)ctx)->sink, line);
+}
+
+static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
+    struct run *r = ctx;
+    r->unreadable += first;
+    if (r->invert) sink_unreadable(&r->sink, p, n, first, last);
+}
+
+static void on_attend(void *ctx) { sink_tend(&((struct run *)ctx)->sink, time_monotonic()); }
+static void on_flush(void *ctx) { sink_flush(&((struct run *)ctx)->sink); }
+static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
+
+static const struct reader_events events = {.columns = on_columns,
+                                            .header = on_header,
+                                            .batch = on_batch,
+                                            .unreadable = on_unreadable,
+                                            .attend = on_attend,
+                                            .flush = on_flush,
+                                            .ending = on_ending};
+
+/* -- a run ------------------------------------------------------------------------------------- */
+
+static void start(struct run *r) {
+    char spec[64];
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) die("the system gave no random seed");
+    snprintf(spec, sizeof spec, "landmark filter=exact seed=%" PRIu64, seed);
+    r->hasher = detector_of(spec, NULL);
+    enum sink_mode mode = r->tag ? SINK_TAG : r->invert ? SINK_UNIQUE : SINK_DUPLICATES;
+    sink_init(&r->sink, STDOUT_FILENO, mode, r->source.table ? r->source.delimiter : '\0');
+    r->sink.heading = "lists";
+    reader_init(&r->reader, &r->source, &events, r);
+    key_init(&r->keyer, r->hasher, &r->reader.layout, r->source.max_record);
+}
+
+static void print_stats(const struct run *r) {
+    fprintf(stderr, "%s records, ", number_grouped(r->records + r->unreadable).text);
+    fprintf(stderr, "%s in a list, ", number_grouped(r->passed).text);
+    fprintf(stderr, "%s without a readable key\n", number_grouped(r->unreadable).text);
+    for (size_t l = 0; l < r->lists && r->list[l].set; l++) {
+        struct seen_stats s;
+        seen_stats(r->list[l].set, &s);
+        fprintf(stderr, "  %s: %s keys in ", r->list[l].name, number_grouped(r->list[l].n).text);
+        fprintf(stderr, "%s, %s matches; ", number_size(s.bytes).text,
+                number_grouped(r->list[l].matches).text);
+        fprintf(stderr, "%.2g of the others pass\n", s.fp_now);
+    }
+}
+
+static int finish(struct run *r, bool read) {
+    sink_close(&r->sink);
+    if (r->stats) print_stats(r);
+    if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
+    if (r->unreadable && (r->source.strict || !(r->source.quiet || r->stats)))
+        warn("%ju record%s no readable key, or %s too long", (uintmax_t)r->unreadable,
+             r->unreadable == 1 ? " has" : "s have", r->unreadable == 1 ? "is" : "are");
+    return r->sink.error || !read || (r->source.strict && r->unreadable) ? EXIT_TROUBLE : EXIT_FINE;
+}
+
+static void free_run(struct run *r) {
+    for (size_t l = 0; l < r->lists; l++) seen_free(r->list[l].set);
+    seen_free(r->hasher);
+    key_free(&r->keyer);
+    sink_free(&r->sink);
+    reader_free(&r->reader);
+}
+
+int filter_main(int argc, char **argv) {
+    static struct run r;
+    if (!read_options(&r, argc, argv)) return EXIT_FINE;
+    start(&r);
+    bool read = reader_run(&r.reader);
+    int code = finish(&r, read);
+    free_run(&r);
+    if (signals_stop()) signals_die(signals_stop());
+    return code;
+}
