@@ -101,6 +101,8 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->landmarks) row("windows begun", number_grouped(s->landmarks).text, "after the first");
     if (s->forgotten)
         row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
+    if (s->saturated)
+        row("saturated", number_grouped(s->saturated).text, "counters, at their top");
 }
 
 void stats_print_text(const seen_detector *d, const struct run_counts *c) {
@@ -188,6 +190,7 @@ static void json_state(const seen_detector *d, const struct seen_stats *s,
     json_real("fp_full", plan->fp_full);
     json_count("landmarks", s->landmarks);
     json_count("forgotten", s->forgotten);
+    json_count("saturated", s->saturated);
 }
 
 void stats_print_json(const seen_detector *d, const struct run_counts *c) {

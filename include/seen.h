@@ -109,6 +109,7 @@ struct seen_spec {
     uint64_t shards;
     uint64_t k;     /* probes a key */
     uint64_t lines; /* 64-byte lines a shard */
+    uint64_t width; /* bits of a counter */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
@@ -150,7 +151,8 @@ enum seen_trait {
     SEEN_DELETABLE = 4,  /* seen_forget works */
     SEEN_MERGEABLE = 8,  /* seen_merge works */
     SEEN_GROWS = 16,     /* allocates as it fills; `bytes` is then what `capacity` keys take */
-    SEEN_ANY_DIGEST = 32 /* works on digests that are not uniform: hash=int, hash=raw */
+    SEEN_ANY_DIGEST = 32, /* works on digests that are not uniform: hash=int, hash=raw */
+    SEEN_BY_NAME = 64 /* for special wishes: chosen only where filter= names it */
 };
 
 struct seen_plan {
@@ -235,6 +237,7 @@ struct seen_stats {
     uint64_t late;               /* records whose time was below the last one's */
     seen_time late_most;         /* by how much at most, microseconds */
     uint64_t forgotten;          /* keys dropped inside the window because memory was short */
+    uint64_t saturated;          /* counters that reached their top, and then count no more */
     uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
                        structure knows; else SEEN_NEVER */
     seen_time last; /* the last time seen */

@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact;
+extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact,
+    filter_counting;
 extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
-static const struct filter_ops *const filters[] = {&filter_bloom, &filter_partitioned,
-                                                   &filter_blocked, &filter_exact};
+static const struct filter_ops *const filters[] = {
+    &filter_bloom, &filter_partitioned, &filter_blocked, &filter_exact, &filter_counting};
 
 /* Windows over any filter (no name), and structures that age by themselves. */
 static const struct {

@@ -22,6 +22,7 @@ struct filter_shape {
     uint64_t lines; /* 64-byte lines (exact: the most keys, 0 for no limit) */
     uint32_t k;     /* probes a key */
     uint32_t live;  /* generations that count, the current one included */
+    uint32_t width; /* bits of a counter */
 };
 
 struct filter {
@@ -39,6 +40,9 @@ struct filter_ops {
     uint32_t traits;    /* enum seen_trait */
     uint32_t k_most;    /* 0: has no probes, nothing to choose */
     uint32_t live_most; /* generations it can keep apart */
+
+    /* Decides or refuses the options that are the structure's own (NULL: it has none). */
+    int (*settle)(struct seen_spec *, uint32_t live, struct seen_error *);
 
     /* -- theory, pure -- */
     uint32_t (*columns)(uint32_t live);                     /* that fit the cell a live one needs */

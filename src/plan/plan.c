@@ -17,7 +17,10 @@
 #include <string.h>
 
 struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
-    return (struct filter_shape){.lines = spec->lines, .k = (uint32_t)spec->k, .live = live};
+    return (struct filter_shape){.lines = spec->lines,
+                                 .k = (uint32_t)spec->k,
+                                 .live = live,
+                                 .width = (uint32_t)spec->width};
 }
 
 int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
@@ -214,12 +217,21 @@ static void predict(struct request *r) {
     options_mark(spec, OPTION_LINES);
 }
 
+static int settle_own(struct seen_spec *spec, const struct fit *fit, struct seen_error *e) {
+    if (fit->filter->settle) return fit->filter->settle(spec, fit->live, e);
+    if (options_has(spec, OPTION_WIDTH))
+        return error_set(e, SEEN_EREFUSED, 0, "width= is for filter=counting, not for filter=%s",
+                         fit->filter->name);
+    return 0;
+}
+
 int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
                 struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     const struct filter_ops *f = fit->filter;
     uint64_t keys;
     int bad = plan_keys(&keys, spec, e);
+    if (!bad) bad = settle_own(spec, fit, e);
     if (bad) return bad;
     struct request r = {.plan = plan, .fit = fit, .fixed = fixed};
     r.shape = plan_shape(spec, fit->live);
@@ -235,7 +247,9 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
         options_mark(spec, OPTION_MEM);
     }
     if (options_has(spec, OPTION_MEM)) {
-        r.budget = spec->mem > fixed ? (spec->mem - fixed) / spec->shards / 64 : 0;
+        struct filter_shape none = {.live = fit->live};
+        uint64_t room = spec->mem > fixed ? (spec->mem - fixed) / spec->shards : 0;
+        r.budget = (room - bits_min(room, f->size(&none, 0))) / 64;
         if (!r.budget) return too_small(&r, e);
     }
     bad = choose_geometry(&r, e);
@@ -287,6 +301,8 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
  * structures that grow only if nothing else serves. */
 static bool better(const struct seen_plan *a, const struct seen_plan *b) {
     bool a_grows = a->traits & SEEN_GROWS, b_grows = b->traits & SEEN_GROWS;
+    bool a_special = a->traits & SEEN_BY_NAME, b_special = b->traits & SEEN_BY_NAME;
+    if (a_special != b_special) return b_special;
     if (a_grows != b_grows) return b_grows;
     double allowed = a->asked.fp > 0 ? a->asked.fp : PLAN_FP_DEFAULT;
     bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
@@ -309,11 +325,12 @@ static void explain(struct seen_plan *best, int others) {
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
 }
 
-/* Structures that grow stand aside where a bounded one was asked to fit and could not; under
+/* Structures that grow, or are for special wishes, stand aside where a bounded one was asked to fit and could not; under
  * hash=int and hash=raw none was. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
-    return refused && (plan->traits & SEEN_GROWS) && !*plan->asked.filter &&
-           plan->asked.hash < SEEN_INT;
+    if (!refused || *plan->asked.filter) return false;
+    return (plan->traits & SEEN_BY_NAME && !options_has(&plan->asked, OPTION_WIDTH)) ||
+           (plan->traits & SEEN_GROWS && plan->asked.hash < SEEN_INT);
 }
 
 static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {

@@ -36,6 +36,8 @@ static const struct seen_option table[OPTION_COUNT] = {
     [OPTION_K] = {"k", "probes a key", NULL, 1, 64, SEEN_COUNT, AT(k), 1},
     [OPTION_LINES] = {"lines", "64-byte lines a shard (exact: keys; 0: no limit)", NULL, 0,
                       4398046511104.0, SEEN_COUNT, AT(lines), 1},
+    [OPTION_WIDTH] = {"width", "bits of a counter (counting: 2 to 16; default 4)", NULL, 1, 64,
+                      SEEN_COUNT, AT(width), 1},
 };
 
 const struct seen_option *seen_options(size_t *n) {

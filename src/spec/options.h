@@ -21,6 +21,7 @@ enum option {
     OPTION_SHARDS,
     OPTION_K,
     OPTION_LINES,
+    OPTION_WIDTH,
     OPTION_COUNT
 };
 

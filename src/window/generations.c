@@ -277,7 +277,18 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     (void)at;
     struct state *s = w->state;
-    return w->filter.ops->forget(&w->filter, s->ring.generation, n, d);
+    size_t gone = 0;
+    close_piece(w);
+    for (size_t i = 0; i < n; i++) {
+        uint32_t age;
+        w->filter.ops->find(&w->filter, s->ring.generation, 1, d + i, &age);
+        if (!w->filter.ops->forget(&w->filter, s->ring.generation, 1, d + i)) continue;
+        gone++;
+        uint64_t *load = load_of(w, s->ring.generation - (age == FILTER_NONE ? 0 : age));
+        if (!w->filter.ops->stored && *load) --*load;
+    }
+    renew_others(w);
+    return gone;
 }
 
 /* Positions within the current generation differ: where ours is further on, their keys enter one
