@@ -110,6 +110,8 @@ struct seen_spec {
     uint64_t k;     /* probes a key */
     uint64_t lines; /* 64-byte lines a shard */
     uint64_t width; /* bits of a counter */
+    uint64_t stamp; /* bits of a time stamp */
+    uint64_t ticks; /* steps a sliding window of time is cut into */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */

@@ -7,6 +7,7 @@
 extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact,
     filter_counting;
 extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
+extern const struct window_ops aging_timing;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
@@ -22,6 +23,7 @@ static const struct {
     {SEEN_LANDMARK, &window_landmark, NULL},
     {SEEN_JUMPING, &window_jumping, NULL},
     {SEEN_SLIDING, &aging_sliding_exact, "exact"},
+    {SEEN_SLIDING, &aging_timing, "timing"},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

@@ -23,6 +23,7 @@ struct filter_shape {
     uint32_t k;     /* probes a key */
     uint32_t live;  /* generations that count, the current one included */
     uint32_t width; /* bits of a counter */
+    uint32_t stamp; /* bits of a time stamp, where cells are stamped */
 };
 
 struct filter {

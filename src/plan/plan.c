@@ -20,7 +20,8 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
     return (struct filter_shape){.lines = spec->lines,
                                  .k = (uint32_t)spec->k,
                                  .live = live,
-                                 .width = (uint32_t)spec->width};
+                                 .width = (uint32_t)spec->width,
+                                 .stamp = (uint32_t)spec->stamp};
 }
 
 int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
@@ -297,9 +298,27 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     return bad;
 }
 
+/* Sliding windows: the least memory a key, of those that hold the asked rate and all the keys. What
+ * keeps the keys themselves is judged as the rest: it errs less, and takes the more the less fp. */
+static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b) {
+    uint64_t keys = 0;
+    plan_keys(&keys, &a->asked, NULL);
+    bool a_special = a->traits & SEEN_BY_NAME, b_special = b->traits & SEEN_BY_NAME;
+    if (a_special != b_special) return b_special;
+    bool a_short = a->capacity && a->capacity < keys, b_short = b->capacity && b->capacity < keys;
+    if (a_short != b_short) return b_short;
+    double allowed = a->asked.fp > 0 ? a->asked.fp : PLAN_FP_DEFAULT;
+    bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
+    if (a_misses != b_misses) return b_misses;
+    double a_each = (double)a->bytes / (double)(keys || !a->capacity ? 1 : a->capacity);
+    double b_each = (double)b->bytes / (double)(keys || !b->capacity ? 1 : b->capacity);
+    return a_each != b_each ? a_each < b_each : a->touches < b->touches;
+}
+
 /* Fewest cache lines a record, among those near the least memory, the most keys and the asked rate;
  * structures that grow only if nothing else serves. */
 static bool better(const struct seen_plan *a, const struct seen_plan *b) {
+    if (a->spec.window == SEEN_SLIDING) return better_sliding(a, b);
     bool a_grows = a->traits & SEEN_GROWS, b_grows = b->traits & SEEN_GROWS;
     bool a_special = a->traits & SEEN_BY_NAME, b_special = b->traits & SEEN_BY_NAME;
     if (a_special != b_special) return b_special;
@@ -320,6 +339,9 @@ static void explain(struct seen_plan *best, int others) {
         snprintf(best->reason, sizeof best->reason, "asked for by name");
     else if (!others)
         snprintf(best->reason, sizeof best->reason, "the only structure that serves this window");
+    else if (best->spec.window == SEEN_SLIDING)
+        snprintf(best->reason, sizeof best->reason,
+                 "least memory of those that hold the window at this rate");
     else
         snprintf(best->reason, sizeof best->reason,
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);

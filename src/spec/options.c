@@ -38,6 +38,10 @@ static const struct seen_option table[OPTION_COUNT] = {
                       4398046511104.0, SEEN_COUNT, AT(lines), 1},
     [OPTION_WIDTH] = {"width", "bits of a counter (counting: 2 to 16; default 4)", NULL, 1, 64,
                       SEEN_COUNT, AT(width), 1},
+    [OPTION_STAMP] = {"stamp", "bits of a time stamp (timing)", NULL, 2, 56, SEEN_COUNT, AT(stamp),
+                      1},
+    [OPTION_TICKS] = {"ticks", "steps a stamped window of time is cut into (default 1024)", NULL, 1,
+                      1048576, SEEN_COUNT, AT(ticks), 1},
 };
 
 const struct seen_option *seen_options(size_t *n) {

@@ -22,6 +22,8 @@ enum option {
     OPTION_K,
     OPTION_LINES,
     OPTION_WIDTH,
+    OPTION_STAMP,
+    OPTION_TICKS,
     OPTION_COUNT
 };
 

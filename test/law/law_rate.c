@@ -7,6 +7,7 @@
 
 #include "filter/filter.h"
 #include "registry.h"
+#include "spec/options.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -48,7 +49,7 @@ static void agree(const char *what, const struct tally *t, double rate, double t
 }
 
 /* Keys never met before: random digests. */
-static void fresh(seen_digest *d, size_t n, uint64_t *rng) {
+static void fresh_keys(seen_digest *d, size_t n, uint64_t *rng) {
     for (size_t i = 0; i < n; i++) d[i] = (seen_digest){law_next(rng), law_next(rng)};
 }
 
@@ -59,20 +60,20 @@ static double observe_fresh(seen_detector *d, uint64_t n, uint64_t *rng) {
     uint64_t hits = 0;
     for (uint64_t i = 0; i < n; i += BATCH) {
         size_t batch = n - i < BATCH ? n - i : BATCH;
-        fresh(digest, batch, rng);
+        fresh_keys(digest, batch, rng);
         seen_observe(d, batch, digest, time, verdict);
         for (size_t j = 0; j < batch; j++) hits += verdict[j];
     }
     return (double)hits;
 }
 
-static double query_fresh(const seen_detector *d, uint64_t n, uint64_t *rng) {
+static double query_fresh(const seen_detector *d, uint64_t n, uint64_t within, uint64_t *rng) {
     seen_digest digest[BATCH];
     uint8_t verdict[BATCH];
     uint64_t hits = 0;
     for (uint64_t i = 0; i < n; i += BATCH) {
-        fresh(digest, BATCH, rng);
-        seen_query(d, BATCH, digest, 0, 0, verdict);
+        fresh_keys(digest, BATCH, rng);
+        seen_query(d, BATCH, digest, 0, within, verdict);
         for (size_t j = 0; j < BATCH; j++) hits += verdict[j];
     }
     return (double)hits;
@@ -99,7 +100,7 @@ static void measure(const struct seen_plan *plan, struct load load, int seeds, d
         seen_stats(d, &stats);
         add(&mean, (double)load.filling, hits);
         add(&full, (double)((load.queries + BATCH - 1) / BATCH * BATCH),
-            query_fresh(d, load.queries, &rng));
+            query_fresh(d, load.queries, 0, &rng));
         add(&told, (double)(load.before + load.filling), before + hits);
         expected += stats.expected_false;
         now += stats.fp_now / seeds;
@@ -112,19 +113,23 @@ static void measure(const struct seen_plan *plan, struct load load, int seeds, d
 }
 
 static bool measurable(const struct law_case *c) {
-    return !(c->traits & SEEN_NO_FP) && (c->window == SEEN_LANDMARK || c->window == SEEN_JUMPING);
+    return !(c->traits & SEEN_NO_FP) && c->window != SEEN_DECAYING;
 }
 
 #define ITEMS 25000
 
 static void plan_for(struct seen_plan *plan, const struct law_case *c, const char *more) {
-    const char *window = c->window == SEEN_LANDMARK ? "landmark items=25000" : "jumping:25000/8";
+    static const char *const windows[] = {[SEEN_LANDMARK] = "landmark items=25000",
+                                          [SEEN_JUMPING] = "jumping:25000/8",
+                                          [SEEN_SLIDING] = "sliding:25000"};
+    const char *window = windows[c->window];
     law_plan(plan, "%s filter=%s seed=1 %s", window, c->structure, more);
 }
 
 static struct load load_for(const struct law_case *c, const struct seen_plan *plan,
                             uint64_t queries) {
     if (c->window == SEEN_LANDMARK) return (struct load){0, ITEMS, queries};
+    if (c->window == SEEN_SLIDING) return (struct load){2 * ITEMS, ITEMS, queries};
     uint64_t q = plan->spec.subwindows, step = (ITEMS + q - 1) / q;
     /* One record short of the end: the next would begin a generation and drop the oldest. */
     return (struct load){2 * (q + 1) * step - 1, (q + 1) * step, queries};
@@ -147,8 +152,13 @@ static void also_with_any_number_of_probes(const struct law_case *c) {
     struct registry_choice choice;
     if (!measurable(c)) return;
     registry_pick(c->window, c->structure, 0, &choice);
-    for (uint32_t k = 1; k <= choice.filter->k_most;
-         k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / 3) {
+    uint32_t most = choice.filter ? choice.filter->k_most : 0;
+    if (c->window == SEEN_SLIDING) {
+        struct seen_plan plan;
+        plan_for(&plan, c, "fp=.01");
+        most = plan.spec.set >> OPTION_K & 1 ? 64 : 0;
+    }
+    for (uint32_t k = 1; k <= most; k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / 3) {
         struct seen_plan plan;
         char more[64];
         uint64_t lines = c->window == SEEN_LANDMARK ? 1008 : 16 * 504;
@@ -179,6 +189,51 @@ static void also_in_many_small_shards(const struct law_case *c) {
     measure(&plan, (struct load){0, 30000, 100000}, SEEDS, .12);
 }
 
+/* -- any stretch of a sliding window ------------------------------------------------------------
+ */
+
+/* Asked about its last w records, a detector errs as one that was planned for w keys in the same
+ * geometry; and the age of a key that it holds is too low as often. */
+static void stretch(const struct law_case *c, const struct seen_plan *plan, uint64_t w) {
+    struct tally fresh = {0}, young = {0};
+    struct seen_plan part;
+    char spec[512];
+    seen_spec_print(&plan->spec, spec, sizeof spec);
+    law_plan(&part, "%s items=%llu", spec, (unsigned long long)w);
+    law_check(!strcmp(part.filter, c->structure), "planned %s", part.filter);
+    for (int i = 0; i < SEEDS; i++) {
+        uint64_t rng = law_seed() * 2000 + (uint64_t)i, then, low = 0, age[BATCH];
+        seen_digest digest[BATCH];
+        seen_detector *d = law_new(plan, NULL);
+        observe_fresh(d, 2 * ITEMS - w, &rng);
+        then = rng;
+        observe_fresh(d, w, &rng);
+        add(&fresh, 40192, query_fresh(d, 40192, w, &rng));
+        fresh_keys(digest, BATCH, &then);
+        size_t n = w < BATCH ? w : BATCH;
+        seen_last_seen(d, n, digest, 0, age);
+        for (size_t j = 0; j < n; j++) {
+            law_check(age[j] <= w - j, "a key seen %llu ago is said to be %llu old",
+                      (unsigned long long)(w - j), (unsigned long long)age[j]);
+            low += age[j] < w - j;
+        }
+        add(&young, (double)n, (double)low);
+        seen_free(d);
+    }
+    agree("stretch", &fresh, part.fp_full, .01);
+    if (young.trials * part.fp_full > 1000) agree("age too low", &young, part.fp_full, .04);
+}
+
+static void any_stretch_of_the_window_errs_as_predicted(const struct law_case *c) {
+    static const uint64_t stretches[] = {250, 2500, 8000, 16000, 25000};
+    static const char *const rates[] = {"fp=.3", "fp=.02"};
+    for (size_t i = 0; c->window == SEEN_SLIDING && measurable(c) && i < 10; i++) {
+        struct seen_plan plan;
+        plan_for(&plan, c, rates[i / 5]);
+        stretch(c, &plan, stretches[i % 5]);
+    }
+}
+
 /* -- the statistics -----------------------------------------------------------------------------
  */
 
@@ -193,8 +248,10 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
         struct seen_stats stats;
         uint64_t rng = law_seed() * 77 + (uint64_t)i, wrong = 0;
         law_plan(&plan, "%s filter=%s fp=.02 seed=1 refresh=%s",
-                 c->window == SEEN_LANDMARK ? "landmark:6000" : "jumping:6000/5", c->structure,
-                 i % 2 ? "first" : "last");
+                 c->window == SEEN_LANDMARK  ? "landmark:6000"
+                 : c->window == SEEN_JUMPING ? "jumping:6000/5"
+                                             : "sliding:6000",
+                 c->structure, i % 2 ? "first" : "last");
         seen_detector *d = law_new(&plan, NULL);
         struct oracle *oracle = law_oracle(&plan);
         for (size_t j = 0; j < 15000; j++) {
@@ -230,7 +287,7 @@ static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
     law_plan(&plan, "landmark filter=%s mem=600MiB items=5e8 seed=1", c->structure);
     seen_detector *d = law_new(&plan, NULL);
     observe_fresh(d, 500000000, &rng);
-    for (int i = 0; i < SEEDS; i++) add(&full, 1000192, query_fresh(d, 1000192, &rng));
+    for (int i = 0; i < SEEDS; i++) add(&full, 1000192, query_fresh(d, 1000192, 0, &rng));
     seen_free(d);
     agree("5e9 bits", &full, plan.fp_full, .005);
 }
@@ -242,6 +299,8 @@ int main(void) {
         {"also with any number of probes", also_with_any_number_of_probes, false},
         {"also in shards", also_in_shards, false},
         {"also in many small shards", also_in_many_small_shards, false},
+        {"any stretch of a sliding window errs as predicted",
+         any_stretch_of_the_window_errs_as_predicted, false},
         {"the statistics know how many were false", the_statistics_know_how_many_were_false, false},
         {"a filter of 5e9 bits errs as predicted (SEEN_LONG=1)",
          a_filter_of_5e9_bits_errs_as_predicted, false},

@@ -59,7 +59,7 @@ static void options_are_set_and_known_to_be_set(void **state) {
     struct seen_spec s =
         parse("jumping:1h/12 fp=1e-6 mem=1.5GiB items=2e6 rate=0.5 filter=bloom "
               "refresh=first overload=shrink hash=siphash seed=18446744073709551615 "
-              "shards=1024 k=64 lines=7 width=5");
+              "shards=1024 k=64 lines=7 width=5 stamp=21 ticks=60");
     assert_true(s.fp == 1e-6 && s.rate == .5);
     assert_int_equal(s.mem, (uint64_t)3 << 29);
     assert_int_equal(s.items, 2000000);
@@ -72,6 +72,7 @@ static void options_are_set_and_known_to_be_set(void **state) {
     assert_int_equal(s.k, 64);
     assert_int_equal(s.lines, 7);
     assert_int_equal(s.width, 5);
+    assert_true(s.stamp == 21 && s.ticks == 60);
     size_t n;
     seen_options(&n);
     assert_int_equal(s.set, ((uint64_t)1 << n) - 1);
@@ -129,6 +130,8 @@ static void any_spec_printed_reads_back_the_same(void **state) {
         if (options_has(&s, OPTION_K)) s.k = 1 + next(&rng) % 64;
         if (options_has(&s, OPTION_LINES)) s.lines = next(&rng) % ((uint64_t)1 << 42);
         if (options_has(&s, OPTION_WIDTH)) s.width = 1 + next(&rng) % 64;
+        if (options_has(&s, OPTION_STAMP)) s.stamp = 2 + next(&rng) % 55;
+        if (options_has(&s, OPTION_TICKS)) s.ticks = 1 + next(&rng) % 1048576;
         char one[600];
         strcpy(one, print(&s));
         struct seen_spec again = parse(one);
