@@ -89,7 +89,7 @@ static void judge_rare(const struct subject *s) { judge_subject(s, true); }
 static void judge_crowded(const struct subject *s) { judge_subject(s, false); }
 
 static void duplicates_are_found_and_new_is_new(const struct law_case *c) {
-    for_each_subject(c, RARE, c->traits & SEEN_NO_FN ? judge_rare : NULL);
+    if (c->traits & SEEN_NO_FN) for_each_subject(c, RARE, judge_rare);
 }
 
 static void duplicates_are_found_in_a_crowded_table(const struct law_case *c) {
@@ -230,8 +230,8 @@ static void landmark_subject(const struct subject *s) {
     seen_clear(r.d);
     seen_stats(r.d, &after);
     law_check(!after.records && !after.duplicates && !after.unique && !after.landmarks &&
-                  !after.late && !after.late_most && !after.forgotten && !after.saturated && !after.stored &&
-                  after.expected_false == 0 && after.kept == SEEN_NEVER,
+                  !after.late && !after.late_most && !after.forgotten && !after.saturated &&
+                  !after.stored && after.expected_false == 0 && after.kept == SEEN_NEVER,
               "seen_clear left a counter");
     end(&r);
 }
