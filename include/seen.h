@@ -272,6 +272,30 @@ int seen_save(const seen_detector *, const void *blob, size_t blob_len, struct s
 int seen_load(seen_detector **, void **blob, size_t *blob_len, struct seen_reader, size_t limit,
               const struct seen_allocator *, struct seen_error *);
 
+/* -- counting distinct keys ------------------------------------------------------------------ */
+
+/* How many different keys there were, from a sketch of fixed size.  Freed with seen_counter_free;
+ * one counter, one thread.  All digests must come from one hash, of one seed. */
+typedef struct seen_counter seen_counter;
+
+enum seen_counter_kind {
+    SEEN_HLL, /* HyperLogLog with Ertl's estimator: relative standard error 1.04/sqrt(bytes) */
+    SEEN_FM   /* Flajolet-Martin, linear hashing: 0.78/sqrt(k) of k mappings, 24 bytes each */
+};
+
+/* Sized for a relative standard error (0.01: one percent); SEEN_EREFUSED where none gives that. */
+int seen_counter_new(seen_counter **, uint32_t kind, double error, uint64_t seed,
+                     const struct seen_allocator *, struct seen_error *);
+void seen_counter_free(seen_counter *); /* NULL is fine */
+void seen_counter_add(seen_counter *, size_t n, const seen_digest *);
+double seen_counter_estimate(const seen_counter *,
+                             double *error); /* error (may be NULL): planned */
+uint64_t seen_counter_bytes(const seen_counter *);
+void seen_counter_clear(seen_counter *);
+
+/* `into` counts the union of both; SEEN_EMISMATCH unless kind, error and seed are the same. */
+int seen_counter_merge(seen_counter *into, const seen_counter *from, struct seen_error *);
+
 #ifdef __GNUC__
 #pragma GCC visibility pop
 #endif
