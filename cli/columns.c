@@ -150,6 +150,13 @@ void columns_resolve(struct layout *l, const char *keys, const char *time,
     }
 }
 
+uint32_t columns_slot(struct layout *l, const char *field, const struct header *header) {
+    uint32_t first, last;
+    find(header, field, &first, &last);
+    if (first != last) die("one field is wanted here, not %s", field);
+    return slot_for(l, first);
+}
+
 void columns_free(struct layout *l) {
     free(l->slot_of);
     free(l->key);

@@ -19,6 +19,8 @@ void columns_free_header(struct header *);
  * have no names.  Dies, saying why, if a column is not there or its name is ambiguous. */
 void columns_resolve(struct layout *, const char *keys, const char *time,
                      const struct header *header);
+/* One field more: its slot. */
+uint32_t columns_slot(struct layout *, const char *field, const struct header *);
 void columns_free(struct layout *);
 
 #endif

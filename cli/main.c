@@ -15,6 +15,7 @@ static const struct command commands[] = {
     {"plan", plan_main, "what a spec costs and promises, before any data"},
     {"compare", compare_main, "errors, memory and speed of several specs on your data"},
     {"filter", filter_main, "the records whose key is in a list"},
+    {"count", count_main, "how many different keys: in all, a window, a group"},
     {"generate", generate_main, "a click stream with planted duplicates"},
     {"help", help_main, "seen help COMMAND: its options"},
 };

@@ -1,0 +1,141 @@
+"""seen count: distinct keys in all, in windows, in groups, against sets in Python and the facts known of
+the real streams; the windows themselves are exact."""
+
+import datetime
+import json
+import math
+
+import pytest
+
+SIGMA = 1.04 / math.sqrt(16384)  # of --error 0.01, the default
+GROUP = 1.04 / math.sqrt(512)
+
+
+def rows(done):
+    assert done.code == 0, done.err
+    return [line.split("\t") for line in done.lines[1:]]
+
+
+def near(estimate, truth, sigma=SIGMA):
+    assert abs(int(estimate) - truth) <= 5 * sigma * truth + 0.5, (estimate, truth)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 10, 100, 5000, 60000])
+def test_in_all(seen, rng, n):
+    keys = [rng.randrange(n) for _ in range(2 * n)]
+    (row,) = rows(seen("count", text="".join("%d\n" % k for k in keys)))
+    assert int(row[1]) == len(keys)
+    near(row[2], len(set(keys)))
+    assert int(row[3]) <= int(row[2]) <= int(row[4])
+
+
+def test_landmark_windows_of_records(seen, rng):
+    keys = [rng.randrange(3000) for _ in range(10500)]
+    found = rows(seen("count", "-w", "landmark:2000", text="".join("%d\n" % k for k in keys)))
+    assert [row[:2] for row in found] == [[str(i + 1), str(min(2000, 10500 - i))]
+                                          for i in range(0, 10500, 2000)] + [["all", "10500"]]
+    for i, row in zip(range(0, 10500, 2000), found):
+        near(row[2], len(set(keys[i:i + 2000])))
+    near(found[-1][2], len(set(keys)))
+
+
+def test_jumping_windows_are_their_last_parts(seen, rng):
+    keys = [rng.randrange(5000) for _ in range(10000)]
+    found = rows(seen("count", "-w", "jumping:4000/5", text="".join("%d\n" % k for k in keys)))
+    ends = list(range(800, 10001, 800)) + [10000]
+    assert len(found) == len(ends) + 1
+    for end, row in zip(ends, found):
+        begin = max(0, math.ceil(end / 800) * 800 - 4000)
+        assert row[:2] == [str(begin + 1), str(end - begin)]
+        near(row[2], len(set(keys[begin:end])))
+
+
+def test_windows_of_time_and_silence(seen, rng):
+    now, records = 1_600_000_000, []
+    for _ in range(5000):
+        now += rng.choice([0, 1, 1, 900 if rng.random() < 0.01 else 1])
+        records.append((now, rng.randrange(500)))
+    text = "".join("%d\t%d\n" % r for r in records)
+    args = ["--time", "1", "-k", "2"]
+    windows = {}
+    for at, key in records:
+        windows.setdefault(at // 600, []).append((at, key))
+    found = rows(seen("count", "-w", "landmark:10m", *args, text=text))[:-1]
+    assert len(found) == len(windows)
+    for row, inside in zip(found, windows.values()):
+        first = datetime.datetime.fromtimestamp(inside[0][0], datetime.timezone.utc)
+        assert row[:2] == [first.strftime("%Y-%m-%dT%H:%M:%SZ"), str(len(inside))]
+        near(row[2], len({key for _, key in inside}))
+    found = rows(seen("count", "-w", "jumping:40m/4", *args, text=text))[:-1]
+    assert len(found) == len(windows)
+    for row, part in zip(found, windows):
+        inside = [key for p in range(part - 3, part + 1) for _, key in windows.get(p, [])]
+        assert int(row[1]) == len(inside)
+        near(row[2], len(set(inside)))
+
+
+def test_days_of_a_zone(seen):
+    text = "".join("2026-03-0%dT23:30:00Z\t%d\n2026-03-0%dT22:30:00Z\tk\n" % (d, d, d + 1)
+                   for d in (1, 2))
+    args = ["-k", "2", "--time", "1", "--zone", "Europe/Vienna"]
+    assert [row[1:3] for row in rows(seen("count", "-w", "landmark:1d", *args, text=text))] == \
+        [["2", "2"], ["2", "2"], ["4", "3"]]
+
+
+def test_groups(seen, rng):
+    records = [("g%d" % rng.randrange(20), rng.randrange(50 * (1 + rng.randrange(40))))
+               for _ in range(30000)]
+    text = "".join("%s\t%d\n" % r for r in records)
+    found = rows(seen("count", "-k", "2", "--group-by", "1", text=text))
+    groups = {}
+    for name, key in records:
+        groups.setdefault(name, []).append(key)
+    assert sorted(row[1] for row in found[:-1]) == sorted(groups)
+    estimates = [int(row[3]) for row in found[:-1]]
+    assert estimates == sorted(estimates, reverse=True)
+    for row in found[:-1]:
+        assert int(row[2]) == len(groups[row[1]])
+        near(row[3], len(set(groups[row[1]])), GROUP)
+
+
+def test_groups_in_each_window(seen):
+    text = 'user,page\n"a,b",1\nc,1\n"a,b",2\n"a,b",2\nc,3\n'
+    done = seen("count", "--csv", "-k", "page", "-g", "user", "-w", "landmark:3", "-o", "json",
+                text=text)
+    found = [json.loads(line) for line in done.lines]
+    assert [(f["from"], f["group"], f["records"], f["distinct"]) for f in found] == [
+        ("1", "a,b", 2, 2), ("1", "c", 1, 1), ("4", "a,b", 1, 1), ("4", "c", 1, 1),
+        ("all", "all", 5, 3)]
+
+
+def test_flajolet_martin(seen, rng):
+    text = "".join("%d\n" % rng.getrandbits(50) for _ in range(20000))
+    near(rows(seen("count", "--fm", "--error", "0.05", text=text))[0][2], 20000, 0.05)
+
+
+def test_the_same_seed_gives_the_same_count(seen, rng):
+    text = "".join("%d\n" % rng.getrandbits(50) for _ in range(20000))
+    one, two, other = (seen("count", "-w", "landmark seed=%d" % s, text=text).out for s in (0, 0, 1))
+    assert one == two != other
+
+
+def test_refusals(seen):
+    seen("count", "-w", "sliding:10", text="a\n").refused("landmark and jumping")
+    seen("count", "-w", "jumping:10/4", text="a\n").refused("multiple of 4")
+    seen("count", "-w", "jumping:12/4", "-g", "1", text="a\n").refused("landmark windows")
+    seen("count", "--error", "1e-6", text="a\n").refused("0.001")
+    seen("count", "--error", "x", text="a\n").refused("no number")
+    seen("count", "-o", "xml", text="a\n").refused("json")
+    assert seen("count", "-k", "2", "--strict", text="a\n").code == 2
+
+
+@pytest.mark.parametrize("name,args,records,distinct", [
+    ("talkingdata_train_sample.csv", ["--csv", "-k", "ip,app,channel"], 100_000, 90_156),
+    ("cran_2014w51_arrival.tsv", ["--tsv", "-k", "client,package,version"], 1_345_192, 1_069_748),
+    ("hn_polls_2020-11_2021-06.tsv", ["--tsv", "-k", "url"], 298_890, 21_339),
+    ("contact-high-school.tsv", ["-k", "2"], 172_035, 7_818),
+])
+def test_real_streams(seen, stream, name, args, records, distinct):
+    (row,) = rows(seen("count", *args, stream(name)))
+    assert int(row[1]) == records
+    near(row[2], distinct)
