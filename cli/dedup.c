@@ -55,6 +55,7 @@ static void warn_when_full(struct run *r) {
     struct seen_stats s;
     if (r->warned_full || r->settings.source.quiet) return;
     seen_stats(r->detector, &s);
+    if (seen_plan_of(r->detector)->spec.window == SEEN_DECAYING) return; /* it forgets instead */
     if (s.capacity == 0 || s.stored < s.capacity ||
         (seen_plan_of(r->detector)->traits & SEEN_GROWS))
         return;

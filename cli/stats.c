@@ -44,6 +44,7 @@ static void row(const char *name, const char *value, const char *note) {
 /* What of the window was really kept, in words, or the span or count it shrank to. */
 static struct number kept_text(const struct seen_plan *plan, const struct seen_stats *s) {
     struct number out = {"all of it"};
+    if (plan->spec.window == SEEN_DECAYING) return (struct number){"what memory reaches"};
     if (s->forgotten == 0) return out;
     if (s->kept == SEEN_NEVER) return (struct number){"not all of it"};
     return plan->spec.unit == SEEN_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);

@@ -91,6 +91,7 @@ enum seen_window { SEEN_LANDMARK = 1, SEEN_JUMPING, SEEN_SLIDING, SEEN_DECAYING 
 enum seen_unit { SEEN_EXPLICIT, SEEN_RECORDS, SEEN_MICROSECONDS };
 enum seen_refresh { SEEN_REFRESH_LAST, SEEN_REFRESH_FIRST };
 enum seen_overload { SEEN_KEEP, SEEN_SATURATE, SEEN_SHRINK, SEEN_GROW };
+enum seen_decrement { SEEN_RUN, SEEN_EACH };
 enum seen_hash_kind { SEEN_XXH3, SEEN_SIPHASH, SEEN_INT, SEEN_RAW };
 
 struct seen_spec {
@@ -104,7 +105,7 @@ struct seen_spec {
     uint64_t items;      /* distinct keys expected in a window */
     double rate;         /* records a second (time windows) */
     char filter[16];     /* catalogue name */
-    uint32_t refresh, overload, hash;
+    uint32_t refresh, overload, hash, decrement;
     uint64_t seed;
     uint64_t shards;
     uint64_t k;     /* probes a key */
@@ -112,6 +113,9 @@ struct seen_spec {
     uint64_t width; /* bits of a counter */
     uint64_t stamp; /* bits of a time stamp */
     uint64_t ticks; /* steps a sliding window of time is cut into */
+    uint64_t max;   /* value of a fresh cell */
+    uint64_t p;     /* cells decremented a record */
+    uint64_t gaps;  /* most records between a key and its repeat, expected */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */

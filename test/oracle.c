@@ -77,6 +77,8 @@ enum oracle_truth oracle_judge(const struct oracle *o, seen_digest key, seen_tim
         truth = ORACLE_NEW;
     else if (o->rules.window == SEEN_LANDMARK)
         truth = window_of(o, clock) == window_of(o, s->clock) ? ORACLE_DUPLICATE : ORACLE_NEW;
+    else if (o->rules.window == SEEN_DECAYING)
+        truth = ORACLE_DUPLICATE;
     else if (past < o->rules.length + !time)
         truth = ORACLE_DUPLICATE;
     else if (past < o->rules.band + !time)

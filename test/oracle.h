@@ -9,6 +9,7 @@
  *                    length, since the last explicit landmark
  *         jumping,   at i' with 1 <= i-i' <= N, or at t' with 0 <= t-t' < T; and since the last
  *         sliding    explicit landmark
+ *         decaying   anywhere before, since the last explicit landmark
  *     and between N (T) and `band`, N(1+slack), either answer is right.
  *
  * Under refresh=first only records that were accepted (called new) are stored, so the oracle is

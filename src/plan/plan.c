@@ -99,7 +99,7 @@ static int too_small(const struct request *r, struct seen_error *e) {
 }
 
 /* To three digits, so that the spec stays readable; never 0, which no spec may ask for. */
-static double round_up(double rate) {
+double plan_round_up(double rate) {
     rate = fmax(rate, 1e-300);
     double unit = pow(10, floor(log10(rate)) - 2);
     char text[32];
@@ -141,7 +141,7 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
         if (rate >= USELESS && !options_has(spec, OPTION_LINES) &&
             fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
             return refuse(r, bytes_of(r, shape), e);
-        r->fp = round_up(rate);
+        r->fp = plan_round_up(rate);
     } else {
         fit_keys(r->fit, shape, r->fp, k);
     }
@@ -277,6 +277,18 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
+/* Options of one kind of window mean nothing in another. */
+static int check_decaying(const struct seen_spec *asked, struct seen_error *e) {
+    static const enum option own[] = {OPTION_MAX, OPTION_P, OPTION_DECREMENT, OPTION_GAPS};
+    size_t n;
+    for (size_t i = 0; asked->window != SEEN_DECAYING && i < sizeof own / sizeof *own; i++)
+        if (options_has(asked, own[i]))
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "%s= is for decaying windows only; leave it out here",
+                             seen_options(&n)[own[i]].name);
+    return 0;
+}
+
 static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
                        const struct registry_choice *c, struct seen_error *e) {
     memset(plan, 0, sizeof *plan);
@@ -289,7 +301,8 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
                                           OPTION_SHARDS};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
-    int bad = c->ops->plan(plan, c->filter, e);
+    int bad = check_decaying(asked, e);
+    if (!bad) bad = c->ops->plan(plan, c->filter, e);
     if (!bad) bad = check_hash(plan, e);
     if (!bad && !(plan->traits & SEEN_GROWS)) plan->bytes = detector_bytes(plan, c->ops, c->filter);
     if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))

@@ -16,6 +16,9 @@ int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
  * given `fit`, whose state takes `fixed` bytes a detector besides; predicts errors and bytes. */
 int plan_filter(struct seen_plan *, const struct fit *, uint64_t fixed, struct seen_error *);
 
+/* To three digits upwards, so that a spec stays readable; above 0 and below 1. */
+double plan_round_up(double rate);
+
 /* The geometry that a resolved spec describes. */
 struct filter_shape plan_shape(const struct seen_spec *, uint32_t live);
 

@@ -8,6 +8,7 @@
 
 static const char *const refresh_names[] = {"last", "first", NULL};
 static const char *const overload_names[] = {"keep", "saturate", "shrink", "grow", NULL};
+static const char *const decrement_names[] = {"run", "each", NULL};
 static const char *const hash_names[] = {"xxh3", "siphash", "int", "raw", NULL};
 
 #define AT(field) offsetof(struct seen_spec, field)
@@ -42,6 +43,13 @@ static const struct seen_option table[OPTION_COUNT] = {
                       1},
     [OPTION_TICKS] = {"ticks", "steps a stamped window of time is cut into (default 1024)", NULL, 1,
                       1048576, SEEN_COUNT, AT(ticks), 1},
+    [OPTION_MAX] = {"max", "stable: value of a cell just set", NULL, 1, 255, SEEN_COUNT, AT(max),
+                    1},
+    [OPTION_P] = {"p", "stable: cells decremented a record", NULL, 0, 1e15, SEEN_COUNT, AT(p), 1},
+    [OPTION_DECREMENT] = {"decrement", "stable: cells side by side (run) or each anywhere",
+                          decrement_names, 0, 1, SEEN_CHOICE, AT(decrement), 1},
+    [OPTION_GAPS] = {"gaps", "decaying: longest gap between repeats expected (default 1e9)", NULL,
+                     2, 1e15, SEEN_COUNT, AT(gaps), 0},
 };
 
 const struct seen_option *seen_options(size_t *n) {

@@ -24,6 +24,10 @@ enum option {
     OPTION_WIDTH,
     OPTION_STAMP,
     OPTION_TICKS,
+    OPTION_MAX,
+    OPTION_P,
+    OPTION_DECREMENT,
+    OPTION_GAPS,
     OPTION_COUNT
 };
 

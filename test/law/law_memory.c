@@ -56,7 +56,7 @@ static void planned_bytes_hold_the_planned_keys(const struct law_case *c) {
     static const char *const windows[] = {[SEEN_LANDMARK] = "landmark",
                                           [SEEN_JUMPING] = "jumping:1h/8",
                                           [SEEN_SLIDING] = "sliding:1h",
-                                          [SEEN_DECAYING] = ""};
+                                          [SEEN_DECAYING] = "decaying"};
     for (uint64_t items = 1; items < 200000; items = items * 3 + 1) {
         struct law_memory memory;
         struct seen_plan plan;
@@ -92,7 +92,8 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
 /* Every k-th allocation fails, alone or with all after it. */
 static void loading_fails_cleanly_at_every_allocation(const struct law_case *c) {
     struct seen_plan plan;
-    law_plan(&plan, "%s filter=%s items=60000 shards=2", law_window(c->window, 3), c->structure);
+    law_plan(&plan, "%s filter=%s items=60000 shards=2",
+             law_window(c->window, c->window == SEEN_DECAYING ? 0 : 3), c->structure);
     seen_detector *d = law_new(&plan, NULL), *copy;
     fill(d, 0, 60000);
     struct law_bytes bytes = law_save(d, NULL);

@@ -23,6 +23,8 @@ static void random_spec(const struct law_case *c, char *buf, size_t cap, uint64_
     size_t n = 0;
     if (c->window == SEEN_LANDMARK && !law_below(rng, 4))
         n = (size_t)snprintf(buf, cap, "landmark");
+    else if (c->window == SEEN_DECAYING)
+        n = (size_t)snprintf(buf, cap, "decaying");
     else if (c->window == SEEN_JUMPING)
         n = (size_t)snprintf(buf, cap, "jumping:%llu%s/%llu", (unsigned long long)length,
                              units[pick],

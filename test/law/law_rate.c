@@ -242,7 +242,7 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
     struct tally truth = {0};
     double expected = 0;
     int inside = 0, runs = 60;
-    if (c->traits & SEEN_NO_FP) return;
+    if (!measurable(c)) return;
     for (int i = 0; i < runs; i++) {
         struct seen_plan plan;
         struct seen_stats stats;

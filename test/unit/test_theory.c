@@ -216,7 +216,7 @@ static void all_that_could_serve_are_listed_the_best_first(void **state) {
 static void what_cannot_be_had_is_refused_in_a_sentence(void **state) {
     (void)state;
     static const char *const cases[][2] = {
-        {"decaying mem=1MiB", "no structure"},
+        {"decaying filter=bloom", "does not serve"},
         {"sliding:1e6 filter=bloom", "does not serve"},
         {"landmark:1e6 rate=5", "not one"},
         {"landmark:1e6 fp=1e-6 mem=1MiB", "mem="},

@@ -1,0 +1,468 @@
+/* stable - the Stable Bloom filter: a Bloom filter that forgets at random, as fast as it learns.
+ *
+ * Idea       Cells hold 0 … Max.  A record is a duplicate if none of its K cells is 0.  Every
+ *            record, duplicate or not, then takes 1 off P cells and sets its own K cells to Max.
+ *            So the fraction of zeros falls, exponentially, to a point where it stays.
+ * Guarantee  False positives at most Eq. 8 for every stream at every time, with equality on streams
+ *            of different keys.  False negatives: none while fewer than Max records lie between,
+ *            then more and more with the gap (Eqs. 9-14); none promised.
+ * Paper      Deng, Rafiei, SIGMOD 2006.  Algorithm 1 as printed updates after "No" only; its text
+ *            and Eq. 1 need the update on every record, which is done here.  P is Eq. 17 rounded
+ *            up, K minimises the false negatives that decaying.h assumes, Max is 1 or, where gaps=
+ *            is given, the best of 1, 3 and 7 (4.1).
+ * Layout     lines as in filter/table.h, with cells of d bits side by side; Max = 1, P = 0 is
+ * bloom, bit for bit.  The P cells are neighbours from a random one on, around the end
+ *            (decrement=run), or P different ones anywhere (decrement=each).
+ *
+ *                line:  | cell 0 | cell 1 | … | cell 496/d - 1 | spare | stamp, 16 bits |
+ *                          d bits      ▲ set to Max: K          └ generation of the last touch:
+ *                     ──────[-1 -1 -1 -1]────── P                 a landmark begins a new one
+ *
+ * Example    fp=.01 gives K = 3, P = 11 (P = 10 would be 1.23 %).  A mebibyte then still finds half
+ *            of the keys after 1.8e5 others.
+ * Cost       K + 1 cache lines a record, fetched together; decrement=each: K + P.
+ */
+#include "bits.h"
+#include "detector.h"
+#include "error.h"
+#include "filter/cells.h"
+#include "plan/decaying.h"
+#include "plan/plan.h"
+#include "plan/theory_stable.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#define EACH_MOST  256 /* different cells that decrement=each looks for, by comparing them all */
+#define PIECE_MOST 4096
+
+struct state {
+    uint64_t generation;   /* landmarks before, and 1 */
+    uint64_t records;      /* since the last landmark */
+    uint64_t landmarks;    /* counted */
+    uint64_t random;       /* of the generator that picks what to decrement */
+    uint64_t set;          /* cells above 0 */
+    uint64_t fresh, until; /* records called new in the open piece, which ends at `until` records */
+    double odds;           /* fp/(1-fp) when it began */
+    double expected;       /* false duplicates, before it */
+    uint64_t reserved[7];  /* up to 128 bytes */
+    uint64_t line[][8];
+};
+
+static uint32_t bits_of(uint64_t max) { return 64 - (uint32_t)__builtin_clzll(max); }
+static uint32_t a_line(uint64_t max) { return TABLE_BITS / bits_of(max); }
+
+static double cells_of(const struct seen_spec *spec, uint64_t lines) {
+    return (double)lines * a_line(spec->max);
+}
+
+static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
+    (void)none;
+    return sizeof(struct state) + plan->spec.lines * 64;
+}
+
+/* -- planning ---------------------------------------------------------------------------------- */
+
+static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
+    double m = cells_of(s, lines), K = (double)s->k, Max = (double)s->max;
+    bool given = options_has(s, OPTION_P);
+    return (struct theory_stable){
+        m, K, given ? (double)s->p : theory_stable_p_whole(m, K, Max, s->fp), Max};
+}
+
+static double reach(const struct seen_spec *spec, uint64_t lines) {
+    struct theory_stable s = theory_of(spec, lines);
+    if (!options_has(spec, OPTION_P) && s.P == 0) return 0;
+    return theory_stable_reach(&s);
+}
+
+/* Cells that a shard will have, nearly: what K and Max are chosen for. */
+static double about_cells(const struct seen_spec *s) {
+    double shards = (double)s->shards, mem = (double)PLAN_MEM_DEFAULT;
+    if (options_has(s, OPTION_LINES)) return fmax(1, (double)s->lines) * TABLE_BITS;
+    if (options_has(s, OPTION_ITEMS)) return fmax(1e4, 32 * (double)s->items / shards);
+    if (options_has(s, OPTION_MEM)) mem = (double)s->mem;
+    return fmax(TABLE_BITS, mem * 7.75 / shards);
+}
+
+/* Best K for cells of `max`, and its rate of false negatives in *fn; 0 where none keeps fp. */
+static double best_k(const struct seen_spec *spec, double max, double *fn) {
+    double m = floor(about_cells(spec) / bits_of((uint64_t)max)), best = 0, gaps;
+    bool given = options_has(spec, OPTION_P), fixed = options_has(spec, OPTION_K);
+    gaps = decaying_gaps(spec);
+    *fn = 2;
+    for (double K = fixed ? (double)spec->k : 1; K <= (fixed ? (double)spec->k : 64); K++) {
+        double P = given ? (double)spec->p : theory_stable_p_whole(m, K, max, spec->fp);
+        struct theory_stable s = {m, K, P, max};
+        if (m <= K || (!given && P == 0)) continue;
+        if (!fixed && theory_stable_fp(&s) > spec->fp * (1 + 1e-12)) continue;
+        double rate = theory_stable_fn_mean(&s, gaps);
+        if (rate < *fn - 1e-12) *fn = rate, best = K;
+    }
+    return best;
+}
+
+static int choose_max_and_k(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    static const double candidates[] = {1, 3, 7};
+    double best = 2, K = 0, fn;
+    size_t n = options_has(&plan->asked, OPTION_GAPS) ? 3 : 1;
+    if (options_has(spec, OPTION_K) && options_has(spec, OPTION_MAX)) return 0;
+    for (size_t i = 0; i < (options_has(spec, OPTION_MAX) ? 1 : n); i++) {
+        double max = options_has(spec, OPTION_MAX) ? (double)spec->max : candidates[i];
+        double k = best_k(spec, max, &fn);
+        if (!(k > 0) || fn >= best) continue;
+        best = fn, K = k;
+        spec->max = (uint64_t)max;
+    }
+    if (K == 0)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "nothing keeps fp=%g with filter=stable here; allow a higher fp=, give "
+                         "more mem=, or leave k=, p= and max= out",
+                         spec->fp);
+    spec->k = (uint64_t)K;
+    return 0;
+}
+
+/* So many lines that no run of P cells is longer than half of them all. */
+static uint64_t least_lines(const struct seen_spec *spec) {
+    uint64_t lines = 1;
+    for (; lines < (uint64_t)1 << 40; lines += 1 + lines / 8) {
+        struct theory_stable s = theory_of(spec, lines);
+        bool bounded = s.P > 0 || (options_has(spec, OPTION_P) && spec->p == 0);
+        if (bounded && s.m >= 2 * s.P && s.m > s.K) break;
+    }
+    return lines;
+}
+
+/* P, and the rate that it keeps; no rate of 1 can be asked for, but P = 0 has it. */
+static int settle_p(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    struct theory_stable s = theory_of(spec, spec->lines);
+    spec->p = (uint64_t)s.P;
+    double fp = theory_stable_fp(&s);
+    if (!options_has(spec, OPTION_FP) && options_has(spec, OPTION_P)) spec->fp = plan_round_up(fp);
+    if (fmin(fp, 1 - 1e-9) > spec->fp * (1 + 1e-12))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "p=%llu bounds false positives at %.3g, above fp=%g; leave p= out",
+                         (unsigned long long)spec->p, fp, spec->fp);
+    if (spec->decrement == SEEN_EACH && spec->p > EACH_MOST)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "decrement=each picks %d cells a record at most, not %llu; "
+                         "decrement=run picks any number",
+                         EACH_MOST, (unsigned long long)spec->p);
+    static const enum option decided[] = {OPTION_FP, OPTION_K, OPTION_MAX, OPTION_P,
+                                          OPTION_DECREMENT};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
+    return 0;
+}
+
+static void predict(struct seen_plan *plan) {
+    const struct seen_spec *spec = &plan->spec;
+    struct theory_stable s = theory_of(spec, spec->lines);
+    double far = reach(spec, spec->lines) * (double)spec->shards;
+    plan->capacity = (uint64_t)fmax(1, far);
+    plan->fp_full = plan->fp_mean = theory_stable_fp(&s);
+    plan->fn = theory_stable_fn_mean(&s, decaying_gaps(spec));
+    plan->touches = s.K + (spec->decrement == SEEN_EACH ? s.P : 1 + s.P / a_line(spec->max));
+}
+
+static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+    (void)none;
+    struct seen_spec *spec = &plan->spec;
+    int bad = decaying_settle(plan, e);
+    if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
+    if (!bad) bad = choose_max_and_k(plan, e);
+    if (bad) return bad;
+    struct decaying d = {sizeof(struct state), least_lines(spec), reach};
+    bad = decaying_lines(plan, &d, e);
+    if (!bad) bad = settle_p(plan, e);
+    if (!bad) predict(plan);
+    return bad;
+}
+
+/* -- cells ------------------------------------------------------------------------------------- */
+
+/* A cell may straddle bytes, not more than two; the second may be the stamp's, which stays. */
+ALWAYS_INLINE uint32_t cell_read(const uint64_t *line, uint32_t cell, uint32_t d) {
+    uint32_t bit = cell * d;
+    uint16_t two;
+    memcpy(&two, (const char *)line + (bit >> 3), sizeof two);
+    return two >> (bit & 7) & ((1u << d) - 1);
+}
+
+ALWAYS_INLINE void cell_write(uint64_t *line, uint32_t cell, uint32_t value, uint32_t d) {
+    uint32_t bit = cell * d, shift = bit & 7;
+    uint16_t two;
+    memcpy(&two, (char *)line + (bit >> 3), sizeof two);
+    two = (uint16_t)((two & ~(((1u << d) - 1) << shift)) | value << shift);
+    memcpy((char *)line + (bit >> 3), &two, sizeof two);
+}
+
+static inline void freshen(const struct state *s, uint64_t *line) {
+    if (table_stamp(line) == (uint16_t)s->generation) return;
+    memset(line, 0, 64);
+    line[7] = s->generation << TABLE_STAMP_SHIFT;
+}
+
+/* Takes 1 off the cells [from, to) of a line; a line of an older generation is all 0. */
+ALWAYS_INLINE void decrement(struct state *s, uint64_t *line, uint32_t from, uint32_t to,
+                             uint32_t d) {
+    if (table_stamp(line) != (uint16_t)s->generation) return;
+    if (d == 1) {
+        for (uint32_t word = from / 64; word * 64 < to; word++) {
+            uint64_t run = ~(uint64_t)0;
+            if (word * 64 < from) run &= ~(uint64_t)0 << (from & 63);
+            if (to < word * 64 + 64) run &= ~(~(uint64_t)0 << (to & 63));
+            s->set -= (uint64_t)__builtin_popcountll(line[word] & run);
+            line[word] &= ~run;
+        }
+        return;
+    }
+    for (uint32_t cell = from; cell < to; cell++) {
+        uint32_t value = cell_read(line, cell, d);
+        if (!value) continue;
+        s->set -= value == 1;
+        cell_write(line, cell, value - 1, d);
+    }
+}
+
+static uint64_t draw(struct state *s) { /* SplitMix64 */
+    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+ALWAYS_INLINE void decrement_run(struct state *s, const struct seen_spec *spec,
+                                 struct cells_probe at, uint32_t d) {
+    uint32_t cells = TABLE_BITS / d;
+    for (uint64_t left = spec->p; left > 0;) {
+        uint32_t n = (uint32_t)bits_min(left, cells - at.cell);
+        decrement(s, s->line[at.line], at.cell, at.cell + n, d);
+        left -= n;
+        at.cell = 0;
+        if (++at.line == spec->lines) at.line = 0;
+    }
+}
+
+/* The first is given, the others are drawn until all differ. */
+ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
+                                  struct cells_probe first, uint32_t d) {
+    struct cells_probe at[EACH_MOST] = {first};
+    for (uint64_t n = 0; n < spec->p; n++) {
+        bool met = n > 0;
+        while (met) {
+            at[n] = cells_place(draw(s), spec->lines, TABLE_BITS / d);
+            met = false;
+            for (uint64_t i = 0; i < n; i++)
+                met |= at[i].line == at[n].line && at[i].cell == at[n].cell;
+        }
+        decrement(s, s->line[at[n].line], at[n].cell, at[n].cell + 1, d);
+    }
+}
+
+/* -- what has been false ----------------------------------------------------------------------- */
+
+static double fp_now(const struct window *w) {
+    const struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    return pow((double)s->set / cells_of(spec, spec->lines), (double)spec->k);
+}
+
+static double odds_now(const struct window *w) {
+    double fp = fp_now(w);
+    return fp < .999999 ? fp / (1 - fp) : 1e6;
+}
+
+/* Each record called new stands for fp/(1-fp) that were new and called duplicates.  Missed
+ * duplicates are among them, so this is an upper bound where keys come back. */
+static double expected_now(const struct window *w) {
+    const struct state *s = w->state;
+    return s->expected + (double)s->fresh * (s->odds + odds_now(w)) / 2;
+}
+
+/* A piece is as long as it takes to touch a hundredth of the cells. */
+static void next_piece(struct window *w) {
+    struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    uint64_t most = (uint64_t)(cells_of(spec, spec->lines) / 100) / (spec->k + spec->p);
+    s->expected = expected_now(w);
+    s->odds = odds_now(w);
+    s->fresh = 0;
+    s->until = s->records + bits_max(1, bits_min(most, PIECE_MOST));
+}
+
+/* -- work -------------------------------------------------------------------------------------- */
+
+static void init(struct window *w) {
+    struct state *s = w->state;
+    s->generation = 1; /* zeroed lines are of generation 0 */
+    s->random = w->plan->spec.seed ^ 0x5ab1e5ab1e5ab1e5u;
+    next_piece(w);
+}
+
+static void destroy(struct window *w) { (void)w; }
+
+/* Probe, decrement, set: in this order, for every record. */
+ALWAYS_INLINE uint8_t observe_one(struct state *s, const struct seen_spec *spec,
+                                  const struct cells_probe *probe, struct cells_probe start,
+                                  uint32_t d) {
+    uint32_t max = (uint32_t)spec->max;
+    bool found = true;
+    for (uint32_t j = 0; j < spec->k; j++) {
+        freshen(s, s->line[probe[j].line]);
+        found &= cell_read(s->line[probe[j].line], probe[j].cell, d) != 0;
+    }
+    if (spec->decrement == SEEN_EACH)
+        decrement_each(s, spec, start, d);
+    else
+        decrement_run(s, spec, start, d);
+    if (found && spec->refresh == SEEN_REFRESH_FIRST) return SEEN_DUPLICATE;
+    for (uint32_t j = 0; j < spec->k; j++) {
+        s->set += !cell_read(s->line[probe[j].line], probe[j].cell, d);
+        cell_write(s->line[probe[j].line], probe[j].cell, max, d);
+    }
+    return found;
+}
+
+ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *digest,
+                                 uint8_t *verdict, uint32_t d) {
+    struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    struct cells_probe probe[CELLS_GROUP][64], start[CELLS_GROUP];
+    /* decrement=each draws a varying number of times, so only the first record's is known. */
+    size_t most = spec->decrement == SEEN_EACH ? 1 : CELLS_GROUP;
+    for (size_t from = 0, group; from < n; from += group) {
+        group = bits_min(n - from, most);
+        for (size_t i = 0; i < group; i++) {
+            start[i] = cells_place(draw(s), spec->lines, TABLE_BITS / d);
+            __builtin_prefetch(s->line[start[i].line], 1);
+            for (uint32_t j = 0; j < spec->k; j++) {
+                seen_digest key = digest[from + i];
+                probe[i][j] =
+                    cells_place(bits_draw(key.lo, key.hi, j), spec->lines, TABLE_BITS / d);
+                __builtin_prefetch(s->line[probe[i][j].line], 1);
+            }
+        }
+        for (size_t i = 0; i < group; i++) {
+            verdict[from + i] = observe_one(s, spec, probe[i], start[i], d);
+            s->fresh += !verdict[from + i];
+            if (++s->records >= s->until) next_piece(w);
+        }
+    }
+}
+
+static void observe(struct window *w, size_t n, const seen_digest *digest, const uint64_t *at,
+                    uint8_t *verdict) {
+    (void)at;
+    uint32_t d = bits_of(w->plan->spec.max);
+    switch (d) { /* a constant in each of the usual ones */
+    case 1: observe_cells(w, n, digest, verdict, 1); break;
+    case 2: observe_cells(w, n, digest, verdict, 2); break;
+    case 3: observe_cells(w, n, digest, verdict, 3); break;
+    default: observe_cells(w, n, digest, verdict, d);
+    }
+}
+
+/* The youngest a key can be: a record takes at most 1 off a cell.  SEEN_NEVER at a zero. */
+static uint64_t age_of(const struct window *w, seen_digest key) {
+    const struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    uint32_t d = bits_of(spec->max), least = (uint32_t)spec->max;
+    for (uint32_t j = 0; j < spec->k; j++) {
+        struct cells_probe p =
+            cells_place(bits_draw(key.lo, key.hi, j), spec->lines, TABLE_BITS / d);
+        const uint64_t *line = s->line[p.line];
+        if (table_stamp(line) != (uint16_t)s->generation) return SEEN_NEVER;
+        least = (uint32_t)bits_min(least, cell_read(line, p.cell, d));
+    }
+    return least ? 1 + spec->max - least : SEEN_NEVER;
+}
+
+static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+                 uint64_t *age) {
+    (void)at;
+    for (size_t i = 0; i < n; i++) age[i] = age_of(w, d[i]);
+}
+
+static void landmark(struct window *w, uint64_t at) {
+    (void)at;
+    struct state *s = w->state;
+    uint64_t i, end;
+    if (!s->records) return;
+    next_piece(w);
+    s->landmarks++;
+    s->generation++;
+    s->records = s->set = 0;
+    s->odds = 0;
+    next_piece(w);
+    for (table_slice(s->generation, w->plan->spec.lines, &i, &end); i < end; i++)
+        freshen(s, s->line[i]);
+}
+
+/* Keys that would leave as many cells set, each in its own K. */
+static uint64_t keys_for(const struct window *w) {
+    const struct state *s = w->state;
+    double m = cells_of(&w->plan->spec, w->plan->spec.lines), zeros = m - (double)s->set;
+    return (uint64_t)(-m / (double)w->plan->spec.k * log(fmax(zeros, .5) / m) + .5);
+}
+
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    (void)at;
+    const struct state *s = w->state;
+    out->stored += keys_for(w);
+    out->fp_now += fp_now(w) / (double)w->plan->spec.shards;
+    out->expected_false += expected_now(w);
+    out->landmarks = bits_max(out->landmarks, s->landmarks);
+}
+
+static void clear_counters(struct window *w) {
+    struct state *s = w->state;
+    next_piece(w);
+    s->landmarks = 0;
+    s->expected = 0;
+}
+
+/* -- snapshot ---------------------------------------------------------------------------------- */
+
+static int save(const struct window *w, struct seen_writer out) {
+    return out.write(out.ctx, w->state, size(w->plan, NULL));
+}
+
+/* Any table is one, but its cells above 0 must have been counted. */
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)at, (void)limit;
+    struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    uint32_t d = bits_of(spec->max);
+    if (in.read(in.ctx, s, size(w->plan, NULL)))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+    uint64_t set = 0, most = (uint64_t)1 << 62;
+    for (uint64_t i = 0; i < spec->lines; i++)
+        for (uint32_t c = 0; c < TABLE_BITS / d; c++)
+            set += table_stamp(s->line[i]) == (uint16_t)s->generation &&
+                   cell_read(s->line[i], c, d) != 0;
+    if (set != s->set || !s->generation || s->generation >= most || s->records >= most ||
+        s->until <= s->records || s->until > s->records + PIECE_MOST || s->fresh > PIECE_MOST ||
+        s->landmarks >= most || !(s->odds >= 0 && s->odds <= 1e6) ||
+        !(isfinite(s->expected) && s->expected >= 0))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    return 0;
+}
+
+const struct window_ops aging_stable = {
+    .name = "decaying",
+    .plan = plan,
+    .size = size,
+    .init = init,
+    .destroy = destroy,
+    .observe = observe,
+    .find = find,
+    .landmark = landmark,
+    .stats = stats,
+    .clear_counters = clear_counters,
+    .save = save,
+    .load = load,
+};

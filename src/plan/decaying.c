@@ -1,0 +1,107 @@
+#include "plan/decaying.h"
+
+#include "bits.h"
+#include "detector.h"
+#include "error.h"
+#include "plan/plan.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define LINES_MOST ((uint64_t)1 << 42)
+
+double decaying_gaps(const struct seen_spec *spec) {
+    return fmax(2, (double)spec->gaps / (double)spec->shards);
+}
+
+int decaying_settle(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    if (options_has(spec, OPTION_RATE))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "rate= sizes windows of time, and decaying has no length; give mem= or "
+                         "items= instead");
+    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != SEEN_SHRINK)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "decaying windows do overload=shrink only: the old makes room for the "
+                         "new");
+    spec->overload = SEEN_SHRINK;
+    if (!options_has(spec, OPTION_GAPS)) spec->gaps = DECAYING_GAPS_DEFAULT;
+    options_mark(spec, OPTION_OVERLOAD);
+    options_mark(spec, OPTION_GAPS);
+    return 0;
+}
+
+static uint64_t bytes_of(const struct seen_spec *spec, const struct decaying *d, uint64_t lines) {
+    uint64_t head = sizeof(struct seen_detector) + 64 + spec->shards * sizeof(struct window);
+    return head + spec->shards * (d->state + lines * 64);
+}
+
+/* Least lines that reach `keys` back. */
+static uint64_t lines_for(const struct seen_spec *spec, const struct decaying *d, double keys) {
+    uint64_t lo = d->least - 1, hi = d->least;
+    for (; hi < LINES_MOST && d->reach(spec, hi) < keys; hi *= 2) lo = hi;
+    while (lo + 1 < hi) {
+        uint64_t middle = lo + (hi - lo) / 2;
+        if (d->reach(spec, middle) < keys)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return hi;
+}
+
+static void print_need(uint64_t bytes, char *buf, size_t cap) {
+    uint64_t grain = bytes > (uint64_t)16 << 20 ? 1 << 20 : 1024;
+    seen_print_size(bits_ceil_div(bytes, grain) * grain, buf, cap);
+}
+
+static int too_small(const struct seen_plan *plan, const struct decaying *d, struct seen_error *e) {
+    char has[32], least[32];
+    seen_print_size(plan->spec.mem, has, sizeof has);
+    print_need(bytes_of(&plan->spec, d, d->least), least, sizeof least);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "mem=%s is too small for filter=%s here, which takes %s empty", has,
+                     plan->filter, least);
+}
+
+static int refuse_items(const struct seen_plan *plan, const struct decaying *d, uint64_t needed,
+                        uint64_t budget, struct seen_error *e) {
+    char takes[32], has[32];
+    const struct seen_spec *spec = &plan->spec;
+    double most = d->reach(spec, budget) * (double)spec->shards; /* with k as it is for items */
+    print_need(bytes_of(spec, d, needed), takes, sizeof takes);
+    seen_print_size(spec->mem, has, sizeof has);
+    return error_set(
+        e, SEEN_EREFUSED, 0,
+        "to reach %llu keys back needs mem=%s with filter=%s; mem=%s allows items=%.0f",
+        (unsigned long long)spec->items, takes, plan->filter, has, floor(.9 * most));
+}
+
+int decaying_lines(struct seen_plan *plan, const struct decaying *d, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    bool items = options_has(spec, OPTION_ITEMS), given = options_has(spec, OPTION_LINES);
+    uint64_t budget = 0, needed = 0;
+    if (!items && !given && !options_has(spec, OPTION_MEM)) {
+        spec->mem = PLAN_MEM_DEFAULT;
+        options_mark(spec, OPTION_MEM);
+    }
+    if (options_has(spec, OPTION_MEM)) {
+        uint64_t fixed = bytes_of(spec, d, 0);
+        budget = spec->mem > fixed ? (spec->mem - fixed) / spec->shards / 64 : 0;
+        if (budget < d->least) return too_small(plan, d, e);
+    }
+    if (items) needed = lines_for(spec, d, (double)spec->items / (double)spec->shards);
+    if (given &&
+        (spec->lines < d->least || spec->lines < needed || (budget && spec->lines > budget)))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "lines=%llu are not what filter=%s takes here; leave lines= out",
+                         (unsigned long long)spec->lines, plan->filter);
+    if (budget && needed > budget) return refuse_items(plan, d, needed, budget, e);
+    if (needed >= LINES_MOST)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "no filter=%s is large enough to reach %llu keys back", plan->filter,
+                         (unsigned long long)spec->items);
+    if (!given) spec->lines = items ? needed : budget;
+    options_mark(spec, OPTION_LINES);
+    return 0;
+}
