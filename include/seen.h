@@ -152,13 +152,13 @@ int seen_parse_size(uint64_t *bytes, const char *text, struct seen_error *);
 /* -- plan: everything decided ---------------------------------------------------------------- */
 
 enum seen_trait {
-    SEEN_NO_FN = 1,      /* no false negatives inside the window */
-    SEEN_NO_FP = 2,      /* no false positives, up to the digest's 128 bits */
-    SEEN_DELETABLE = 4,  /* seen_forget works */
-    SEEN_MERGEABLE = 8,  /* seen_merge works */
-    SEEN_GROWS = 16,     /* allocates as it fills; `bytes` is then what `capacity` keys take */
+    SEEN_NO_FN = 1,       /* no false negatives inside the window */
+    SEEN_NO_FP = 2,       /* no false positives, up to the digest's 128 bits */
+    SEEN_DELETABLE = 4,   /* seen_forget works */
+    SEEN_MERGEABLE = 8,   /* seen_merge works */
+    SEEN_GROWS = 16,      /* allocates as it fills; `bytes` is then what `capacity` keys take */
     SEEN_ANY_DIGEST = 32, /* works on digests that are not uniform: hash=int, hash=raw */
-    SEEN_BY_NAME = 64 /* for special wishes: chosen only where filter= names it */
+    SEEN_BY_NAME = 64     /* for special wishes: chosen only where filter= names it */
 };
 
 struct seen_plan {
@@ -299,6 +299,31 @@ void seen_counter_clear(seen_counter *);
 
 /* `into` counts the union of both; SEEN_EMISMATCH unless kind, error and seed are the same. */
 int seen_counter_merge(seen_counter *into, const seen_counter *from, struct seen_error *);
+
+/* -- heavy hitters --------------------------------------------------------------------------- */
+
+/* Space-Saving: the most frequent keys, with k counters.  After N keys each that came more than N/k
+ * times has a counter, which is at most `error` <= N/k above the truth and never below it.  Freed
+ * with seen_top_free. */
+typedef struct seen_top seen_top;
+
+struct seen_heavy {
+    seen_digest key;
+    uint64_t count, error; /* count - error <= truth <= count */
+    size_t counter;        /* 0 to k-1, as seen_top_add returns it */
+};
+
+int seen_top_new(seen_top **, uint64_t k, const struct seen_allocator *, struct seen_error *);
+void seen_top_free(seen_top *); /* NULL is fine */
+
+/* Counts one key; returns its counter.  *taken: 1 if that was another key's, or nobody's, before.
+ */
+size_t seen_top_add(seen_top *, seen_digest, int *taken);
+
+/* The greatest first; `out` has room for k.  Returns how many. */
+size_t seen_top_list(const seen_top *, struct seen_heavy *out);
+void seen_top_clear(seen_top *);
+uint64_t seen_top_bytes(const seen_top *);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop
