@@ -20,6 +20,7 @@ int plan_main(int argc, char **argv);
 int compare_main(int argc, char **argv);
 int filter_main(int argc, char **argv);
 int count_main(int argc, char **argv);
+int top_main(int argc, char **argv);
 int generate_main(int argc, char **argv);
 
 /* -- options: one row each (options.c) --------------------------------------------------------- */

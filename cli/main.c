@@ -16,6 +16,7 @@ static const struct command commands[] = {
     {"compare", compare_main, "errors, memory and speed of several specs on your data"},
     {"filter", filter_main, "the records whose key is in a list"},
     {"count", count_main, "how many different keys: in all, a window, a group"},
+    {"top", top_main, "the most frequent keys; addresses with too many cookies"},
     {"generate", generate_main, "a click stream with planted duplicates"},
     {"help", help_main, "seen help COMMAND: its options"},
 };

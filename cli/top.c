@@ -1,0 +1,368 @@
+/* top.c - `seen top`: the most frequent keys of each window; with --distinct, the keys with the
+ * most different partners: "IPs with too many cookies", and in how many windows each was among
+ * them.
+ *
+ * Counting how often a key comes counts clicks, not cookies.  So a detector asks of each pair of
+ * key and partner whether this window has seen it, and only those it has not are counted: a
+ * constantly active cookie counts once a window.  Counters are Space-Saving's; a second one counts
+ * windows, so memory stays fixed.
+ *
+ *     counted - error <= truth <= counted, where error <= N/keep; with --distinct a pair that the
+ *     detector takes for another (rate fp=) is missing as well */
+#include "count/pace.h"
+#include "print.h"
+#include "reader.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT, HELP };
+enum { MOST_NAME = 1024 };
+
+static const struct option_row own_rows[] = {
+    ASKED_ROWS,
+    SOURCE_ROWS,
+    {"Counting", 0, NULL, NULL, 0},
+    {"distinct", 0, "FIELD", "count a key's different values of that field", DISTINCT},
+    {"number", 'n', "N", "at most so many keys a window (default: 10)", NUMBER},
+    {"at-least", 0, "N", "only keys that surely came so often", LEAST},
+    {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
+    {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
+    {"output", 'o', "FORM", "text or json (an object a line)", OUTPUT},
+    SOURCE_QUIET_ROW,
+    SOURCE_STRICT_ROW,
+    {"help", 'h', NULL, "this help", HELP},
+    {"The same as in SPEC, of the detector of pairs, and stronger", 0, NULL, NULL, 0},
+};
+
+/* Counters, and whose they are. */
+struct ranking {
+    seen_top *top;
+    struct seen_heavy *list; /* room for all */
+    char **name;             /* of each counter's key; NULL: none yet */
+};
+
+struct run {
+    struct source source;
+    struct asked asked;
+    struct reader reader;
+    struct pace pace;
+    seen_detector *pairs; /* NULL: every record counts */
+    struct ranking keys, windows;
+    const char *distinct;
+    uint64_t number, keep, least;
+    bool json, header_done;
+    int32_t slot; /* of the partner's field */
+    char *pair;   /* scratch: a key's digest and its partner */
+    size_t pair_cap;
+    uint64_t unreadable, ended; /* ended: windows with records in them */
+    bool any;                   /* a record since the window began */
+    char from[32];
+};
+
+/* -- options ----------------------------------------------------------------------------------- */
+
+static const struct option_row *rows(void) {
+    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+}
+
+static void print_help(void) {
+    puts("usage: seen top [-w SPEC] [OPTION]... [FILE]...\n"
+         "The most frequent keys of FILE... (default: standard input), for each landmark\n"
+         "window; with --distinct those with the most different partners, such as addresses\n"
+         "with too many cookies.  windows: in how many a key was among them so far; in the\n"
+         "rows 'all' at the end, in all.");
+    print_options(rows());
+}
+
+static uint64_t count_of(const char *name, const char *text) {
+    uint64_t n;
+    struct seen_error e;
+    if (seen_parse_count(&n, text, &e)) die("--%s %s: %s", name, text, e.text);
+    return n;
+}
+
+static void take(struct run *r, int id, const char *value) {
+    if (source_take(&r->source, id, value) || asked_take(&r->asked, id, value)) return;
+    switch (id) {
+    case NUMBER: r->number = count_of("number", value); break;
+    case KEEP: r->keep = count_of("keep", value); break;
+    case LEAST: r->least = count_of("at-least", value); break;
+    case DISTINCT: r->distinct = value; break;
+    case OUTPUT:
+        r->json = !strcmp(value, "json");
+        if (!r->json && strcmp(value, "text") != 0) die("--output=%s: it is text or json", value);
+    }
+}
+
+static bool read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .rows = rows()};
+    source_init(&r->source);
+    r->number = 10;
+    r->keep = 10000;
+    for (int id; (id = args_next(&a));) {
+        if (id == HELP) return print_help(), false;
+        take(r, id, a.value);
+    }
+    source_files(&r->source, &a);
+    asked_compile(&r->asked);
+    return true;
+}
+
+/* -- rankings ---------------------------------------------------------------------------------- */
+
+static void ranking_init(struct ranking *k, uint64_t keep) {
+    struct seen_error e;
+    if (seen_top_new(&k->top, keep, NULL, &e)) die("--keep: %s", e.text);
+    k->list = calloc(keep, sizeof *k->list);
+    k->name = calloc(keep, sizeof *k->name);
+    if (!k->list || !k->name) die("out of memory for %" PRIu64 " counters", keep);
+}
+
+static void ranking_free(struct ranking *k, uint64_t keep) {
+    for (uint64_t i = 0; i < keep; i++) free(k->name[i]);
+    free(k->name);
+    free(k->list);
+    seen_top_free(k->top);
+}
+
+/* Counts a key; its name is needed only where it takes a counter over. */
+static size_t ranking_add(struct ranking *k, seen_digest key, bool *taken) {
+    int took;
+    size_t c = seen_top_add(k->top, key, &took);
+    *taken = took;
+    return c;
+}
+
+static char *room_for_name(struct ranking *k, size_t counter) {
+    char **name = &k->name[counter];
+    if (!*name) *name = malloc(MOST_NAME + 1);
+    if (!*name) die("out of memory for a key's name");
+    return *name;
+}
+
+/* -- names ------------------------------------------------------------------------------------- */
+
+static size_t append_value(char *name, size_t at, const struct slice *f) {
+    char *value = malloc((size_t)f->len + 1);
+    if (!value) die("out of memory for a key's name");
+    size_t len = f->len;
+    if (f->escaped)
+        len = csv_unquote(f->at, len, value);
+    else
+        memcpy(value, f->at, len);
+    if (len > MOST_NAME - at) len = MOST_NAME - at;
+    memcpy(name + at, value, len);
+    free(value);
+    return at + len;
+}
+
+/* The key as text: its values with the delimiter between, cut where it is very long. */
+static void name_key(const struct run *r, const struct batch *b, size_t i, char *name) {
+    const struct layout *l = &r->reader.layout;
+    size_t at = 0;
+    if (l->keys == 0)
+        at = append_value(name, 0, &(struct slice){b->record[i].at, b->record[i].bare, 0});
+    for (uint32_t k = 0; k < l->keys; k++) {
+        if (k > 0 && at < MOST_NAME) name[at++] = r->source.delimiter;
+        at = append_value(name, at, &b->field[i * l->slots + l->key[k]]);
+    }
+    name[at] = '\0';
+}
+
+/* -- windows ----------------------------------------------------------------------------------- */
+
+static void put_header(struct run *r) {
+    if (!r->json && !r->header_done)
+        printf("from\tkey\t%s\terror\twindows\n", r->distinct ? "partners" : "records");
+    r->header_done = true;
+}
+
+static void put_row(const struct run *r, const char *name, const struct seen_heavy *h,
+                    uint64_t windows) {
+    if (!r->json) {
+        printf("%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", r->from, name, h->count, h->error,
+               windows);
+        return;
+    }
+    printf("{\"from\": ");
+    print_json_string(stdout, r->from);
+    printf(", \"key\": ");
+    print_json_string(stdout, name);
+    printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n",
+           r->distinct ? "partners" : "records", h->count, h->error, windows);
+}
+
+/* The rows of the window that ends: those of the list that surely came often enough. */
+static size_t choose(struct run *r, size_t n) {
+    size_t m = 0;
+    for (size_t i = 0; i < n && m < r->number; i++)
+        if (r->keys.list[i].count - r->keys.list[i].error >= r->least)
+            r->keys.list[m++] = r->keys.list[i];
+    return m;
+}
+
+/* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
+static void persist(struct run *r, size_t m, uint64_t *in) {
+    struct ranking *w = &r->windows;
+    uint64_t *surely = calloc(r->keep, sizeof *surely);
+    if (!surely) die("out of memory for %" PRIu64 " counters", r->keep);
+    for (size_t i = 0; i < m; i++) {
+        bool taken;
+        const struct seen_heavy *h = &r->keys.list[i];
+        size_t c = ranking_add(w, h->key, &taken);
+        if (taken) strcpy(room_for_name(w, c), r->keys.name[h->counter]);
+        in[i] = c;
+    }
+    size_t n = seen_top_list(w->top, w->list);
+    for (size_t i = 0; i < n; i++) surely[w->list[i].counter] = w->list[i].count - w->list[i].error;
+    for (size_t i = 0; i < m; i++) in[i] = surely[in[i]];
+    free(surely);
+}
+
+static void end_window(struct run *r) {
+    size_t m = choose(r, r->any ? seen_top_list(r->keys.top, r->keys.list) : 0);
+    uint64_t *in = calloc(m + 1, sizeof *in);
+    if (!in) die("out of memory for %zu keys", m);
+    put_header(r);
+    persist(r, m, in);
+    for (size_t i = 0; i < m; i++)
+        put_row(r, r->keys.name[r->keys.list[i].counter], &r->keys.list[i], in[i]);
+    free(in);
+    seen_top_clear(r->keys.top);
+    if (r->pairs) seen_landmark(r->pairs);
+    r->ended += r->any;
+    r->any = false;
+}
+
+/* Over several windows: who was among them longest. */
+static void put_persistent(const struct run *r) {
+    size_t n = seen_top_list(r->windows.top, r->windows.list);
+    for (size_t i = 0; r->ended > 1 && i < n && i < r->number; i++) {
+        const struct seen_heavy *h = &r->windows.list[i];
+        const char *name = r->windows.name[h->counter];
+        uint64_t surely = h->count - h->error;
+        if (!r->json) {
+            printf("all\t%s\t-\t-\t%" PRIu64 "\n", name, surely);
+            continue;
+        }
+        printf("{\"from\": \"all\", \"key\": ");
+        print_json_string(stdout, name);
+        printf(", \"windows\": %" PRIu64 "}\n", surely);
+    }
+}
+
+/* -- records ----------------------------------------------------------------------------------- */
+
+static void on_columns(void *ctx, const struct header *header) {
+    struct run *r = ctx;
+    if (r->distinct) r->slot = (int32_t)columns_slot(&r->reader.layout, r->distinct, header);
+}
+
+/* Is this pair of key and partner new in the window? */
+static bool first_seen(struct run *r, const struct slice *f, size_t m) {
+    const struct judge *j = &r->pace.judge;
+    size_t need = sizeof(seen_digest) + f->len;
+    if (need > r->pair_cap) {
+        r->pair_cap = 2 * need;
+        r->pair = realloc(r->pair, r->pair_cap);
+        if (!r->pair) die("out of memory for a pair of %zu bytes", need);
+    }
+    memcpy(r->pair, &j->digest[m], sizeof(seen_digest));
+    char *partner = r->pair + sizeof(seen_digest);
+    size_t len = f->len;
+    if (f->escaped)
+        len = csv_unquote(f->at, len, partner);
+    else
+        memcpy(partner, f->at, len);
+    seen_digest pair = seen_hash(r->pair, sizeof(seen_digest) + len, seen_seed(r->pairs));
+    bool timed = seen_plan_of(r->pairs)->spec.unit == SEEN_MICROSECONDS;
+    uint8_t verdict;
+    seen_observe(r->pairs, 1, &pair, timed ? &j->time[m] : NULL, &verdict);
+    return verdict == SEEN_NEW;
+}
+
+static void count(struct run *r, const struct batch *b, size_t m) {
+    size_t i = r->pace.judge.order[m];
+    if (r->pairs) {
+        const struct slice *f = &b->field[i * r->reader.layout.slots + (uint32_t)r->slot];
+        if (!f->at) {
+            r->unreadable++;
+            return;
+        }
+        if (!first_seen(r, f, m)) return;
+    }
+    bool taken;
+    size_t c = ranking_add(&r->keys, r->pace.judge.digest[m], &taken);
+    if (taken) name_key(r, b, i, room_for_name(&r->keys, c));
+}
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    size_t n = judge_read(&r->pace.judge, b, now);
+    for (size_t m = 0; m < n; m++) {
+        if (pace_step(&r->pace, m)) end_window(r);
+        if (!r->any) pace_from(&r->pace, r->from);
+        r->any = true;
+        count(r, b, m);
+    }
+}
+
+static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
+    (void)p, (void)n, (void)last;
+    ((struct run *)ctx)->unreadable += first;
+}
+
+static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
+
+static const struct reader_events events = {
+    .columns = on_columns, .batch = on_batch, .unreadable = on_unreadable, .flush = on_flush};
+
+/* -- a run ------------------------------------------------------------------------------------- */
+
+/* The detector of pairs starts anew where a window does; its own length is only for its size. */
+static void start(struct run *r) {
+    struct seen_error e;
+    struct seen_plan plan;
+    pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout);
+    if (r->pace.subwindows > 1) die("keys are ranked in landmark windows, such as landmark:1h");
+    asked_plan(&r->asked, 0, &r->source, &plan);
+    if (r->distinct && seen_new(&r->pairs, &plan, NULL, &e)) die("%s", e.text);
+    ranking_init(&r->keys, r->keep);
+    ranking_init(&r->windows, r->keep);
+    reader_init(&r->reader, &r->source, &events, r);
+}
+
+static int finish(struct run *r, bool read) {
+    end_window(r);
+    put_persistent(r);
+    r->unreadable += r->pace.judge.unreadable;
+    if (r->unreadable && (r->source.strict || !r->source.quiet))
+        warn("%ju record%s no readable key, time or partner, or %s too long",
+             (uintmax_t)r->unreadable, r->unreadable == 1 ? " has" : "s have",
+             r->unreadable == 1 ? "is" : "are");
+    return !read || (r->source.strict && r->unreadable) ? EXIT_TROUBLE : EXIT_FINE;
+}
+
+static void free_run(struct run *r) {
+    ranking_free(&r->keys, r->keep);
+    ranking_free(&r->windows, r->keep);
+    free(r->pair);
+    seen_free(r->pairs);
+    pace_free(&r->pace);
+    reader_free(&r->reader);
+    asked_free(&r->asked);
+}
+
+int top_main(int argc, char **argv) {
+    static struct run r;
+    if (!read_options(&r, argc, argv)) return EXIT_FINE;
+    start(&r);
+    bool read = reader_run(&r.reader);
+    int code = finish(&r, read);
+    free_run(&r);
+    if (signals_stop()) fflush(stdout), signals_die(signals_stop());
+    return code;
+}

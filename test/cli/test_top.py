@@ -1,0 +1,109 @@
+"""seen top: against exact counts in Python: bounds, order, windows, partners, persistence."""
+
+import collections
+import json
+
+import pytest
+
+
+def rows(done):
+    assert done.code == 0, done.err
+    return [line.split("\t") for line in done.lines[1:]]
+
+
+def zipf(rng, keys):
+    return int(keys ** rng.random())
+
+
+def test_with_room_for_all_it_is_exact(seen, rng):
+    keys = [str(zipf(rng, 1000)) for _ in range(20000)]
+    truth = collections.Counter(keys)
+    found = rows(seen("top", "-n", "50", text="".join(k + "\n" for k in keys)))
+    assert len(found) == 50
+    assert all(int(row[2]) == truth[row[1]] and row[3:] == ["0", "1"] for row in found)
+    assert [int(row[2]) for row in found] == [n for _, n in truth.most_common(50)]
+
+
+def test_with_little_room_the_bounds_hold(seen, rng):
+    keys = [str(zipf(rng, 20000)) for _ in range(20000)]
+    truth = collections.Counter(keys)
+    found = rows(seen("top", "-n", "100", "--keep", "100", text="".join(k + "\n" for k in keys)))
+    for _, key, count, error, _ in found:
+        assert int(error) <= len(keys) / 100
+        assert int(count) - int(error) <= truth[key] <= int(count)
+    assert {k for k, n in truth.items() if n > len(keys) / 100} <= {row[1] for row in found}
+    sure = rows(seen("top", "-n", "100", "--keep", "100", "--at-least", "300",
+                     text="".join(k + "\n" for k in keys)))
+    assert [row[:4] for row in sure] == [r[:4] for r in found if int(r[2]) - int(r[3]) >= 300]
+
+
+def test_windows_and_how_long_a_key_stays(seen, rng):
+    keys = [str(zipf(rng, 300)) for _ in range(10000)]
+    found = rows(seen("top", "-n", "5", "-w", "landmark:3000", text="".join(k + "\n" for k in keys)))
+    windows = collections.Counter()
+    at = 0
+    for begin in range(0, 10000, 3000):
+        truth = collections.Counter(keys[begin:begin + 3000])
+        for row in found[at:at + 5]:
+            windows[row[1]] += 1
+            assert row[0] == str(begin + 1) and row[3:] == ["0", str(windows[row[1]])]
+            assert int(row[2]) == truth[row[1]]
+        assert [int(row[2]) for row in found[at:at + 5]] == [n for _, n in truth.most_common(5)]
+        at += 5
+    last = found[at:]
+    assert all(row[0] == "all" and int(row[4]) == windows[row[1]] for row in last)
+    assert [int(row[4]) for row in last] == [n for _, n in windows.most_common(5)]
+
+
+def test_partners_are_counted_once_a_window(seen, rng):
+    """A busy address with one cookie is nobody; one with many cookies, in every window, is."""
+    day, text = [], ["at,ip,cookie\n"]
+    for d in range(4):
+        clicks = [("busy", "same")] * 2000 + [("farm", "c%d" % rng.randrange(500)) for _ in range(1500)]
+        clicks += [("u%d" % rng.randrange(300), "k%d" % rng.randrange(4)) for _ in range(2000)]
+        rng.shuffle(clicks)
+        day.append(clicks)
+        text += ["2026-03-0%dT10:00:00Z,%s,%s\n" % (d + 1, ip, cookie) for ip, cookie in clicks]
+    done = seen("top", "--csv", "-k", "ip", "--distinct", "cookie", "-w", "landmark:1d fp=1e-6 items=20000",
+                "--time", "at", "--at-least", "10", "-o", "json", text="".join(text))
+    found = [json.loads(line) for line in done.lines]
+    daily = [row for row in found if row["from"] != "all"]
+    assert [row["key"] for row in daily] == ["farm"] * 4
+    assert [row["windows"] for row in daily] == [1, 2, 3, 4]
+    for row, clicks in zip(daily, day):
+        assert row["partners"] == len({c for ip, c in clicks if ip == "farm"}) and row["error"] == 0
+    assert found[4:] == [{"from": "all", "key": "farm", "windows": 4}]
+
+
+def test_keys_of_several_fields_and_quotes(seen):
+    text = 'a,b,c\n"x,y",1,p\n"x,y",1,q\nz,1,p\n'
+    assert rows(seen("top", "--csv", "-k", "b,a", text=text)) == [
+        ["1", "1,x,y", "2", "0", "1"], ["1", "1,z", "1", "0", "1"]]
+
+
+def test_records_without_key_or_partner_are_told(seen):
+    done = seen("top", "-k", "1", "--distinct", "2", text="a\tx\na\n")
+    assert rows(done) == [["1", "a", "1", "0", "1"]] and b"1 record has no readable" in done.err
+    assert seen("top", "-k", "1", "--distinct", "2", "--strict", text="a\n").code == 2
+
+
+def test_nothing_in_nothing_out(seen):
+    assert rows(seen("top", text="")) == []
+
+
+def test_refusals(seen):
+    seen("top", "-w", "sliding:10", text="a\n").refused("landmark")
+    seen("top", "-w", "jumping:10/2", text="a\n").refused("landmark windows")
+    seen("top", "--keep", "0", text="a\n").refused("--keep")
+    seen("top", "-n", "x", text="a\n").refused("--number x")
+    seen("top", "-o", "xml", text="a\n").refused("json")
+
+
+def test_a_real_stream(seen, stream):
+    """The addresses with the most applications, exactly."""
+    path = stream("talkingdata_train_sample.csv")
+    pairs = {tuple(line.split(",")[:2]) for line in path.read_text().splitlines()[1:]}
+    truth = collections.Counter(ip for ip, _ in pairs)
+    found = rows(seen("top", "--csv", "-k", "ip", "--distinct", "app", "--keep", "50000", path))
+    assert [int(row[2]) for row in found] == [n for _, n in truth.most_common(10)]
+    assert all(truth[row[1]] == int(row[2]) for row in found)
