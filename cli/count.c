@@ -172,8 +172,8 @@ static void add_to_group(struct run *r, const struct slice *f, const seen_digest
 
 static int by_count(const void *a, const void *b) {
     const struct group *x = a, *y = b;
-    double nx = seen_counter_estimate(x->counter, NULL);
-    double ny = seen_counter_estimate(y->counter, NULL);
+    double nx = rint(seen_counter_estimate(x->counter, NULL)); /* as printed */
+    double ny = rint(seen_counter_estimate(y->counter, NULL));
     return nx != ny ? (nx < ny ? 1 : -1) : strcmp(x->name, y->name);
 }
 
