@@ -187,3 +187,16 @@ def test_help_fits_a_screen(seen):
     lines = seen("help", "compare").lines
     own = lines[: lines.index("The same as in SPEC, for every SPEC, and stronger")]
     assert any("--output FORM" in line for line in own) and max(map(len, own)) <= 80
+
+
+@pytest.mark.parametrize("refresh", ["last", "first"])
+def test_decaying_windows_are_judged_by_all_there_ever_was(seen, rng, refresh):
+    records = [int(20000 ** rng.random()) for _ in range(20000)]
+    text = "".join("%d\n" % r for r in records)
+    spec = "decaying mem=1KiB fp=0.05 filter=stable seed=7 refresh=" + refresh
+    if seen("-w", spec, text="").code:
+        pytest.skip("filter=stable does not do refresh=" + refresh)
+    found = compare(seen, "-w", spec, text=text)["specs"][0]
+    verdict = verdicts(seen, spec, text)
+    check(found, count(records, verdict, "landmark", None, None, refresh == "first"))
+    assert found["fn"] > 0 and found["gaps"][0]["fn"] / found["gaps"][0]["duplicates"] < found["fn_rate"]
