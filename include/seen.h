@@ -116,6 +116,7 @@ struct seen_spec {
     uint64_t max;   /* value of a fresh cell */
     uint64_t p;     /* cells decremented a record */
     uint64_t gaps;  /* most records between a key and its repeat, expected */
+    uint64_t lambda, signature, moves; /* timed-cuckoo: cells a table, bits, moves a record */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
@@ -243,7 +244,9 @@ struct seen_stats {
     uint64_t late;               /* records whose time was below the last one's */
     seen_time late_most;         /* by how much at most, microseconds */
     uint64_t forgotten;          /* keys dropped inside the window because memory was short */
-    uint64_t saturated;          /* counters that reached their top, and then count no more */
+    uint64_t saturated;          /* counters that reached their top, and then count no more; keys that
+                                    found no place, and made others count as seen (timed-cuckoo) */
+    uint64_t listed;             /* keys kept beside the table, for want of a place in it */
     uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
                        structure knows; else SEEN_NEVER */
     seen_time last; /* the last time seen */

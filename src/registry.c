@@ -7,8 +7,8 @@
 extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact,
     filter_counting;
 extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
-extern const struct window_ops aging_timing;
 extern const struct window_ops aging_stable;
+extern const struct window_ops aging_timing, aging_timed_cuckoo;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
@@ -26,6 +26,7 @@ static const struct {
     {SEEN_SLIDING, &aging_sliding_exact, "exact"},
     {SEEN_SLIDING, &aging_timing, "timing"},
     {SEEN_DECAYING, &aging_stable, "stable"},
+    {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

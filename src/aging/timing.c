@@ -28,7 +28,7 @@
  * record comes at clock 6: age 5 > 3, so it is new.  Had it come second, its age would be 1. Cost
  * k cache lines and the sweep: some m/N cells, side by side.
  */
-#include "bits.h"
+#include "aging/stamps.h"
 #include "detector.h"
 #include "error.h"
 #include "plan/plan.h"
@@ -37,56 +37,26 @@
 
 #include <math.h>
 
-#define BUCKETS    128 /* into which stamps are counted: a window takes up to half of them */
-#define STAMP_MOST 56  /* bits a cell: read and written as 64 unaligned ones */
-#define BATCH      16  /* records whose cells are fetched together */
-#define K_MOST     64
-#define TICKS      1024
+#define BATCH  16 /* records whose cells are fetched together */
+#define K_MOST 64
 
-/* What a snapshot keeps beside the cells. */
-struct head {
-    uint64_t clock;   /* logical ticks: those of the window's clock, but silences are one */
-    uint64_t last;    /* tick of the window's clock at `clock` */
-    uint64_t floor;   /* what was stamped before this logical tick counts no more */
-    uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */
-    uint64_t cursor;  /* next cell to sweep, */
-    uint64_t owed;    /* and the part of one still owed, in 1/cycle */
+/* What a snapshot keeps beside the clock and the cells. */
+struct account {
     uint64_t landmarks;
     uint64_t fresh, until; /* records called new in the open piece of the account; its length */
     double expected, odds; /* false duplicates before it; p/(1-p) when it began */
 };
 
 struct state {
-    struct head h;
-    uint64_t phase; /* clock mod range */
-    uint64_t reach; /* N: a stamp counts up to this age */
-    uint64_t unit;  /* records or microseconds a tick */
-    uint64_t range, cycle, cells, mask;
-    uint32_t bits, shift, k, first;
-    uint64_t stamped[BUCKETS]; /* cells stamped since `floor`, by the tick in steps of 2^shift */
+    struct account a;
+    struct stamps t;
+    uint64_t mask;
+    uint32_t bits, k, first;
 };
 
 #define STATE_BYTES ((sizeof(struct state) + 63) / 64 * 64)
 
 /* -- geometry -------------------------------------------------------------------------------- */
-
-static uint64_t unit_of(const struct seen_spec *spec) {
-    return spec->unit == SEEN_MICROSECONDS ? bits_ceil_div(spec->length, spec->ticks) : 1;
-}
-
-/* Ages in ticks up to which a key may be inside the window. */
-static uint64_t reach_of(const struct seen_spec *spec) {
-    uint64_t unit = unit_of(spec);
-    if (spec->unit != SEEN_MICROSECONDS) return spec->length;
-    return unit == 1 ? spec->length - 1 : (spec->length - 1) / unit + 1;
-}
-
-static uint64_t jump_of(const struct seen_spec *spec) {
-    bool steady = spec->unit == SEEN_RECORDS && spec->shards == 1;
-    return steady ? 1 : bits_max(1, reach_of(spec));
-}
-
-static uint64_t range_of(uint64_t bits) { return ((uint64_t)1 << bits) - 1; }
 
 static uint64_t cells_of(uint64_t lines, uint64_t bits) { return (lines * 512 - 64) / bits; }
 
@@ -122,67 +92,19 @@ static const struct filter_ops sizing = {.name = "timing",
                                          .size = lines_size,
                                          .granule = granule};
 
-/* The fewest bits with which a tick sweeps a cell a probe or so, of a small window a 2^15th of the
- * table; where the clock jumps, one call sweeps a 512th of it at most. */
-static int choose_stamp(struct seen_spec *spec, struct seen_error *e) {
-    uint64_t reach = reach_of(spec), jump = jump_of(spec), bits = 2;
-    uint64_t cycle = bits_max(jump == 1 ? reach : reach * 512, 1 << 15), least = cycle / 16;
-    if (reach > (uint64_t)1 << 46)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=timing cannot stamp so long a window; use filter=exact");
-    while (range_of(bits) < reach + jump + cycle) bits++;
-    if (!options_has(spec, OPTION_STAMP)) spec->stamp = bits;
-    if (spec->stamp > STAMP_MOST || range_of(spec->stamp) < reach + jump + least)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=timing cannot sweep this window in time with stamp=%llu; use "
-                         "stamp=%llu",
-                         (unsigned long long)spec->stamp, (unsigned long long)bits);
-    options_mark(spec, OPTION_STAMP);
-    return 0;
-}
-
-static int choose_options(struct seen_plan *plan, struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    uint64_t keys;
-    bool sized = options_has(spec, OPTION_MEM) || options_has(spec, OPTION_LINES);
-    int bad = plan_keys(&keys, spec, e);
-    if (bad) return bad;
-    if (!keys && !sized && !options_has(&plan->asked, OPTION_FILTER))
-        return error_set(
-            e, SEEN_EREFUSED, 0,
-            "nothing says how many keys this window holds; give rate=, items= or mem=");
-    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != SEEN_KEEP)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=timing does overload=keep only: the false-positive rate rises");
-    spec->overload = SEEN_KEEP;
-    options_mark(spec, OPTION_OVERLOAD);
-    if (spec->unit != SEEN_MICROSECONDS) {
-        if (options_has(spec, OPTION_TICKS))
-            return error_set(e, SEEN_EREFUSED, 0,
-                             "ticks= cuts windows of time, and this window counts records");
-        return choose_stamp(spec, e);
-    }
-    if (!options_has(spec, OPTION_TICKS)) spec->ticks = TICKS;
-    options_mark(spec, OPTION_TICKS);
-    return choose_stamp(spec, e);
-}
-
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     struct seen_spec *spec = &plan->spec;
     struct fit fit = {&sizing, 1, 1, spec->shards};
     plan->traits = sizing.traits;
-    int bad = choose_options(plan, e);
+    int bad = stamps_plan(plan, SEEN_KEEP, e);
     if (bad) return bad;
     uint64_t fixed =
         sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + STATE_BYTES);
     bad = plan_filter(plan, &fit, fixed, e);
     if (bad) return bad;
-    uint64_t reach = reach_of(spec), unit = unit_of(spec);
-    uint64_t cycle = range_of(spec->stamp) - reach - jump_of(spec);
-    if (unit > 1) plan->slack = (double)((reach + 1) * unit) / (double)spec->length - 1;
     plan->fp_mean = plan->fp_full;
-    plan->touches = (double)spec->k + (double)spec->lines / (double)cycle;
+    plan->touches = (double)spec->k + (double)spec->lines * stamps_swept(spec);
     return 0;
 }
 
@@ -203,136 +125,72 @@ static void cell_set(struct state *s, uint64_t i, uint64_t value) {
     memcpy(cells(s) + bit / 8, &word, 8);
 }
 
-/* In ticks before `clock`; of an empty cell: more than any that counts. */
-static uint64_t cell_age(const struct state *s, uint64_t cell) {
-    if (!cell) return UINT64_MAX;
-    return s->phase - (cell - 1) + (cell - 1 > s->phase ? s->range : 0);
-}
-
-static uint64_t since(const struct state *s) { return s->h.clock - s->h.floor; }
-/* How many of the latest buckets are behind the one of the current tick. */
-static uint64_t buckets_ago(const struct state *s, uint64_t age) {
-    return (s->h.clock >> s->shift) - ((s->h.clock - age) >> s->shift);
-}
-
-static uint64_t *bucket(struct state *s, uint64_t ago) {
-    return &s->stamped[((s->h.clock >> s->shift) - ago) % BUCKETS];
-}
-
-static bool counted(const struct state *s, uint64_t age) {
-    return age <= since(s) && buckets_ago(s, age) < BUCKETS;
-}
-
-static void cell_replace(struct state *s, uint64_t i, uint64_t old, uint64_t value) {
-    uint64_t age = cell_age(s, old);
-    if (counted(s, age)) --*bucket(s, buckets_ago(s, age));
-    if (value) ++*bucket(s, 0);
+static void cell_replace(struct state *s, uint64_t i, uint64_t value) {
+    stamps_count(&s->t, cell_get(s, i), value != 0);
     cell_set(s, i, value);
 }
 
 static void place(const struct state *s, seen_digest d, uint64_t *at) {
-    for (uint32_t i = 0; i < s->k; i++) at[i] = bits_range(bits_draw(d.lo, d.hi, i), s->cells);
+    for (uint32_t i = 0; i < s->k; i++) at[i] = bits_range(bits_draw(d.lo, d.hi, i), s->t.cells);
 }
 
 /* Age of the oldest of a key's cells, which is the most that the key's can be. */
 static uint64_t oldest(const struct state *s, const uint64_t *at) {
     uint64_t most = 0;
-    for (uint32_t i = 0; i < s->k; i++) most = bits_max(most, cell_age(s, cell_get(s, at[i])));
+    for (uint32_t i = 0; i < s->k; i++)
+        most = bits_max(most, stamps_age(&s->t, cell_get(s, at[i])));
     return most;
 }
 
 /* -- what is expected ------------------------------------------------------------------------- */
 
-/* Stamps of the last `reach` ticks, counted by bucket; of the one across its end a part. */
-static double live_cells(const struct state *s, uint64_t reach) {
-    uint64_t width = (uint64_t)1 << s->shift, young = 0, old = s->h.clock & (width - 1);
-    double sum = 0;
-    for (uint64_t ago = 0; ago < BUCKETS && young <= reach; ago++) {
-        double part = old <= reach ? 1 : (double)(reach - young + 1) / (double)(old - young + 1);
-        sum += part * (double)s->stamped[((s->h.clock >> s->shift) - ago) % BUCKETS];
-        young = old + 1;
-        old += width;
-    }
-    return sum;
-}
-
 /* Share of the cells that count for a record `ahead` ticks after the last. */
 static double fill_of(const struct state *s, uint64_t ahead) {
-    if (s->h.cleared || ahead > s->reach) return 0;
-    return fmin(1, live_cells(s, s->reach - ahead) / (double)s->cells);
+    return fmin(1, stamps_live_ahead(&s->t, ahead) / (double)s->t.cells);
 }
 
 static double odds_of(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
 
 /* Each record called new stands for p/(1-p) that were new and called duplicates. */
 static double expected_now(const struct state *s) {
-    double odds = s->h.fresh ? odds_of(pow(fill_of(s, 0), s->k)) : 0;
-    return s->h.expected + (double)s->h.fresh * (s->h.odds + odds) / 2;
+    double odds = s->a.fresh ? odds_of(pow(fill_of(s, 0), s->k)) : 0;
+    return s->a.expected + (double)s->a.fresh * (s->a.odds + odds) / 2;
 }
 
 static void close_piece(struct state *s) {
     double fill = fill_of(s, 0);
-    s->h.expected = expected_now(s);
-    s->h.odds = odds_of(pow(fill, s->k));
-    s->h.fresh = 0;
-    s->h.until = 16 + (uint64_t)(fill * (double)s->cells / (64. * s->k));
+    s->a.expected = expected_now(s);
+    s->a.odds = odds_of(pow(fill, s->k));
+    s->a.fresh = 0;
+    s->a.until = 16 + (uint64_t)(fill * (double)s->t.cells / (64. * s->k));
 }
 
 /* -- the clock -------------------------------------------------------------------------------- */
 
-static void sweep(struct state *s, uint64_t ticks) {
-    bits_u128 due = (bits_u128)ticks * s->cells + s->h.owed;
-    uint64_t n = (uint64_t)due / s->cycle, limit = bits_min(s->reach, since(s));
-    if (due >> 64) n = (uint64_t)(due / s->cycle);
-    s->h.owed = (uint64_t)(due - (bits_u128)n * s->cycle);
-    for (n = bits_min(n, s->cells); n > 0; n--) {
-        uint64_t cell = cell_get(s, s->h.cursor);
-        if (cell && cell_age(s, cell) > limit) cell_replace(s, s->h.cursor, cell, 0);
-        if (++s->h.cursor == s->cells) s->h.cursor = 0;
+static void sweep(struct state *s, uint64_t n) {
+    uint64_t limit = stamps_limit(&s->t);
+    for (; n > 0; n--) {
+        uint64_t cell = cell_get(s, s->t.h.cursor);
+        if (cell && stamps_age(&s->t, cell) > limit) cell_replace(s, s->t.h.cursor, 0);
+        if (++s->t.h.cursor == s->t.cells) s->t.h.cursor = 0;
     }
-}
-
-/* The buckets between two ticks begin empty. */
-static void open_buckets(struct state *s, uint64_t ahead) {
-    uint64_t to = (s->h.clock + ahead) >> s->shift, from = s->h.clock >> s->shift;
-    for (uint64_t b = from + 1; b <= to; b++) s->stamped[b % BUCKETS] = 0;
 }
 
 static void advance(struct state *s, uint64_t tick) {
-    uint64_t ahead = tick - s->h.last;
-    if (!s->h.cleared && ahead == 0) return;
-    bool anew = s->h.cleared || ahead > s->reach;
-    if (anew) {
-        close_piece(s);
-        ahead = 1;
-    }
-    open_buckets(s, ahead);
-    s->h.clock += ahead;
-    s->h.last = tick;
-    s->phase += ahead;
-    if (s->phase >= s->range) s->phase -= s->range;
-    if (anew) {
-        s->h.floor = s->h.clock;
-        s->h.cleared = 0;
-        s->h.odds = 0;
-        memset(s->stamped, 0, sizeof s->stamped);
-    }
-    sweep(s, ahead);
+    bool anew = stamps_anew(&s->t, tick);
+    if (anew) close_piece(s);
+    sweep(s, stamps_advance(&s->t, tick));
+    if (anew) s->a.odds = 0;
 }
 
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
     struct state *s = w->state;
-    s->unit = unit_of(spec);
-    s->reach = reach_of(spec);
+    stamps_init(&s->t, spec, cells_of(spec->lines, spec->stamp));
     s->bits = (uint32_t)spec->stamp;
-    while (s->reach >> s->shift >= BUCKETS / 2) s->shift++;
-    s->mask = s->range = range_of(s->bits);
-    s->cycle = s->range - s->reach - jump_of(spec);
-    s->cells = cells_of(spec->lines, s->bits);
+    s->mask = s->t.range;
     s->k = (uint32_t)spec->k;
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
-    s->h.cleared = 1;
 }
 
 static void destroy(struct window *w) { (void)w; }
@@ -341,10 +199,10 @@ static void destroy(struct window *w) { (void)w; }
 
 static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
     advance(s, tick);
-    bool seen = oldest(s, at) <= bits_min(s->reach, since(s));
+    bool seen = oldest(s, at) <= stamps_limit(&s->t);
     for (uint32_t i = 0; i < s->k && !(seen && s->first); i++)
-        cell_replace(s, at[i], cell_get(s, at[i]), s->phase + 1);
-    if (!seen && ++s->h.fresh >= s->h.until) close_piece(s);
+        cell_replace(s, at[i], s->t.phase + 1);
+    if (!seen && ++s->a.fresh >= s->a.until) close_piece(s);
     return seen;
 }
 
@@ -361,19 +219,17 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         }
         for (size_t j = 0; j < batch; j++)
             verdict[i + j] =
-                observe_one(s, s->unit == 1 ? at[i + j] : at[i + j] / s->unit, probe[j]);
+                observe_one(s, s->t.unit == 1 ? at[i + j] : at[i + j] / s->t.unit, probe[j]);
     }
 }
 
 static uint64_t find_one(const struct state *s, seen_digest d, uint64_t at) {
-    uint64_t probe[K_MOST], tick = at / s->unit, ahead = tick - s->h.last;
-    if (s->h.cleared || ahead > s->reach) return SEEN_NEVER;
+    uint64_t probe[K_MOST], ahead = at / s->t.unit - s->t.h.last;
+    if (stamps_anew(&s->t, at / s->t.unit)) return SEEN_NEVER;
     place(s, d, probe);
     uint64_t age = oldest(s, probe);
-    if (age > since(s) || age > s->reach - ahead) return SEEN_NEVER;
-    uint64_t end = (tick - ahead - age + 1) * s->unit - 1; /* of the tick it was seen in */
-    if (s->h.last < age) return at;
-    return at > end ? at - end : 0;
+    if (age > stamps_since(&s->t) || age > s->t.reach - ahead) return SEEN_NEVER;
+    return stamps_age_at(&s->t, age, at);
 }
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
@@ -383,56 +239,55 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    if (s->h.cleared || at / s->unit - s->h.last > s->reach) return;
+    if (stamps_anew(&s->t, at / s->t.unit)) return;
     close_piece(s);
-    s->h.landmarks++;
-    s->h.cleared = 1;
+    s->a.landmarks++;
+    s->t.h.cleared = 1;
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
-    double fill = fill_of(s, at / s->unit - s->h.last);
-    double most = fmin(fill, 1 - 1 / (double)(s->cells + 1));
-    out->stored += (uint64_t)(-log1p(-most) * (double)s->cells / s->k + .5);
+    double fill = fill_of(s, at / s->t.unit - s->t.h.last);
+    double most = fmin(fill, 1 - 1 / (double)(s->t.cells + 1));
+    out->stored += (uint64_t)(-log1p(-most) * (double)s->t.cells / s->k + .5);
     out->fp_now += pow(fill, s->k) / (double)w->plan->spec.shards;
     out->expected_false += expected_now(s);
-    out->landmarks = bits_max(out->landmarks, s->h.landmarks);
+    out->landmarks = bits_max(out->landmarks, s->a.landmarks);
 }
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->h.landmarks = s->h.fresh = 0;
-    s->h.expected = 0;
+    s->a.landmarks = s->a.fresh = 0;
+    s->a.expected = 0;
 }
 
 /* -- snapshot --------------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    if (out.write(out.ctx, &s->h, sizeof s->h)) return -1;
+    if (out.write(out.ctx, &s->a, sizeof s->a) || out.write(out.ctx, &s->t.h, sizeof s->t.h))
+        return -1;
     return out.write(out.ctx, cells(s), w->plan->spec.lines * 64);
 }
 
-static bool sane(const struct state *s, uint64_t now) {
-    const struct head *h = &s->h;
-    return h->clock < (uint64_t)1 << 62 && h->floor <= h->clock && h->last <= now / s->unit &&
-           h->cleared <= 1 && h->cursor < s->cells && h->owed < s->cycle &&
-           h->fresh < (uint64_t)1 << 62 && isfinite(h->expected) && h->expected >= 0 &&
-           h->expected < 1e18 && h->odds >= 0 && h->odds <= 1e6;
+static bool sane(const struct account *a) {
+    return a->fresh < (uint64_t)1 << 62 && isfinite(a->expected) && a->expected >= 0 &&
+           a->expected < 1e18 && a->odds >= 0 && a->odds <= 1e6;
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)limit;
     struct state *s = w->state;
-    if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, cells(s), w->plan->spec.lines * 64))
+    if (in.read(in.ctx, &s->a, sizeof s->a) || in.read(in.ctx, &s->t.h, sizeof s->t.h) ||
+        in.read(in.ctx, cells(s), w->plan->spec.lines * 64))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
-    if (!sane(s, at))
+    if (!sane(&s->a) || !stamps_sane(&s->t, at))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    s->phase = s->h.clock % s->range;
-    for (uint64_t i = 0; i < s->cells; i++) {
-        uint64_t age = cell_age(s, cell_get(s, i));
-        if (counted(s, age)) ++*bucket(s, buckets_ago(s, age));
+    s->t.phase = s->t.h.clock % s->t.range;
+    for (uint64_t i = 0; i < s->t.cells; i++) {
+        uint64_t *bucket = stamps_bucket(&s->t, stamps_age(&s->t, cell_get(s, i)));
+        if (bucket) ++*bucket;
     }
     return 0;
 }

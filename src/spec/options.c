@@ -39,8 +39,7 @@ static const struct seen_option table[OPTION_COUNT] = {
                       4398046511104.0, SEEN_COUNT, AT(lines), 1},
     [OPTION_WIDTH] = {"width", "bits of a counter (counting: 2 to 16; default 4)", NULL, 1, 64,
                       SEEN_COUNT, AT(width), 1},
-    [OPTION_STAMP] = {"stamp", "bits of a time stamp (timing)", NULL, 2, 56, SEEN_COUNT, AT(stamp),
-                      1},
+    [OPTION_STAMP] = {"stamp", "bits of a time stamp", NULL, 2, 56, SEEN_COUNT, AT(stamp), 1},
     [OPTION_TICKS] = {"ticks", "steps a stamped window of time is cut into (default 1024)", NULL, 1,
                       1048576, SEEN_COUNT, AT(ticks), 1},
     [OPTION_MAX] = {"max", "stable: value of a cell just set", NULL, 1, 255, SEEN_COUNT, AT(max),
@@ -50,6 +49,12 @@ static const struct seen_option table[OPTION_COUNT] = {
                           decrement_names, 0, 1, SEEN_CHOICE, AT(decrement), 1},
     [OPTION_GAPS] = {"gaps", "decaying: longest gap between repeats expected (default 1e9)", NULL,
                      2, 1e15, SEEN_COUNT, AT(gaps), 0},
+    [OPTION_LAMBDA] = {"lambda", "cells in each of two tables (timed-cuckoo: 2 a key)", NULL, 4,
+                       1e15, SEEN_COUNT, AT(lambda), 1},
+    [OPTION_SIGNATURE] = {"signature", "bits of a signature (timed-cuckoo)", NULL, 0, 48,
+                          SEEN_COUNT, AT(signature), 1},
+    [OPTION_MOVES] = {"moves", "moves to make room for a key (timed-cuckoo: 64)", NULL, 1, 256,
+                      SEEN_COUNT, AT(moves), 1},
 };
 
 const struct seen_option *seen_options(size_t *n) {

@@ -28,6 +28,9 @@ enum option {
     OPTION_P,
     OPTION_DECREMENT,
     OPTION_GAPS,
+    OPTION_LAMBDA,
+    OPTION_SIGNATURE,
+    OPTION_MOVES,
     OPTION_COUNT
 };
 
