@@ -90,6 +90,7 @@ static double best_k(const struct seen_spec *spec, double max, double *fn) {
     double m = floor(about_cells(spec) / bits_of((uint64_t)max)), best = 0, gaps;
     bool given = options_has(spec, OPTION_P), fixed = options_has(spec, OPTION_K);
     gaps = decaying_gaps(spec);
+    if (fixed) m = fmax(m, 8 / spec->fp); /* the size is only a guess: no reason to refuse a k */
     *fn = 2;
     for (double K = fixed ? (double)spec->k : 1; K <= (fixed ? (double)spec->k : 64); K++) {
         double P = given ? (double)spec->p : theory_stable_p_whole(m, K, max, spec->fp);
