@@ -12,7 +12,7 @@ const char asked_grammar[] =
     "  time    2020-11-06T18:10:51.5+01:00 (no offset: UTC), or since 1970: seconds,\n"
     "          if it has more than 11 digits ms, if more than 14 us";
 
-/* -- the table of options -------------------------------------------------------------------- */
+/* -- the table of options ----------------------------------------------------------------- */
 
 enum { MAX_OWN = 48 };
 
@@ -70,7 +70,7 @@ void asked_free(struct asked *a) {
     if (a->landmark_on) regfree(&a->pattern);
 }
 
-/* -- the spec ---------------------------------------------------------------------------------- */
+/* -- the spec ----------------------------------------------------------------------------- */
 
 /* The sentence, then the spec with a mark under the place it is about. */
 _Noreturn static void refuse_spec(const char *text, const struct seen_error *e) {

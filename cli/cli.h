@@ -7,7 +7,7 @@
 
 enum { EXIT_FINE = 0, EXIT_FOUND = 1, EXIT_TROUBLE = 2 };
 
-/* -- subcommands: one file and one row of main.c's table each ---------------------------------- */
+/* -- subcommands: one file and one row of main.c's table each ----------------------------- */
 
 struct command {
     const char *name;
@@ -23,7 +23,7 @@ int count_main(int argc, char **argv);
 int top_main(int argc, char **argv);
 int generate_main(int argc, char **argv);
 
-/* -- options: one row each (options.c) --------------------------------------------------------- */
+/* -- options: one row each (options.c) ---------------------------------------------------- */
 
 struct option_row {
     const char *name; /* --name */
@@ -54,7 +54,7 @@ void print_options(const struct option_row *rows);
  * near enough to be a slip of the finger. */
 const char *nearest_name(const char *word, const char *(*next)(void *ctx), void *ctx);
 
-/* -- messages on stderr, each one sentence (message.c) ----------------------------------------- */
+/* -- messages on stderr, each one sentence (message.c) ------------------------------------ */
 
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))); /* exits 2 */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -16,8 +16,7 @@ static void *allocate(void *old, size_t n, size_t size) {
     return p;
 }
 
-/* -- the header ---------------------------------------------------------------------------------
- */
+/* -- the header --------------------------------------------------------------------------- */
 
 /* From a field's first byte to the delimiter behind it, or to `end`. */
 static const char *field_end(const char *p, const char *end, char delimiter, bool quotes) {
@@ -62,8 +61,7 @@ void columns_free_header(struct header *h) {
     *h = (struct header){0, NULL};
 }
 
-/* -- one name -----------------------------------------------------------------------------------
- */
+/* -- one name ----------------------------------------------------------------------------- */
 
 _Noreturn static void refuse_missing(const struct header *h, const char *name) {
     char list[MAX_LIST];
@@ -104,8 +102,7 @@ static void find(const struct header *h, const char *word, uint32_t *first, uint
     if (h && *last >= h->n) die("there is no column %u; the header names %u", *last + 1, h->n);
 }
 
-/* -- slots --------------------------------------------------------------------------------------
- */
+/* -- slots -------------------------------------------------------------------------------- */
 
 static uint32_t slot_for(struct layout *l, uint32_t column) {
     if (column >= l->width) {

@@ -38,7 +38,7 @@ struct run {
     void (*report)(const struct comparison *);
 };
 
-/* -- options ----------------------------------------------------------------------------------- */
+/* -- options ------------------------------------------------------------------------------ */
 
 static const struct option_row *rows(void) {
     return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
@@ -79,7 +79,7 @@ static bool read_options(struct run *r, int argc, char **argv) {
     return true;
 }
 
-/* -- contenders and their twins ---------------------------------------------------------------- */
+/* -- contenders and their twins ----------------------------------------------------------- */
 
 static void set_landmarks(const struct run *r, struct judge *j, enum zone_window zone) {
     j->zone = zone;
@@ -133,7 +133,7 @@ static void start(struct run *r, const struct reader_events *events) {
     }
 }
 
-/* -- records ----------------------------------------------------------------------------------- */
+/* -- records ------------------------------------------------------------------------------ */
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
@@ -155,7 +155,7 @@ static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool l
 
 static const struct reader_events events = {.batch = on_batch, .unreadable = on_unreadable};
 
-/* -- a run ------------------------------------------------------------------------------------- */
+/* -- a run -------------------------------------------------------------------------------- */
 
 static int finish(struct run *r, bool read) {
     uint64_t unreadable = r->unreadable + r->contender[0].judge.unreadable;

@@ -64,7 +64,7 @@ struct run {
     uint64_t unreadable;
 };
 
-/* -- options ----------------------------------------------------------------------------------- */
+/* -- options ------------------------------------------------------------------------------ */
 
 static void print_help(void) {
     puts("usage: seen count [-w SPEC] [OPTION]... [FILE]...\n"
@@ -94,7 +94,7 @@ static bool read_options(struct run *r, int argc, char **argv) {
     return true;
 }
 
-/* -- counters ---------------------------------------------------------------------------------- */
+/* -- counters ----------------------------------------------------------------------------- */
 
 static seen_counter *new_counter(const struct run *r) {
     struct seen_error e;
@@ -128,7 +128,7 @@ static void put_row(struct run *r, const char *from, const char *group, uint64_t
     put_figures(r, records, c);
 }
 
-/* -- groups ------------------------------------------------------------------------------------ */
+/* -- groups ------------------------------------------------------------------------------- */
 
 static struct group *seat(struct group *table, size_t room, seen_digest key) {
     size_t i = key.lo % room;
@@ -193,7 +193,7 @@ static void put_groups(struct run *r, const char *from) {
     r->room = r->groups = 0;
 }
 
-/* -- windows ----------------------------------------------------------------------------------- */
+/* -- windows ------------------------------------------------------------------------------ */
 
 static void put_window(struct run *r) {
     uint64_t records = 0, q = r->pace.subwindows;
@@ -222,7 +222,7 @@ static void turn(struct run *r, uint64_t n) {
     }
 }
 
-/* -- records ----------------------------------------------------------------------------------- */
+/* -- records ------------------------------------------------------------------------------ */
 
 static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
@@ -266,7 +266,7 @@ static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
 static const struct reader_events events = {
     .columns = on_columns, .batch = on_batch, .unreadable = on_unreadable, .flush = on_flush};
 
-/* -- a run ------------------------------------------------------------------------------------- */
+/* -- a run -------------------------------------------------------------------------------- */
 
 static void start(struct run *r) {
     pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout);

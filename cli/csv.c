@@ -6,8 +6,7 @@
 #include "record.h"
 #include "scan.h"
 
-/* -- split: complete records, at full speed -----------------------------------------------------
- */
+/* -- split: complete records, at full speed ----------------------------------------------- */
 
 struct field {
     const char *at, *close; /* close: its closing quote, NULL if it is not quoted */
@@ -91,8 +90,7 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
     return (size_t)(at - p);
 }
 
-/* -- tail: the rest of a record that was cut ----------------------------------------------------
- */
+/* -- tail: the rest of a record that was cut ---------------------------------------------- */
 
 enum { FIELD_START, IN_FIELD, IN_QUOTES, AFTER_QUOTE };
 
@@ -120,8 +118,7 @@ static size_t tail(struct splitter *s, const char *p, const char *end) {
 
 const struct format csv_format = {split, tail};
 
-/* -- values -------------------------------------------------------------------------------------
- */
+/* -- values ------------------------------------------------------------------------------- */
 
 size_t csv_unquote(const char *field, size_t len, char *out) {
     size_t n = 0, i = 1; /* behind the opening quote */

@@ -23,8 +23,7 @@ struct run {
     bool warned_full;      /* that the window holds as many keys as were planned */
 };
 
-/* -- messages while running ----------------------------------------------------------------------
- */
+/* -- messages while running --------------------------------------------------------------- */
 
 static struct run_counts counts_of(const struct run *r) {
     return (struct run_counts){.unreadable = r->judge.unreadable,
@@ -66,8 +65,7 @@ static void warn_when_full(struct run *r) {
          (uintmax_t)s.capacity, seen_plan_of(r->detector)->fp_full);
 }
 
-/* -- what the reader tells ------------------------------------------------------------------------
- */
+/* -- what the reader tells ---------------------------------------------------------------- */
 
 static void on_header(void *ctx, const struct record *line) {
     sink_header(&((struct run *)ctx)->sink, line);
@@ -105,8 +103,7 @@ static const struct reader_events events = {.header = on_header,
                                             .flush = on_flush,
                                             .ending = on_ending};
 
-/* -- a run ---------------------------------------------------------------------------------------
- */
+/* -- a run -------------------------------------------------------------------------------- */
 
 static void start(struct run *r) {
     const struct settings *s = &r->settings;

@@ -64,7 +64,7 @@ struct run {
     uint64_t match[BATCH]; /* bit i: in list i */
 };
 
-/* -- options ----------------------------------------------------------------------------------- */
+/* -- options ------------------------------------------------------------------------------ */
 
 static void print_help(void) {
     puts("usage: seen filter --keys LIST [--keys LIST]... [OPTION]... [FILE]...\n"
@@ -102,7 +102,7 @@ static bool read_options(struct run *r, int argc, char **argv) {
     return true;
 }
 
-/* -- lists ------------------------------------------------------------------------------------- */
+/* -- lists -------------------------------------------------------------------------------- */
 
 static seen_detector *detector_of(const char *text, const char *fp) {
     struct seen_error e;
@@ -176,7 +176,7 @@ static void on_columns(void *ctx, const struct header *header) {
     for (size_t i = 0; i < r->lists; i++) load(r, &r->list[i]);
 }
 
-/* -- records ----------------------------------------------------------------------------------- */
+/* -- records ------------------------------------------------------------------------------ */
 
 static void match(struct run *r, size_t n) {
     uint8_t in[BATCH];
@@ -239,7 +239,7 @@ static const struct reader_events events = {.columns = on_columns,
                                             .flush = on_flush,
                                             .ending = on_ending};
 
-/* -- a run ------------------------------------------------------------------------------------- */
+/* -- a run -------------------------------------------------------------------------------- */
 
 static void start(struct run *r) {
     char spec[64];

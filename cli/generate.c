@@ -28,7 +28,7 @@
 
 #include "generate/wish.h"
 
-/* -- output ------------------------------------------------------------------------------------ */
+/* -- output ------------------------------------------------------------------------------- */
 
 enum { OUTPUT = 1 << 20, BATCH = 1024 };
 
@@ -60,7 +60,7 @@ static void write_stream(struct wish *w, struct order *order, char *buf) {
     assert(order->met == w->repeats.distinct);
 }
 
-/* -- truth ------------------------------------------------------------------------------------- */
+/* -- truth -------------------------------------------------------------------------------- */
 
 static void print_repeats(FILE *f, const struct repeats *r) {
     fprintf(f, "  \"repeats\": [");

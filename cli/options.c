@@ -14,7 +14,7 @@ static bool optional(const struct option_row *row) { return row->arg && row->arg
 
 static bool heading(const struct option_row *row) { return row->id == 0; }
 
-/* -- suggestions ------------------------------------------------------------------------------- */
+/* -- suggestions -------------------------------------------------------------------------- */
 
 static size_t least(size_t a, size_t b, size_t c) {
     size_t ab = a < b ? a : b;
@@ -63,7 +63,7 @@ _Noreturn static void refuse_unknown(const struct args *a, const char *word) {
     die("unknown option --%s; try --help", name);
 }
 
-/* -- reading ----------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------ */
 
 /* getopt's two tables out of ours, made once: a process runs one subcommand. */
 static struct option long_rows[MAX_ROWS];
@@ -112,7 +112,7 @@ int args_next(struct args *a) {
     return row->id;
 }
 
-/* -- --help ------------------------------------------------------------------------------------ */
+/* -- --help ------------------------------------------------------------------------------- */
 
 static void print_option(const struct option_row *row) {
     char left[96];

@@ -24,7 +24,7 @@ static const struct option_row rows[] = {
     {0},
 };
 
-/* -- the spec ---------------------------------------------------------------------------------- */
+/* -- the spec ----------------------------------------------------------------------------- */
 
 /* Several arguments are one spec, as if they had been quoted together. */
 static void append(char *spec, const char *part) {
@@ -49,7 +49,7 @@ static int read_plans(struct seen_plan *plans, const char *text) {
     return n;
 }
 
-/* -- the table --------------------------------------------------------------------------------- */
+/* -- the table ---------------------------------------------------------------------------- */
 
 typedef char table_row[COLUMNS][CELL];
 
@@ -113,7 +113,7 @@ static void print_choice(const struct seen_plan *p) {
     printf("\n* %s: %s\n  seen -w '%s'\n", p->filter, p->reason, spec);
 }
 
-/* -- JSON -------------------------------------------------------------------------------------- */
+/* -- JSON --------------------------------------------------------------------------------- */
 
 static void print_string(const char *name, const char *text) {
     printf("\"%s\": ", name);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- reading ----------------------------------------------------------------------------------- */
+/* -- reading ------------------------------------------------------------------------------ */
 
 bool reader_ending(const struct reader *r) {
     return r->failed || signals_stop() || (r->on->ending && r->on->ending(r->ctx));
@@ -47,7 +47,7 @@ static size_t fill(struct reader *r) {
     return got > 0 ? (size_t)got : 0;
 }
 
-/* -- headers ----------------------------------------------------------------------------------- */
+/* -- headers ------------------------------------------------------------------------------ */
 
 static const char *begin(const struct reader *r) { return r->in.buf + r->in.begin; }
 static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
@@ -100,7 +100,7 @@ static bool take_header(struct reader *r, bool last) {
     return !r->failed;
 }
 
-/* -- records ----------------------------------------------------------------------------------- */
+/* -- records ------------------------------------------------------------------------------ */
 
 /* Judges and prints every complete record in the buffer; at the end of a file, the rest as well. */
 static void drain(struct reader *r, bool last) {
@@ -175,7 +175,7 @@ static void read_file(struct reader *r, const char *name) {
     input_close(&r->in);
 }
 
-/* -- a run ------------------------------------------------------------------------------------- */
+/* -- a run -------------------------------------------------------------------------------- */
 
 void reader_init(struct reader *r, const struct source *s, const struct reader_events *on,
                  void *ctx) {

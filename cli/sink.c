@@ -17,7 +17,8 @@ enum { CAP = 128 << 10, DIRECT = 64 << 10 };
 static const char *const verdict_names[] = {[SEEN_NEW] = "new", [SEEN_DUPLICATE] = "dup", "-"};
 
 void sink_init(struct sink *s, int fd, enum sink_mode mode, char column) {
-    *s = (struct sink){.fd = fd, .mode = mode, .column = column, .heading = "seen", .buf = malloc(CAP)};
+    *s = (struct sink){
+        .fd = fd, .mode = mode, .column = column, .heading = "seen", .buf = malloc(CAP)};
     if (!s->buf) die("out of memory for an output buffer");
 }
 
@@ -26,8 +27,7 @@ void sink_free(struct sink *s) {
     s->buf = NULL;
 }
 
-/* -- bytes --------------------------------------------------------------------------------------
- */
+/* -- bytes -------------------------------------------------------------------------------- */
 
 static void write_all(struct sink *s, const char *p, size_t n) {
     while (n > 0 && !s->error) {
@@ -82,8 +82,7 @@ static void separate(struct sink *s) {
     s->unended = false;
 }
 
-/* -- records ------------------------------------------------------------------------------------
- */
+/* -- records ------------------------------------------------------------------------------ */
 
 void sink_tagged(struct sink *s, const struct record *r, const char *tag) {
     separate(s);

@@ -10,10 +10,10 @@ struct sink {
     int fd;
     enum sink_mode mode;
     char column; /* SINK_TAG: the verdict is a last column behind this byte; 0: a first TAB field */
-    bool unended; /* the last record written had no newline */
+    bool unended;        /* the last record written had no newline */
     const char *heading; /* SINK_TAG: of that column; "seen" to begin with */
-    int error;    /* errno of the write that failed: from then on nothing is written */
-    double tended; /* when sink_tend last did something */
+    int error;           /* errno of the write that failed: from then on nothing is written */
+    double tended;       /* when sink_tend last did something */
     char *buf;
     size_t n;
 };
@@ -34,9 +34,9 @@ void sink_unreadable(struct sink *, const char *p, size_t n, bool first, bool la
 
 void sink_flush(struct sink *);
 
-/* To be called now and then (`now` in seconds on any clock): what has waited for a tenth of a second
- * goes out, and if nobody reads the output any more it dies as a write would, although there may never
- * be anything to write. */
+/* To be called now and then (`now` in seconds on any clock): what has waited for a tenth of a
+ * second goes out, and if nobody reads the output any more it dies as a write would, although there
+ * may never be anything to write. */
 void sink_tend(struct sink *, double now);
 
 void sink_close(struct sink *); /* flushes, and asks the system whether all has arrived */

@@ -11,8 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- text helpers --------------------------------------------------------------------------------
- */
+/* -- text helpers ------------------------------------------------------------------------- */
 
 /* Small expectations need their digits, large ones do not. */
 static struct number expected(double x) {
@@ -61,8 +60,7 @@ static void window_text(const struct seen_spec *spec, const struct run_counts *c
         snprintf(buf, cap, "%.*s", (int)strcspn(text, " "), text);
 }
 
-/* -- for people ----------------------------------------------------------------------------------
- */
+/* -- for people --------------------------------------------------------------------------- */
 
 static void print_counts(const struct seen_stats *s, const struct run_counts *c) {
     char note[128];
@@ -102,8 +100,7 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->landmarks) row("windows begun", number_grouped(s->landmarks).text, "after the first");
     if (s->forgotten)
         row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
-    if (s->saturated)
-        row("saturated", number_grouped(s->saturated).text, "counters, at their top");
+    if (s->saturated) row("saturated", number_grouped(s->saturated).text, "counters, at their top");
 }
 
 void stats_print_text(const seen_detector *d, const struct run_counts *c) {
@@ -129,8 +126,7 @@ void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
     message_transient(line);
 }
 
-/* -- for programs --------------------------------------------------------------------------------
- */
+/* -- for programs ------------------------------------------------------------------------- */
 
 static void json_text(const char *name, const char *value) {
     fprintf(stderr, "\"%s\":", name);

@@ -11,8 +11,7 @@
 
 enum { SECOND = 1000000, DAY = 86400 };
 
-/* -- numbers ------------------------------------------------------------------------------------
- */
+/* -- numbers ------------------------------------------------------------------------------ */
 
 /* The digits behind a point, in parts of `unit` (a power of ten); false if there is something else.
  */
@@ -42,8 +41,7 @@ static bool parse_epoch(seen_time *out, const char *p, const char *end) {
     return true;
 }
 
-/* -- RFC 3339 -----------------------------------------------------------------------------------
- */
+/* -- RFC 3339 ----------------------------------------------------------------------------- */
 
 /* `n` digits at p, or -1. */
 static int digits(const char *p, int n) {
@@ -110,8 +108,7 @@ bool time_parse(seen_time *out, const char *text, size_t len) {
     return parse_epoch(out, text, text + len) || parse_rfc3339(out, text, text + len);
 }
 
-/* -- clocks -------------------------------------------------------------------------------------
- */
+/* -- clocks ------------------------------------------------------------------------------- */
 
 seen_time time_now(void) {
     struct timespec t;
@@ -125,8 +122,7 @@ double time_monotonic(void) {
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* -- zones --------------------------------------------------------------------------------------
- */
+/* -- zones -------------------------------------------------------------------------------- */
 
 bool time_set_zone(const char *name) {
     char path[512];

@@ -21,8 +21,7 @@ bool time_parse(seen_time *, const char *text, size_t len);
 seen_time time_now(void);    /* the wall clock */
 double time_monotonic(void); /* seconds; for rates */
 
-/* -- zones --------------------------------------------------------------------------------------
- */
+/* -- zones -------------------------------------------------------------------------------- */
 
 /* Makes NAME the process's time zone.  False if the system does not know it. */
 bool time_set_zone(const char *name);

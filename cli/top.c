@@ -62,7 +62,7 @@ struct run {
     char from[32];
 };
 
-/* -- options ----------------------------------------------------------------------------------- */
+/* -- options ------------------------------------------------------------------------------ */
 
 static const struct option_row *rows(void) {
     return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
@@ -111,7 +111,7 @@ static bool read_options(struct run *r, int argc, char **argv) {
     return true;
 }
 
-/* -- rankings ---------------------------------------------------------------------------------- */
+/* -- rankings ----------------------------------------------------------------------------- */
 
 static void ranking_init(struct ranking *k, uint64_t keep) {
     struct seen_error e;
@@ -143,7 +143,7 @@ static char *room_for_name(struct ranking *k, size_t counter) {
     return *name;
 }
 
-/* -- names ------------------------------------------------------------------------------------- */
+/* -- names -------------------------------------------------------------------------------- */
 
 static size_t append_value(char *name, size_t at, const struct slice *f) {
     char *value = malloc((size_t)f->len + 1);
@@ -172,7 +172,7 @@ static void name_key(const struct run *r, const struct batch *b, size_t i, char 
     name[at] = '\0';
 }
 
-/* -- windows ----------------------------------------------------------------------------------- */
+/* -- windows ------------------------------------------------------------------------------ */
 
 static void put_header(struct run *r) {
     if (!r->json && !r->header_done)
@@ -254,7 +254,7 @@ static void put_persistent(const struct run *r) {
     }
 }
 
-/* -- records ----------------------------------------------------------------------------------- */
+/* -- records ------------------------------------------------------------------------------ */
 
 static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
@@ -320,7 +320,7 @@ static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
 static const struct reader_events events = {
     .columns = on_columns, .batch = on_batch, .unreadable = on_unreadable, .flush = on_flush};
 
-/* -- a run ------------------------------------------------------------------------------------- */
+/* -- a run -------------------------------------------------------------------------------- */
 
 /* The detector of pairs starts anew where a window does; its own length is only for its size. */
 static void start(struct run *r) {

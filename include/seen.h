@@ -42,7 +42,7 @@ extern "C" {
 
 #define SEEN_VERSION "0.1.0"
 
-/* -- values ---------------------------------------------------------------------------------- */
+/* -- values ------------------------------------------------------------------------------- */
 
 typedef struct seen_detector seen_detector;
 typedef struct {
@@ -70,7 +70,7 @@ struct seen_error {
     char text[256]; /* one sentence: what, where and what to do */
 };
 
-/* -- hashing: bytes -> digest ---------------------------------------------------------------- */
+/* -- hashing: bytes -> digest ------------------------------------------------------------- */
 
 /* XXH3-128 of `len` bytes, seeded: the digest of hash=xxh3, the default. */
 seen_digest seen_hash(const void *key, size_t len, uint64_t seed);
@@ -85,7 +85,7 @@ int seen_key(const seen_detector *, const void *key, size_t len, seen_digest *ou
  * beyond `cap` if it did not fit (then nothing was written).  A key of one field is its bytes. */
 size_t seen_key_append(void *buf, size_t cap, size_t at, const void *field, size_t len);
 
-/* -- spec: what is asked --------------------------------------------------------------------- */
+/* -- spec: what is asked ------------------------------------------------------------------ */
 
 enum seen_window { SEEN_LANDMARK = 1, SEEN_JUMPING, SEEN_SLIDING, SEEN_DECAYING };
 enum seen_unit { SEEN_EXPLICIT, SEEN_RECORDS, SEEN_MICROSECONDS };
@@ -108,14 +108,14 @@ struct seen_spec {
     uint32_t refresh, overload, hash, decrement;
     uint64_t seed;
     uint64_t shards;
-    uint64_t k;     /* probes a key */
-    uint64_t lines; /* 64-byte lines a shard */
-    uint64_t width; /* bits of a counter */
-    uint64_t stamp; /* bits of a time stamp */
-    uint64_t ticks; /* steps a sliding window of time is cut into */
-    uint64_t max;   /* value of a fresh cell */
-    uint64_t p;     /* cells decremented a record */
-    uint64_t gaps;  /* most records between a key and its repeat, expected */
+    uint64_t k;                        /* probes a key */
+    uint64_t lines;                    /* 64-byte lines a shard */
+    uint64_t width;                    /* bits of a counter */
+    uint64_t stamp;                    /* bits of a time stamp */
+    uint64_t ticks;                    /* steps a sliding window of time is cut into */
+    uint64_t max;                      /* value of a fresh cell */
+    uint64_t p;                        /* cells decremented a record */
+    uint64_t gaps;                     /* most records between a key and its repeat, expected */
     uint64_t lambda, signature, moves; /* timed-cuckoo: cells a table, bits, moves a record */
 };
 
@@ -150,7 +150,7 @@ int seen_parse_span(uint64_t *us, const char *text, struct seen_error *);
 int seen_parse_count(uint64_t *count, const char *text, struct seen_error *);
 int seen_parse_size(uint64_t *bytes, const char *text, struct seen_error *);
 
-/* -- plan: everything decided ---------------------------------------------------------------- */
+/* -- plan: everything decided ------------------------------------------------------------- */
 
 enum seen_trait {
     SEEN_NO_FN = 1,       /* no false negatives inside the window */
@@ -185,7 +185,7 @@ int seen_plan_make(struct seen_plan *, const struct seen_spec *, struct seen_err
  * or a negative code if none can. */
 int seen_plan_all(struct seen_plan *, size_t cap, const struct seen_spec *, struct seen_error *);
 
-/* -- detector -------------------------------------------------------------------------------- */
+/* -- detector ----------------------------------------------------------------------------- */
 
 /* Memory for one detector.  zalloc returns `size` zeroed bytes aligned to 64, or NULL. */
 struct seen_allocator {
@@ -244,9 +244,9 @@ struct seen_stats {
     uint64_t late;               /* records whose time was below the last one's */
     seen_time late_most;         /* by how much at most, microseconds */
     uint64_t forgotten;          /* keys dropped inside the window because memory was short */
-    uint64_t saturated;          /* counters that reached their top, and then count no more; keys that
-                                    found no place, and made others count as seen (timed-cuckoo) */
-    uint64_t listed;             /* keys kept beside the table, for want of a place in it */
+    uint64_t saturated; /* counters that reached their top, and then count no more; keys that
+                           found no place, and made others count as seen (timed-cuckoo) */
+    uint64_t listed;    /* keys kept beside the table, for want of a place in it */
     uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
                        structure knows; else SEEN_NEVER */
     seen_time last; /* the last time seen */
@@ -257,7 +257,7 @@ const struct seen_plan *seen_plan_of(
     const seen_detector *); /* with the seed; lives as long as the detector */
 uint64_t seen_seed(const seen_detector *);
 
-/* -- snapshots ------------------------------------------------------------------------------- */
+/* -- snapshots ---------------------------------------------------------------------------- */
 
 /* write: all `len` bytes, 0 or a nonzero failure.  read: likewise; fewer bytes is a failure. */
 struct seen_writer {
@@ -279,7 +279,7 @@ int seen_save(const seen_detector *, const void *blob, size_t blob_len, struct s
 int seen_load(seen_detector **, void **blob, size_t *blob_len, struct seen_reader, size_t limit,
               const struct seen_allocator *, struct seen_error *);
 
-/* -- counting distinct keys ------------------------------------------------------------------ */
+/* -- counting distinct keys --------------------------------------------------------------- */
 
 /* How many different keys there were, from a sketch of fixed size.  Freed with seen_counter_free;
  * one counter, one thread.  All digests must come from one hash, of one seed. */
@@ -303,7 +303,7 @@ void seen_counter_clear(seen_counter *);
 /* `into` counts the union of both; SEEN_EMISMATCH unless kind, error and seed are the same. */
 int seen_counter_merge(seen_counter *into, const seen_counter *from, struct seen_error *);
 
-/* -- heavy hitters --------------------------------------------------------------------------- */
+/* -- heavy hitters ------------------------------------------------------------------------ */
 
 /* Space-Saving: the most frequent keys, with k counters.  After N keys each that came more than N/k
  * times has a counter, which is at most `error` <= N/k above the truth and never below it.  Freed

@@ -47,8 +47,7 @@ static uint32_t lookup(const struct store *s, seen_digest d) {
     return ref;
 }
 
-/* -- life ----------------------------------------------------------------------------------------
- */
+/* -- life --------------------------------------------------------------------------------- */
 
 uint64_t store_bytes(uint64_t keys) {
     uint64_t chunks = bits_max(1, bits_ceil_div(keys, CHUNK)), directory = 8;
@@ -117,8 +116,7 @@ static void split(struct store *s) {
     }
 }
 
-/* -- the queue -----------------------------------------------------------------------------------
- */
+/* -- the queue ---------------------------------------------------------------------------- */
 
 static void leave_queue(struct store *s, struct entry *entry) {
     *(entry->older ? &at(s, entry->older)->newer : &s->oldest) = entry->newer;
@@ -151,8 +149,7 @@ static void expire(struct store *s, uint64_t least) {
     for (int i = 0; i < 2 && s->oldest && at(s, s->oldest)->stamp < least; i++) drop(s, s->oldest);
 }
 
-/* -- test and add --------------------------------------------------------------------------------
- */
+/* -- test and add ------------------------------------------------------------------------- */
 
 /* A key stamped `stamp` is lost at `now`, inside the window. */
 static void count_forgotten(struct store *s, uint64_t stamp, uint64_t now) {
@@ -255,8 +252,7 @@ bool store_forget(struct store *s, seen_digest d) {
     return ref != 0;
 }
 
-/* -- merge, save, load ---------------------------------------------------------------------------
- */
+/* -- merge, save, load -------------------------------------------------------------------- */
 
 /* What a stamp of `from` is in the other store's time. */
 static uint64_t translate(uint64_t stamp, uint64_t from_now, uint64_t into_now, uint64_t shift) {

@@ -37,7 +37,7 @@ struct rate rate_of(uint64_t x, uint64_t n);
 /* The false-positive rate that the engine's own account expected on these records. */
 double contender_expected(const struct contender *);
 
-/* -- reports (report.c) ------------------------------------------------------------------------ */
+/* -- reports (report.c) ------------------------------------------------------------------- */
 
 struct comparison {
     struct contender *contender;

@@ -30,7 +30,7 @@ static unsigned decades_of(const struct comparison *all) {
     return n;
 }
 
-/* -- for people -------------------------------------------------------------------------------- */
+/* -- for people --------------------------------------------------------------------------- */
 
 static void put_rate(uint64_t x, uint64_t n) {
     struct rate r = rate_of(x, n);
@@ -135,7 +135,7 @@ void report_text(const struct comparison *all) {
     put_notes(all);
 }
 
-/* -- for programs ------------------------------------------------------------------------------ */
+/* -- for programs ------------------------------------------------------------------------- */
 
 static void json_rate(const char *name, uint64_t x, uint64_t n) {
     struct rate r = rate_of(x, n);

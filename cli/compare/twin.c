@@ -11,7 +11,7 @@
 /* The longest window a spec may have, in records. */
 #define FOREVER UINT64_C(1000000000000000)
 
-/* -- its spec ---------------------------------------------------------------------------------- */
+/* -- its spec ----------------------------------------------------------------------------- */
 
 /* Where either answer is right until the key is new: N(1+slack). */
 static uint64_t band(const struct seen_plan *plan) {
@@ -46,7 +46,7 @@ void twin_spec(char *spec, size_t cap, const struct seen_plan *plan, bool foreve
              table[i].choices[plan->spec.hash], plan->spec.seed);
 }
 
-/* -- life -------------------------------------------------------------------------------------- */
+/* -- life --------------------------------------------------------------------------------- */
 
 void twin_init(struct twin *t, const char *text, const struct layout *layout, uint32_t max_record) {
     struct seen_error e;
@@ -64,7 +64,7 @@ void twin_free(struct twin *t) {
     seen_free(t->detector);
 }
 
-/* -- work -------------------------------------------------------------------------------------- */
+/* -- work --------------------------------------------------------------------------------- */
 
 /* A record that was not stored advances the clock as a key that no record has. */
 static void advance(struct twin *t, size_t m, bool stored) {

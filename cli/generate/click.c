@@ -34,7 +34,7 @@ static char *put_number(char *at, uint64_t value) {
     return put_digits(at, value, digits);
 }
 
-/* -- time -------------------------------------------------------------------------------------- */
+/* -- time --------------------------------------------------------------------------------- */
 
 uint64_t click_time(const struct click_style *s, uint64_t number) {
     uint64_t within = below(draw(s->seed + 5, number), s->period);
@@ -69,7 +69,7 @@ static char *put_time(struct click_style *s, char *at, uint64_t number) {
     return at;
 }
 
-/* -- the id ------------------------------------------------------------------------------------ */
+/* -- the id ------------------------------------------------------------------------------- */
 
 /* A bijection on `bits` bits: odd factors and shifted exclusive-ors can be undone. */
 static uint64_t scramble(uint64_t x, unsigned bits, uint64_t key) {
@@ -110,7 +110,7 @@ static char *put_cookie(const struct click_style *s, char *at, uint64_t user) {
     return end;
 }
 
-/* -- the click log ----------------------------------------------------------------------------- */
+/* -- the click log ------------------------------------------------------------------------ */
 
 static char *put_address(const struct click_style *s, char *at, uint64_t user) {
     if (user % FARM == FARM - 1) return put_text(at, CLICK_ADDRESS);

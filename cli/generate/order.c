@@ -4,7 +4,7 @@
 
 #include "number.h"
 
-/* -- a permutation that is computed ------------------------------------------------------------ */
+/* -- a permutation that is computed ------------------------------------------------------- */
 
 /* a is the square root of n, rounded up, so that the rectangle is less than a points too large. */
 static void permutation_make(struct permutation *p, uint64_t n, uint64_t key) {
@@ -52,7 +52,7 @@ static size_t next_shuffled(struct order *o, size_t n, uint64_t *id, uint8_t *fr
     return n;
 }
 
-/* -- repeats that follow ----------------------------------------------------------------------- */
+/* -- repeats that follow ------------------------------------------------------------------ */
 
 /* Ties are broken by id: the order must not depend on how a heap happens to be built. */
 static int before(const struct pending *a, const struct pending *b) {

@@ -54,7 +54,7 @@ static const char *const orders[] = {"uniform", "loguniform", "burst", NULL};
 static const char *const dresses[] = {"lines", "tsv", "csv", NULL};
 static const char *const stamps[] = {"none", "s", "ms", "us", "rfc3339", NULL};
 
-/* -- values ------------------------------------------------------------------------------------ */
+/* -- values ------------------------------------------------------------------------------- */
 
 static uint64_t read_count(const char *name, const char *text, uint64_t low, uint64_t high) {
     struct seen_error e;
@@ -123,7 +123,7 @@ static uint64_t read_start(const char *text) {
     return t;
 }
 
-/* -- options ----------------------------------------------------------------------------------- */
+/* -- options ------------------------------------------------------------------------------ */
 
 _Noreturn static void help(void) {
     puts(
@@ -164,7 +164,7 @@ static void read_option(struct wish *w, int id, const char *value) {
     }
 }
 
-/* -- what was left open ------------------------------------------------------------------------ */
+/* -- what was left open ------------------------------------------------------------------- */
 
 static uint64_t to_scale(uint64_t published, uint64_t records) {
     return (uint64_t)(((u128)published * records * 2 + RECORDS) / ((u128)RECORDS * 2));

@@ -61,7 +61,7 @@ static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none
     return sizeof(struct state) + plan->spec.lines * 64;
 }
 
-/* -- planning ---------------------------------------------------------------------------------- */
+/* -- planning ----------------------------------------------------------------------------- */
 
 static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
     double m = cells_of(s, lines), K = (double)s->k, Max = (double)s->max;
@@ -182,7 +182,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     return bad;
 }
 
-/* -- cells ------------------------------------------------------------------------------------- */
+/* -- cells -------------------------------------------------------------------------------- */
 
 /* A cell may straddle bytes, not more than two; the second may be the stamp's, which stays. */
 ALWAYS_INLINE uint32_t cell_read(const uint64_t *line, uint32_t cell, uint32_t d) {
@@ -263,7 +263,7 @@ ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
     }
 }
 
-/* -- what has been false ----------------------------------------------------------------------- */
+/* -- what has been false ------------------------------------------------------------------ */
 
 static double fp_now(const struct window *w) {
     const struct state *s = w->state;
@@ -294,7 +294,7 @@ static void next_piece(struct window *w) {
     s->until = s->records + bits_max(1, bits_min(most, PIECE_MOST));
 }
 
-/* -- work -------------------------------------------------------------------------------------- */
+/* -- work --------------------------------------------------------------------------------- */
 
 static void init(struct window *w) {
     struct state *s = w->state;
@@ -425,7 +425,7 @@ static void clear_counters(struct window *w) {
     s->expected = 0;
 }
 
-/* -- snapshot ---------------------------------------------------------------------------------- */
+/* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, w->state, size(w->plan, NULL));

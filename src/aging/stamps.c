@@ -5,7 +5,7 @@
 
 #define TICKS 1024
 
-/* -- planning -------------------------------------------------------------------------------- */
+/* -- planning ----------------------------------------------------------------------------- */
 
 static uint64_t unit_of(const struct seen_spec *spec) {
     return spec->unit == SEEN_MICROSECONDS ? bits_ceil_div(spec->length, spec->ticks) : 1;
@@ -83,7 +83,7 @@ double stamps_swept(const struct seen_spec *spec) {
     return 1 / (double)(range_of(spec->stamp) - reach_of(spec) - jump_of(spec));
 }
 
-/* -- life ------------------------------------------------------------------------------------- */
+/* -- life --------------------------------------------------------------------------------- */
 
 void stamps_init(struct stamps *s, const struct seen_spec *spec, uint64_t cells) {
     s->unit = unit_of(spec);
@@ -117,7 +117,7 @@ double stamps_live_ahead(const struct stamps *s, uint64_t ahead) {
     return s->h.cleared || ahead > s->reach ? 0 : stamps_live(s, s->reach - ahead);
 }
 
-/* -- the clock -------------------------------------------------------------------------------- */
+/* -- the clock ---------------------------------------------------------------------------- */
 
 bool stamps_anew(const struct stamps *s, uint64_t tick) {
     return s->h.cleared || tick - s->h.last > s->reach;

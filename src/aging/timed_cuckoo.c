@@ -66,7 +66,7 @@ struct state {
 
 #define STATE_BYTES ((sizeof(struct state) + 63) / 64 * 64)
 
-/* -- planning -------------------------------------------------------------------------------- */
+/* -- planning ----------------------------------------------------------------------------- */
 
 static uint32_t place_bits(uint64_t lambda) {
     uint32_t bits = 1;
@@ -199,7 +199,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     return bad ? bad : predict(plan, &d, e);
 }
 
-/* -- cells ----------------------------------------------------------------------------------- */
+/* -- cells -------------------------------------------------------------------------------- */
 
 static unsigned char *cells(const struct state *s) { return (unsigned char *)s + STATE_BYTES; }
 
@@ -257,7 +257,7 @@ static uint64_t other(const struct state *s, uint64_t i) {
     return i < s->lambda ? place + s->lambda : place;
 }
 
-/* -- insertion -------------------------------------------------------------------------------- */
+/* -- insertion ---------------------------------------------------------------------------- */
 
 /* Makes room in cell `at` by moving keys, each to its other place, or changes nothing. */
 static bool make_room(struct state *s, uint64_t at) {
@@ -297,7 +297,7 @@ static void insert(struct state *s, const struct item *x) {
     key_set(s, x->cell[j], x->key[j]);
 }
 
-/* -- search ----------------------------------------------------------------------------------- */
+/* -- search ------------------------------------------------------------------------------- */
 
 struct found {
     uint64_t age;          /* UINT64_MAX: not found */
@@ -327,7 +327,7 @@ static uint64_t flood_age(const struct state *s) {
     return s->h.flood ? s->t.h.clock - (s->h.flood - 1) : UINT64_MAX;
 }
 
-/* -- work ------------------------------------------------------------------------------------- */
+/* -- work --------------------------------------------------------------------------------- */
 
 static void sweep(struct state *s, uint64_t n) {
     for (; n > 0; n--) {
@@ -414,7 +414,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
     for (size_t i = 0; i < n; i++) age[i] = find_one(w->state, d[i], at);
 }
 
-/* -- life ------------------------------------------------------------------------------------- */
+/* -- life --------------------------------------------------------------------------------- */
 
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
@@ -461,7 +461,7 @@ static void clear_counters(struct window *w) {
     s->h.expected = 0;
 }
 
-/* -- snapshot --------------------------------------------------------------------------------- */
+/* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;

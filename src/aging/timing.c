@@ -56,7 +56,7 @@ struct state {
 
 #define STATE_BYTES ((sizeof(struct state) + 63) / 64 * 64)
 
-/* -- geometry -------------------------------------------------------------------------------- */
+/* -- geometry ----------------------------------------------------------------------------- */
 
 static uint64_t cells_of(uint64_t lines, uint64_t bits) { return (lines * 512 - 64) / bits; }
 
@@ -65,7 +65,7 @@ static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
     return STATE_BYTES + plan->spec.lines * 64;
 }
 
-/* -- planning -------------------------------------------------------------------------------- */
+/* -- planning ----------------------------------------------------------------------------- */
 
 static double fp(const struct filter_shape *shape, double keys) {
     return theory_timing((double)cells_of(shape->lines, shape->stamp), keys, shape->k);
@@ -108,7 +108,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     return 0;
 }
 
-/* -- cells ----------------------------------------------------------------------------------- */
+/* -- cells -------------------------------------------------------------------------------- */
 
 static unsigned char *cells(const struct state *s) { return (unsigned char *)s + STATE_BYTES; }
 
@@ -142,7 +142,7 @@ static uint64_t oldest(const struct state *s, const uint64_t *at) {
     return most;
 }
 
-/* -- what is expected ------------------------------------------------------------------------- */
+/* -- what is expected --------------------------------------------------------------------- */
 
 /* Share of the cells that count for a record `ahead` ticks after the last. */
 static double fill_of(const struct state *s, uint64_t ahead) {
@@ -165,7 +165,7 @@ static void close_piece(struct state *s) {
     s->a.until = 16 + (uint64_t)(fill * (double)s->t.cells / (64. * s->k));
 }
 
-/* -- the clock -------------------------------------------------------------------------------- */
+/* -- the clock ---------------------------------------------------------------------------- */
 
 static void sweep(struct state *s, uint64_t n) {
     uint64_t limit = stamps_limit(&s->t);
@@ -195,7 +195,7 @@ static void init(struct window *w) {
 
 static void destroy(struct window *w) { (void)w; }
 
-/* -- work ------------------------------------------------------------------------------------- */
+/* -- work --------------------------------------------------------------------------------- */
 
 static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
     advance(s, tick);
@@ -261,7 +261,7 @@ static void clear_counters(struct window *w) {
     s->a.expected = 0;
 }
 
-/* -- snapshot --------------------------------------------------------------------------------- */
+/* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;

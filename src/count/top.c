@@ -42,7 +42,7 @@ static struct counter *counters(const seen_top *t) {
 static uint32_t *heap(const seen_top *t) { return (uint32_t *)((uintptr_t)t + t->heap_at); }
 static uint32_t *table(const seen_top *t) { return (uint32_t *)((uintptr_t)t + t->index_at); }
 
-/* -- life -------------------------------------------------------------------------------------- */
+/* -- life --------------------------------------------------------------------------------- */
 
 int seen_top_new(seen_top **out, uint64_t k, const struct seen_allocator *alloc,
                  struct seen_error *e) {
@@ -75,7 +75,7 @@ void seen_top_clear(seen_top *t) {
 
 uint64_t seen_top_bytes(const seen_top *t) { return t->bytes; }
 
-/* -- the index --------------------------------------------------------------------------------- */
+/* -- the index ---------------------------------------------------------------------------- */
 
 static uint64_t home(const seen_top *t, seen_digest key) {
     return bits_draw(key.lo, key.hi, DRAW) & (t->slots - 1);
@@ -105,7 +105,7 @@ static void drop(seen_top *t, seen_digest key) {
     index[hole] = 0;
 }
 
-/* -- the heap ---------------------------------------------------------------------------------- */
+/* -- the heap ----------------------------------------------------------------------------- */
 
 static uint64_t count_at(const seen_top *t, uint64_t place) {
     return counters(t)[heap(t)[place]].count;
@@ -140,7 +140,7 @@ static void rise(seen_top *t, uint64_t place) {
     put(t, place, moving);
 }
 
-/* -- work -------------------------------------------------------------------------------------- */
+/* -- work --------------------------------------------------------------------------------- */
 
 static uint32_t take_new(seen_top *t, seen_digest key) {
     uint32_t c = (uint32_t)t->used++;

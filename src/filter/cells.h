@@ -60,8 +60,7 @@ static inline struct cells_probe cells_place(uint64_t draw, uint64_t lines, uint
 typedef struct cells_probe cells_place_fn(const struct filter_shape *, seen_digest, uint32_t i,
                                           uint32_t a_line);
 
-/* -- the shared half of a filter_ops (cells.c) --------------------------------------------------
- */
+/* -- the shared half of a filter_ops (cells.c) -------------------------------------------- */
 
 uint32_t cells_columns_of(uint32_t live);
 double cells_count(const struct filter_shape *); /* cells of one generation */
@@ -71,8 +70,7 @@ void cells_advance(struct filter *, uint64_t generation);
 void cells_merge(struct filter *into, uint64_t into_generation, const struct filter *from,
                  uint64_t from_generation, bool younger);
 
-/* -- test and add, specialised by `place` and `width` at compile time ---------------------------
- */
+/* -- test and add, specialised by `place` and `width` at compile time --------------------- */
 
 #define CELLS_GROUP 16 /* keys whose lines are fetched ahead of use */
 

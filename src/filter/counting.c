@@ -36,7 +36,7 @@ struct head {
     uint64_t saturated, unused[7];
 };
 
-/* -- geometry --------------------------------------------------------------------------------- */
+/* -- geometry ----------------------------------------------------------------------------- */
 
 static uint32_t width_of(const struct filter_shape *s) {
     return s->width ? s->width : WIDTH_DEFAULT;
@@ -69,7 +69,7 @@ static void set_counter(uint64_t *line, uint32_t bit, uint32_t top, uint64_t val
         line[word + 1] = (line[word + 1] & ~((uint64_t)top >> back)) | value >> back;
 }
 
-/* -- counters --------------------------------------------------------------------------------- */
+/* -- counters ----------------------------------------------------------------------------- */
 
 static void count_up(struct filter *f, uint64_t *line, uint32_t bit) {
     uint32_t top = top_of(&f->shape), value = counter(line, bit, top);
@@ -106,7 +106,7 @@ static uint64_t slots_held(const struct filter_shape *s, const uint64_t *line, u
     return held;
 }
 
-/* -- test and add ----------------------------------------------------------------------------- */
+/* -- test and add ------------------------------------------------------------------------- */
 
 struct probe {
     uint64_t *line;
@@ -162,7 +162,7 @@ static size_t observe(struct filter *f, uint64_t generation, size_t n, const see
     return added;
 }
 
-/* -- ask, forget ------------------------------------------------------------------------------ */
+/* -- ask, forget -------------------------------------------------------------------------- */
 
 static uint32_t age_of(const struct filter *f, uint64_t generation, seen_digest d) {
     const struct filter_shape *s = &f->shape;
@@ -197,7 +197,7 @@ static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen
     return gone;
 }
 
-/* -- upkeep ----------------------------------------------------------------------------------- */
+/* -- upkeep ------------------------------------------------------------------------------- */
 
 static void advance(struct filter *f, uint64_t generation) {
     uint64_t i, end;
@@ -252,7 +252,7 @@ static int load(struct filter *f, uint64_t generation, struct seen_reader r, uin
     return 0;
 }
 
-/* -- planning --------------------------------------------------------------------------------- */
+/* -- planning ----------------------------------------------------------------------------- */
 
 static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     if (!options_has(spec, OPTION_WIDTH)) spec->width = WIDTH_DEFAULT;

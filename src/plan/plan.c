@@ -41,8 +41,7 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
     return 0;
 }
 
-/* -- one filter in one window -------------------------------------------------------------------
- */
+/* -- one filter in one window ------------------------------------------------------------- */
 
 struct request {
     struct seen_plan *plan;
@@ -260,8 +259,7 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
     return 0;
 }
 
-/* -- all that could serve, and the best of them --------------------------------------------------
- */
+/* -- all that could serve, and the best of them ------------------------------------------- */
 
 static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
     size_t n;
@@ -360,8 +358,8 @@ static void explain(struct seen_plan *best, int others) {
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
 }
 
-/* Structures that grow, or are for special wishes, stand aside where a bounded one was asked to fit and could not; under
- * hash=int and hash=raw none was. */
+/* Structures that grow, or are for special wishes, stand aside where a bounded one was asked to fit
+ * and could not; under hash=int and hash=raw none was. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
     if (!refused || *plan->asked.filter) return false;
     return (plan->traits & SEEN_BY_NAME && !options_has(&plan->asked, OPTION_WIDTH)) ||

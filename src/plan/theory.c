@@ -13,8 +13,7 @@ double theory_partitioned(double m, double n, double k) { return pow(at_least_on
 
 double theory_union(double p, double count) { return at_least_once(p, count); }
 
-/* -- one line a key ------------------------------------------------------------------------------
- */
+/* -- one line a key ----------------------------------------------------------------------- */
 
 /* A lane of `width` bits into which each of j keys throws b bits. */
 struct lane {
@@ -68,8 +67,7 @@ double theory_blocked(double lines, double n, uint32_t k) {
     return sum < 1 ? sum : 1;
 }
 
-/* -- means and intervals -------------------------------------------------------------------------
- */
+/* -- means and intervals ------------------------------------------------------------------ */
 
 /* 16-point Gauss-Legendre on each quarter of [0,1]. */
 double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {

@@ -27,7 +27,7 @@ double theory_timed_cuckoo_signature(double lambda, double fp);
  * [I13] Theorem 2 counts 2n cells for lambda = 2n; two tables of 2n are 4n. */
 double theory_timed_cuckoo_bits(double window, double lambda, double s);
 
-/* -- lower bounds, bits ----------------------------------------------------------------------- */
+/* -- lower bounds, bits ------------------------------------------------------------------- */
 
 double theory_bound_static(double n, double fp);  /* n log2(1/fp).  [C78] */
 double theory_bound_dynamic(double n, double fp); /* n log2(1/fp) + n log2 e, 1.44n more.  [K24] */

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* -- one cell ---------------------------------------------------------------------------------- */
+/* -- one cell ----------------------------------------------------------------------------- */
 
 /* P(fewer than `limit` successes in n trials of probability q).  Sums upwards; where the first term
  * is below all doubles, so is the sum for any limit below 256. */
@@ -46,7 +46,7 @@ double theory_stable_lost(double gap, double Max, double p, double k) {
     return lost > 0 ? lost : 0;
 }
 
-/* -- the filter -------------------------------------------------------------------------------- */
+/* -- the filter --------------------------------------------------------------------------- */
 
 double theory_stable_zeros(const struct theory_stable *s) {
     return pow(1 / (1 + 1 / (s->P * (1 / s->K - 1 / s->m))), s->Max);
@@ -92,7 +92,7 @@ double theory_stable_found_one(const struct theory_stable *s, double gap) {
     return pow(pi + (1 - pi) * exp(-(s->K + s->P) * gap / s->m), s->K);
 }
 
-/* -- parameters, [DR06] 4.1 -------------------------------------------------------------------- */
+/* -- parameters, [DR06] 4.1 --------------------------------------------------------------- */
 
 double theory_stable_p(double m, double K, double Max, double fp) {
     double zeros = log1p(-pow(fp, 1 / K)) / Max; /* logarithm of (1-fp^(1/K))^(1/Max) */

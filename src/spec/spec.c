@@ -220,8 +220,7 @@ int seen_spec_parse(struct seen_spec *out, const char *text, struct seen_error *
     return 0;
 }
 
-/* -- printing ------------------------------------------------------------------------------------
- */
+/* -- printing ----------------------------------------------------------------------------- */
 
 struct text {
     char *buf;

@@ -12,8 +12,7 @@
 
 static char current[512]; /* the spec that failures name */
 
-/* -- cases --------------------------------------------------------------------------------------
- */
+/* -- cases -------------------------------------------------------------------------------- */
 
 static const char *const windows[][16] = {
     [SEEN_LANDMARK] = {"landmark:1", "landmark:2", "landmark:10", "landmark:1000", "landmark",
@@ -90,8 +89,7 @@ void law_fail(const char *file, int line, const char *condition, const char *for
     abort();
 }
 
-/* -- chance -------------------------------------------------------------------------------------
- */
+/* -- chance ------------------------------------------------------------------------------- */
 
 uint64_t law_seed(void) {
     const char *text = getenv("SEEN_SEED");
@@ -109,8 +107,7 @@ uint64_t law_below(uint64_t *rng, uint64_t n) { return law_next(rng) % n; }
 
 seen_digest law_digest(uint64_t key, uint64_t seed) { return seen_hash(&key, sizeof key, seed); }
 
-/* -- detectors ----------------------------------------------------------------------------------
- */
+/* -- detectors ---------------------------------------------------------------------------- */
 
 static void plan_text(struct seen_plan *plan, const char *format, va_list args) {
     struct seen_spec spec;
@@ -154,8 +151,7 @@ struct oracle *law_oracle(const struct seen_plan *plan) {
     });
 }
 
-/* -- streams ------------------------------------------------------------------------------------
- */
+/* -- streams ------------------------------------------------------------------------------ */
 
 /* Ties and small steps mostly; now and then a step of about the window, a silence, or back. */
 static seen_time step_time(const struct seen_spec *s, seen_time last, uint64_t *rng) {
@@ -238,8 +234,7 @@ void law_play(seen_detector *d, const struct law_stream *s, size_t from, size_t 
     }
 }
 
-/* -- bytes --------------------------------------------------------------------------------------
- */
+/* -- bytes -------------------------------------------------------------------------------- */
 
 static int write_bytes(void *ctx, const void *buf, size_t len) {
     struct law_bytes *b = ctx;
@@ -292,8 +287,7 @@ void law_bytes_free(struct law_bytes *b) {
     *b = (struct law_bytes){0};
 }
 
-/* -- memory that counts -------------------------------------------------------------------------
- */
+/* -- memory that counts ------------------------------------------------------------------- */
 
 /* Each block remembers its size in the 64 bytes before it. */
 static void *count_zalloc(void *ctx, size_t size) {

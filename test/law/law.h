@@ -22,8 +22,7 @@
 
 #include <stdbool.h>
 
-/* -- cases --------------------------------------------------------------------------------------
- */
+/* -- cases -------------------------------------------------------------------------------- */
 
 struct law_case {
     uint32_t window; /* enum seen_window */
@@ -43,8 +42,7 @@ int law_main(const char *group, const struct law *, size_t n);
 /* Small and awkward windows of one kind, counts and times; NULL after the last. */
 const char *law_window(uint32_t window, size_t i);
 
-/* -- failing ------------------------------------------------------------------------------------
- */
+/* -- failing ------------------------------------------------------------------------------ */
 
 /* What failures print; set by law_plan. */
 #define law_check(condition, ...)                                                                  \
@@ -54,16 +52,14 @@ const char *law_window(uint32_t window, size_t i);
 void law_fail(const char *file, int line, const char *condition, const char *format, ...)
     __attribute__((format(printf, 4, 5), noreturn));
 
-/* -- chance -------------------------------------------------------------------------------------
- */
+/* -- chance ------------------------------------------------------------------------------- */
 
 uint64_t law_seed(void);          /* SEEN_SEED, or the one of every ordinary run */
 uint64_t law_next(uint64_t *rng); /* SplitMix64 */
 uint64_t law_below(uint64_t *rng, uint64_t n);
 seen_digest law_digest(uint64_t key, uint64_t seed);
 
-/* -- detectors ----------------------------------------------------------------------------------
- */
+/* -- detectors ---------------------------------------------------------------------------- */
 
 /* Plans and makes, or fails the test; `cpu` as in cpu.h; NULL allocator: the library's. */
 void law_plan(struct seen_plan *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -71,8 +67,7 @@ seen_detector *law_new(const struct seen_plan *, const struct seen_allocator *);
 seen_detector *law_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct oracle *law_oracle(const struct seen_plan *);
 
-/* -- streams ------------------------------------------------------------------------------------
- */
+/* -- streams ------------------------------------------------------------------------------ */
 
 enum law_kind {
     LAW_UNIFORM,  /* keys drawn from a set about as large as the window */
@@ -100,8 +95,7 @@ void law_stream_free(struct law_stream *);
 void law_play(seen_detector *, const struct law_stream *, size_t from, size_t to, uint64_t *rng,
               uint8_t *verdict);
 
-/* -- bytes --------------------------------------------------------------------------------------
- */
+/* -- bytes -------------------------------------------------------------------------------- */
 
 struct law_bytes {
     unsigned char *data;
@@ -115,8 +109,7 @@ int law_load_error(seen_detector **, const struct law_bytes *, size_t limit,
 bool law_bytes_equal(const struct law_bytes *, const struct law_bytes *);
 void law_bytes_free(struct law_bytes *);
 
-/* -- memory that counts -------------------------------------------------------------------------
- */
+/* -- memory that counts ------------------------------------------------------------------- */
 
 struct law_memory {
     struct seen_allocator allocator; /* hand this to the library */

@@ -57,7 +57,7 @@ static double query_fresh(const seen_detector *d, uint64_t n, uint64_t *rng) {
     return (double)hits / (double)((n + BATCH - 1) / BATCH * BATCH);
 }
 
-/* -- every structure --------------------------------------------------------------------------- */
+/* -- every structure ---------------------------------------------------------------------- */
 
 /* Half the records are of a few hot keys, a quarter come back at any distance. */
 static seen_digest mixed(uint64_t i, uint64_t *rng) {
@@ -100,7 +100,7 @@ static void new_keys_are_seldom_called_duplicates(const struct law_case *c) {
     }
 }
 
-/* -- stable ------------------------------------------------------------------------------------ */
+/* -- stable ------------------------------------------------------------------------------- */
 
 struct setting {
     int max, k, p, lines;

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- bytes = plan -------------------------------------------------------------------------------
- */
+/* -- bytes = plan ------------------------------------------------------------------------- */
 
 static void fill(seen_detector *d, uint64_t from, uint64_t n) {
     uint8_t verdict;
@@ -72,8 +71,7 @@ static void planned_bytes_hold_the_planned_keys(const struct law_case *c) {
     }
 }
 
-/* -- failing allocations ------------------------------------------------------------------------
- */
+/* -- failing allocations ------------------------------------------------------------------ */
 
 static void seen_new_fails_cleanly(const struct law_case *c) {
     struct law_memory memory;
@@ -173,8 +171,7 @@ static void growing_without_memory_forgets_and_counts(const struct law_case *c) 
         }
 }
 
-/* -- mem= ---------------------------------------------------------------------------------------
- */
+/* -- mem= --------------------------------------------------------------------------------- */
 
 /* The shortest window kept is a promise too: nothing inside it is missed. */
 static void with_mem_the_oldest_go_first_and_the_window_kept_is_true(const struct law_case *c) {

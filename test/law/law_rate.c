@@ -17,8 +17,7 @@
 #define SEEDS 20
 #define BATCH 256
 
-/* -- counting -----------------------------------------------------------------------------------
- */
+/* -- counting ----------------------------------------------------------------------------- */
 
 struct tally {
     double trials, hits, squares; /* squares: of the hits of each seed */
@@ -79,8 +78,7 @@ static double query_fresh(const seen_detector *d, uint64_t n, uint64_t within, u
     return (double)hits;
 }
 
-/* -- one plan, measured -------------------------------------------------------------------------
- */
+/* -- one plan, measured ------------------------------------------------------------------- */
 
 struct load {
     uint64_t before, filling; /* records before and in the measured window */
@@ -189,8 +187,7 @@ static void also_in_many_small_shards(const struct law_case *c) {
     measure(&plan, (struct load){0, 30000, 100000}, SEEDS, .12);
 }
 
-/* -- any stretch of a sliding window ------------------------------------------------------------
- */
+/* -- any stretch of a sliding window ------------------------------------------------------ */
 
 /* Asked about its last w records, a detector errs as one that was planned for w keys in the same
  * geometry; and the age of a key that it holds is too low as often. */
@@ -234,8 +231,7 @@ static void any_stretch_of_the_window_errs_as_predicted(const struct law_case *c
     }
 }
 
-/* -- the statistics -----------------------------------------------------------------------------
- */
+/* -- the statistics ----------------------------------------------------------------------- */
 
 /* Streams with duplicates: truth from the oracle; the interval holds it 95 times in 100. */
 static void the_statistics_know_how_many_were_false(const struct law_case *c) {
@@ -275,8 +271,7 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
               runs);
 }
 
-/* -- beyond 2^32 bits ---------------------------------------------------------------------------
- */
+/* -- beyond 2^32 bits --------------------------------------------------------------------- */
 
 static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
     struct law_case big = *c;

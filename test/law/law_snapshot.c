@@ -10,8 +10,7 @@
 #define RECORDS 1500
 #define LIMIT   ((size_t)1 << 22) /* that loading hostile bytes may allocate */
 
-/* -- identity -----------------------------------------------------------------------------------
- */
+/* -- identity ----------------------------------------------------------------------------- */
 
 static bool stats_equal(const struct seen_stats *a, const struct seen_stats *b) {
     return a->records == b->records && a->duplicates == b->duplicates && a->unique == b->unique &&
@@ -71,8 +70,7 @@ static void saved_and_loaded_it_goes_on_as_if_nothing_had_happened(const struct 
         }
 }
 
-/* -- hostile bytes ------------------------------------------------------------------------------
- */
+/* -- hostile bytes ------------------------------------------------------------------------ */
 
 static struct law_bytes small_snapshot(const struct law_case *c, uint64_t seed) {
     uint64_t rng = seed;
@@ -278,8 +276,7 @@ static void a_blob_of_four_mebibytes_does_not_fit_a_limit_of_four(const struct l
     free(blob);
 }
 
-/* -- files that fail ----------------------------------------------------------------------------
- */
+/* -- files that fail ---------------------------------------------------------------------- */
 
 struct failing {
     size_t left;

@@ -9,8 +9,7 @@
 
 #define RECORDS 1500
 
-/* -- subjects: every awkward window, in both refresh modes, in one shard and in three -------------
- */
+/* -- subjects: every awkward window, in both refresh modes, in one shard and in three ----- */
 
 struct subject {
     struct seen_plan plan;
@@ -62,8 +61,7 @@ static void landmarks(struct replay *r, size_t i) {
     }
 }
 
-/* -- the truth ----------------------------------------------------------------------------------
- */
+/* -- the truth ---------------------------------------------------------------------------- */
 
 static void judge_subject(const struct subject *s, bool new_too) {
     for (enum law_kind kind = 0; kind < LAW_KINDS; kind++) {
@@ -97,8 +95,7 @@ static void duplicates_are_found_in_a_crowded_table(const struct law_case *c) {
     if (c->traits & SEEN_NO_FN) for_each_subject(c, CROWDED, judge_crowded);
 }
 
-/* -- batches ------------------------------------------------------------------------------------
- */
+/* -- batches ------------------------------------------------------------------------------ */
 
 static void batches_subject(const struct subject *s) {
     for (enum law_kind kind = 0; kind < LAW_KINDS; kind++) {
@@ -120,8 +117,7 @@ static void batches_make_no_difference(const struct law_case *c) {
     for_each_subject(c, RARE, batches_subject);
 }
 
-/* -- queries ------------------------------------------------------------------------------------
- */
+/* -- queries ------------------------------------------------------------------------------ */
 
 static void query_subject(const struct subject *s) {
     uint64_t rng = s->seed;
@@ -158,8 +154,7 @@ static void a_query_foretells_and_changes_nothing(const struct law_case *c) {
     for_each_subject(c, CROWDED, query_subject);
 }
 
-/* -- ages ---------------------------------------------------------------------------------------
- */
+/* -- ages --------------------------------------------------------------------------------- */
 
 /* How far a reported age may lie below the true one: a generation, less one. */
 static uint64_t coarseness(const struct seen_plan *plan) {
@@ -204,8 +199,7 @@ static void ages_are_right_to_a_generation(const struct law_case *c) {
     for_each_subject(c, RARE, age_subject);
 }
 
-/* -- landmarks ----------------------------------------------------------------------------------
- */
+/* -- landmarks ---------------------------------------------------------------------------- */
 
 static void landmark_subject(const struct subject *s) {
     struct replay r = begin(s, LAW_UNIFORM);
@@ -241,8 +235,7 @@ static void a_landmark_empties_the_window_and_twice_is_once(const struct law_cas
     for_each_subject(c, CROWDED, landmark_subject);
 }
 
-/* -- forgetting ---------------------------------------------------------------------------------
- */
+/* -- forgetting --------------------------------------------------------------------------- */
 
 static void forget_subject(const struct subject *s) {
     struct replay r = begin(s, LAW_UNIFORM);
@@ -278,8 +271,7 @@ static void forgotten_keys_are_new_again_or_it_says_no(const struct law_case *c)
     for_each_subject(c, RARE, c->traits & SEEN_DELETABLE ? forget_subject : forget_refused);
 }
 
-/* -- instruction sets ---------------------------------------------------------------------------
- */
+/* -- instruction sets --------------------------------------------------------------------- */
 
 static void cpu_case(const struct law_case *c, const char *window, const char *more,
                      uint64_t seed) {

@@ -57,7 +57,7 @@ static uint64_t saturated(seen_detector *d) {
     return s.saturated;
 }
 
-/* -- bloom, by another way --------------------------------------------------------------------- */
+/* -- bloom, by another way ---------------------------------------------------------------- */
 
 #define LINES 64
 #define CELLS (LINES * 124)
@@ -90,7 +90,7 @@ static void it_is_a_bloom_filter(void **state) {
     seen_free(d);
 }
 
-/* -- adding and taking out --------------------------------------------------------------------- */
+/* -- adding and taking out ---------------------------------------------------------------- */
 
 static void what_was_taken_out_is_gone_at_every_width(void **state) {
     (void)state;
@@ -153,7 +153,7 @@ static void counters_at_their_top_stick_and_are_counted(void **state) {
     seen_free(d);
 }
 
-/* -- plans ------------------------------------------------------------------------------------- */
+/* -- plans -------------------------------------------------------------------------------- */
 
 static void refused(const char *text, const char *part) {
     struct seen_error e = {0};

@@ -279,8 +279,7 @@ static void a_long_word_of_rubbish_is_quoted_in_part(void **state) {
     assert_int_equal(seen_spec_parse(&s, text, &e), SEEN_EINVAL);
 }
 
-/* -- units ---------------------------------------------------------------------------------------
- */
+/* -- units -------------------------------------------------------------------------------- */
 
 static void units_are_exact_or_refused(void **state) {
     (void)state;

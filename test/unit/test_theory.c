@@ -160,8 +160,7 @@ static void the_probes_of_a_key_are_independent(void **state) {
         fail_msg("%llu pairs agree, %.0f expected", (unsigned long long)pairs, expected);
 }
 
-/* -- choices -------------------------------------------------------------------------------------
- */
+/* -- choices ------------------------------------------------------------------------------ */
 
 static int plan(struct seen_plan *p, const char *text, struct seen_error *e) {
     struct seen_spec spec;
