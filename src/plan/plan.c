@@ -326,7 +326,9 @@ static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b)
     return a_each != b_each ? a_each < b_each : a->touches < b->touches;
 }
 
-/* Fewest cache lines a record, among those near the least memory, the most keys and the asked rate;
+/* In decaying windows the furthest reach (or, reach being asked, the least memory) by a factor of
+ * two, then the fewest false negatives under the assumption of decaying.h.  In others the fewest
+ * cache lines a record, among those near the least memory, the most keys and the asked rate;
  * structures that grow only if nothing else serves. */
 static bool better(const struct seen_plan *a, const struct seen_plan *b) {
     if (a->spec.window == SEEN_SLIDING) return better_sliding(a, b);
@@ -341,6 +343,7 @@ static bool better(const struct seen_plan *a, const struct seen_plan *b) {
     bool a_fat = a->bytes > 2 * b->bytes || a->capacity < b->capacity / 2;
     bool b_fat = b->bytes > 2 * a->bytes || b->capacity < a->capacity / 2;
     if (a_fat != b_fat) return b_fat;
+    if (a->spec.window == SEEN_DECAYING && a->fn != b->fn) return a->fn < b->fn;
     if (a->touches != b->touches) return a->touches < b->touches;
     return a->bytes < b->bytes;
 }
@@ -353,6 +356,10 @@ static void explain(struct seen_plan *best, int others) {
     else if (best->spec.window == SEEN_SLIDING)
         snprintf(best->reason, sizeof best->reason,
                  "least memory of those that hold the window at this rate");
+    else if (best->spec.window == SEEN_DECAYING)
+        snprintf(best->reason, sizeof best->reason,
+                 "keeps fp= and reaches furthest back; misses %.2g if gaps are as gaps= says",
+                 best->fn);
     else
         snprintf(best->reason, sizeof best->reason,
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);

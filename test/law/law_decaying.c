@@ -304,9 +304,120 @@ static void stable_decrements_around_the_end(const struct law_case *c) {
     agree("the last cell is 0", &last, theory_stable_zeros(&t), .011);
 }
 
+/* -- buffers ------------------------------------------------------------------------------ */
+
+enum { STREAM = 30000 };
+
+/* Keys by number.  0: evenly from a set; 1: a few hot ones, old ones and new ones; 2: gaps of every
+ * order of magnitude alike. */
+static void keys_of(int kind, uint32_t *key, uint64_t *rng) {
+    for (uint32_t i = 0; i < STREAM; i++) {
+        double u = (double)(law_next(rng) >> 11) * 0x1p-53;
+        uint32_t gap = (uint32_t)pow(1e4, u);
+        if (kind == 0) key[i] = (uint32_t)law_below(rng, 3000);
+        if (kind == 1) key[i] = law_below(rng, 2) ? (uint32_t)law_below(rng, 20) : i / 2;
+        if (kind == 2) key[i] = gap <= i && law_below(rng, 4) ? key[i - gap] : i;
+    }
+}
+
+/* Distinct keys since each record's key was last seen, by a Fenwick tree over last occurrences. */
+static void stack_distances(const uint32_t *key, uint32_t *distance) {
+    static int32_t tree[STREAM + 1], last[STREAM];
+    memset(tree, 0, sizeof tree);
+    memset(last, 0, sizeof last);
+    for (int32_t i = 1; i <= STREAM; i++) {
+        int32_t before = last[key[i - 1]];
+        uint32_t count = 0;
+        for (int32_t j = i - 1; j > 0; j -= j & -j) count += (uint32_t)tree[j];
+        for (int32_t j = before; j > 0; j -= j & -j) count -= (uint32_t)tree[j];
+        distance[i - 1] = before ? count : UINT32_MAX;
+        for (int32_t j = i; j <= STREAM; j += j & -j) tree[j]++;
+        for (int32_t j = before; before && j <= STREAM; j += j & -j) tree[j]--;
+        last[key[i - 1]] = i;
+    }
+}
+
+/* lru finds a key if and only if fewer than C others came since; clock errs about as often. */
+static void buffers_miss_what_lies_deeper_than_they_reach(const struct law_case *c) {
+    static uint32_t key[STREAM], distance[STREAM];
+    bool lru = c->structure && !strcmp(c->structure, "lru");
+    if (c->window != SEEN_DECAYING || (!lru && strcmp(c->structure, "clock"))) return;
+    for (uint64_t run = 0; run < 3 * SEEDS; run++) {
+        struct seen_plan plan;
+        uint64_t rng = law_seed() + run, missed = 0, expected = 0;
+        law_plan(&plan, "decaying filter=%s items=%llu seed=1", c->structure,
+                 (unsigned long long)(10 + run * 37));
+        keys_of((int)(run % 3), key, &rng);
+        stack_distances(key, distance);
+        seen_detector *d = law_new(&plan, NULL);
+        for (uint32_t i = 0; i < STREAM; i++) {
+            seen_digest digest = law_digest(key[i], run);
+            bool near = distance[i] < plan.capacity;
+            uint8_t verdict;
+            seen_observe(d, 1, &digest, NULL, &verdict);
+            law_check(!lru || verdict == near, "record %u at distance %u of %llu is %d", i,
+                      distance[i], (unsigned long long)plan.capacity, verdict);
+            law_check(!verdict || distance[i] != UINT32_MAX, "record %u is new", i);
+            missed += distance[i] != UINT32_MAX && !verdict;
+            expected += distance[i] != UINT32_MAX && !near;
+        }
+        law_check(fabs((double)missed - (double)expected) < .01 * STREAM,
+                  "stream %d, %llu keys: %llu missed, lru misses %llu", (int)(run % 3),
+                  (unsigned long long)plan.capacity, (unsigned long long)missed,
+                  (unsigned long long)expected);
+        seen_free(d);
+    }
+}
+
+/* Overflowing, forgetting and landmarks mixed, against a list kept by hand; saved now and then. */
+static void buffers_forget_and_go_on(const struct law_case *c) {
+    if (c->window != SEEN_DECAYING || !(c->traits & SEEN_NO_FP)) return;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint64_t rng = law_seed() + seed;
+        seen_detector *d = law_make("decaying filter=%s items=30 seed=1", c->structure), *copy;
+        bool held[64] = {false};
+        for (int i = 0; i < 5000; i++) {
+            uint64_t pick = law_below(&rng, 64);
+            seen_digest key = law_digest(pick, seed);
+            uint8_t verdict;
+            if (!law_below(&rng, 500)) seen_landmark(d), memset(held, 0, sizeof held);
+            if (!law_below(&rng, 8)) {
+                seen_forget(d, 1, &key, NULL);
+                seen_query(d, 1, &key, 0, 0, &verdict);
+                law_check(!verdict, "a forgotten key is there");
+                held[pick] = false;
+                continue;
+            }
+            seen_observe(d, 1, &key, NULL, &verdict);
+            law_check(held[pick] || !verdict, "record %d came from nowhere", i);
+            held[pick] = true;
+            seen_query(d, 1, &key, 0, 0, &verdict);
+            law_check(verdict, "record %d was not kept", i);
+            if (law_below(&rng, 50)) continue;
+            struct law_bytes bytes = law_save(d, NULL);
+            copy = law_load(&bytes, NULL);
+            law_bytes_free(&bytes);
+            for (uint64_t k = 0; k < 64; k++) {
+                uint8_t a, b;
+                seen_digest digest = law_digest(k, seed);
+                seen_query(d, 1, &digest, 0, 0, &a);
+                seen_query(copy, 1, &digest, 0, 0, &b);
+                law_check(a == b, "key %llu is %d, and %d after loading", (unsigned long long)k, a,
+                          b);
+            }
+            seen_free(d);
+            d = copy;
+        }
+        seen_free(d);
+    }
+}
+
 int main(void) {
     static const struct law laws[] = {
         {"new keys are seldom called duplicates", new_keys_are_seldom_called_duplicates, false},
+        {"buffers miss what lies deeper than they reach",
+         buffers_miss_what_lies_deeper_than_they_reach, false},
+        {"buffers forget and go on", buffers_forget_and_go_on, false},
         {"stable is as its closed forms say", stable_is_as_its_closed_forms_say, false},
         {"stable misses nothing nearer than Max", stable_misses_nothing_nearer_than_max, false},
         {"stable updates on every record", stable_updates_on_every_record, false},
