@@ -48,7 +48,7 @@ typedef struct seen_detector seen_detector;
 typedef struct {
     uint64_t lo, hi;
 } seen_digest;              /* 128 bits that stand for a key */
-typedef uint64_t seen_time; /* microseconds since the Unix epoch */
+typedef uint64_t seen_time; /* microseconds since the Unix epoch; above 2^60 it is taken as 2^60 */
 
 #define SEEN_NEW       0
 #define SEEN_DUPLICATE 1

@@ -351,6 +351,10 @@ static bool better(const struct seen_plan *a, const struct seen_plan *b) {
 static void explain(struct seen_plan *best, int others) {
     if (options_has(&best->asked, OPTION_FILTER))
         snprintf(best->reason, sizeof best->reason, "asked for by name");
+    else if (!others && best->spec.overload == SEEN_SHRINK && best->traits & SEEN_GROWS)
+        snprintf(best->reason, sizeof best->reason,
+                 "the only structure that fits; of more than %llu keys it forgets the oldest",
+                 (unsigned long long)best->capacity);
     else if (!others)
         snprintf(best->reason, sizeof best->reason, "the only structure that serves this window");
     else if (best->spec.window == SEEN_SLIDING)
