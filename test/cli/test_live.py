@@ -13,7 +13,14 @@ import pytest
 from conftest import SEEN
 
 
+def default_signals():
+    """A runner in the background ignores some, and seen would inherit and respect that."""
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(sig, signal.SIG_DFL)
+
+
 def start(*args, **more):
+    more.setdefault("preexec_fn", default_signals)
     more.setdefault("stdin", subprocess.PIPE)
     more.setdefault("stdout", subprocess.PIPE)
     more.setdefault("stderr", subprocess.PIPE)
