@@ -66,7 +66,7 @@ distinct=$(value distinct truth.json)
 say "    $(group "$records") clicks, $(wc -c <clicks.txt | awk '{ printf "%.0f MB", $1 / 1e6 }');" \
     "$(group "$(value duplicates truth.json)") of them are duplicates, one id comes 10,781 times"
 say
-say "Keep the first of each, in the memory that bare seen takes; awk '!s[\$0]++' takes over a GiB:"
+say "Keep the first of each, in the memory that bare seen takes, however long the stream:"
 run unique.txt clicks.txt
 compare "bare seen" "$distinct"
 rm unique.txt
