@@ -29,6 +29,14 @@ static const char *placeholder(const struct seen_option *o) {
     return text;
 }
 
+/* What it is for, if not for any structure, and its help. */
+static const char *help_of(const struct seen_option *o, size_t i) {
+    static char text[ASKED_OPTIONS][120];
+    if (!o->of || strlen(o->of) > 30) return o->help;
+    snprintf(text[i], sizeof text[i], "%s: %s", o->of, o->help);
+    return text[i];
+}
+
 const struct option_row *asked_rows(const struct option_row *own, size_t own_n) {
     static struct option_row rows[MAX_OWN + ASKED_OPTIONS + 1];
     size_t n;
@@ -36,7 +44,7 @@ const struct option_row *asked_rows(const struct option_row *own, size_t own_n) 
     memcpy(rows, own, own_n * sizeof *own);
     for (size_t i = 0; i < n && i < ASKED_OPTIONS; i++)
         rows[own_n + i] = (struct option_row){engine[i].name, 0, placeholder(&engine[i]),
-                                              engine[i].help, ASKED_ENGINE + (int)i};
+                                              help_of(&engine[i], i), ASKED_ENGINE + (int)i};
     return rows;
 }
 

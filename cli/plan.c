@@ -58,7 +58,7 @@ static void print_memory(const struct seen_plan *p, char *cell) {
     static const char *const units[] = {"B", "KiB", "MiB", "GiB"};
     int i = 0;
     double value = (double)p->bytes;
-    if (seen_print_size(p->bytes, cell, CELL) > 8) {
+    if (seen_print_size(p->bytes, cell, CELL) > 6) {
         for (; value >= 1000 && i < 3; i++) value /= 1024;
         snprintf(cell, CELL, value < 1000 ? "%.3g%s" : "%.0f%s", value, units[i]);
     }

@@ -92,6 +92,7 @@ enum seen_unit { SEEN_EXPLICIT, SEEN_RECORDS, SEEN_MICROSECONDS };
 enum seen_refresh { SEEN_REFRESH_LAST, SEEN_REFRESH_FIRST };
 enum seen_overload { SEEN_KEEP, SEEN_SATURATE, SEEN_SHRINK, SEEN_GROW };
 enum seen_decrement { SEEN_RUN, SEEN_EACH };
+enum seen_by { SEEN_OR, SEEN_SUBTRACT };
 enum seen_hash_kind { SEEN_XXH3, SEEN_SIPHASH, SEEN_INT, SEEN_RAW };
 
 struct seen_spec {
@@ -105,7 +106,7 @@ struct seen_spec {
     uint64_t items;      /* distinct keys expected in a window */
     double rate;         /* records a second (time windows) */
     char filter[16];     /* catalogue name */
-    uint32_t refresh, overload, hash, decrement;
+    uint32_t refresh, overload, hash, decrement, by, vla;
     uint64_t seed;
     uint64_t shards;
     uint64_t k;                        /* probes a key */
@@ -117,6 +118,8 @@ struct seen_spec {
     uint64_t p;                        /* cells decremented a record */
     uint64_t gaps;                     /* most records between a key and its repeat, expected */
     uint64_t lambda, signature, moves; /* timed-cuckoo: cells a table, bits, moves a record */
+    uint64_t bits, substring;          /* of a key; of its substrings */
+    uint64_t generations;              /* that an age-partitioned window spans */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
@@ -124,6 +127,7 @@ enum seen_kind { SEEN_COUNT, SEEN_SIZE, SEEN_REAL, SEEN_NAME, SEEN_CHOICE };
 struct seen_option {
     const char *name;
     const char *help;           /* one line */
+    const char *of;             /* structures it is for, "stable, lru"; NULL: any */
     const char *const *choices; /* SEEN_CHOICE: NULL-ended names, in enum order */
     double min, max;            /* bounds, inclusive (SEEN_REAL: exclusive) */
     uint32_t kind;              /* enum seen_kind */

@@ -15,21 +15,10 @@ static double reach_32(const struct seen_spec *s, uint64_t lines) {
     return reach_of(lines, 32);
 }
 
-static int refuse_options(const struct seen_plan *plan, struct seen_error *e) {
-    static const enum option others[] = {OPTION_K, OPTION_MAX, OPTION_P, OPTION_DECREMENT};
-    size_t n;
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (options_has(&plan->spec, others[i]))
-            return error_set(e, SEEN_EREFUSED, 0, "%s= is not for filter=%s; leave it out",
-                             seen_options(&n)[others[i]].name, plan->filter);
-    return 0;
-}
-
 int buffer_plan(struct seen_plan *plan, uint64_t state, uint64_t slot, struct seen_error *e) {
     struct decaying d = {state, 1, slot == 25 ? reach_25 : reach_32};
     struct seen_spec *spec = &plan->spec;
-    int bad = refuse_options(plan, e);
-    if (!bad) bad = decaying_settle(plan, e);
+    int bad = decaying_settle(plan, e);
     if (!bad) bad = decaying_lines(plan, &d, e);
     if (bad) return bad;
     uint64_t room = spec->lines * 64 / slot;

@@ -217,21 +217,13 @@ static void predict(struct request *r) {
     options_mark(spec, OPTION_LINES);
 }
 
-static int settle_own(struct seen_spec *spec, const struct fit *fit, struct seen_error *e) {
-    if (fit->filter->settle) return fit->filter->settle(spec, fit->live, e);
-    if (options_has(spec, OPTION_WIDTH))
-        return error_set(e, SEEN_EREFUSED, 0, "width= is for filter=counting, not for filter=%s",
-                         fit->filter->name);
-    return 0;
-}
-
 int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
                 struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     const struct filter_ops *f = fit->filter;
     uint64_t keys;
     int bad = plan_keys(&keys, spec, e);
-    if (!bad) bad = settle_own(spec, fit, e);
+    if (!bad && f->settle) bad = f->settle(spec, fit->live, e);
     if (bad) return bad;
     struct request r = {.plan = plan, .fit = fit, .fixed = fixed};
     r.shape = plan_shape(spec, fit->live);
@@ -275,15 +267,15 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
-/* Options of one kind of window mean nothing in another. */
-static int check_decaying(const struct seen_spec *asked, struct seen_error *e) {
-    static const enum option own[] = {OPTION_MAX, OPTION_P, OPTION_DECREMENT, OPTION_GAPS};
+/* Options of other structures mean nothing here. */
+static int check_options(const struct seen_plan *plan, struct seen_error *e) {
     size_t n;
-    for (size_t i = 0; asked->window != SEEN_DECAYING && i < sizeof own / sizeof *own; i++)
-        if (options_has(asked, own[i]))
-            return error_set(e, SEEN_EREFUSED, 0,
-                             "%s= is for decaying windows only; leave it out here",
-                             seen_options(&n)[own[i]].name);
+    const struct seen_option *o = seen_options(&n);
+    for (size_t i = 0; i < n; i++)
+        if (options_has(&plan->asked, (enum option)i) &&
+            !options_serve((enum option)i, plan->filter))
+            return error_set(e, SEEN_EREFUSED, 0, "%s= is for filter=%s only; leave it out here",
+                             o[i].name, o[i].of);
     return 0;
 }
 
@@ -299,7 +291,7 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
                                           OPTION_SHARDS};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
-    int bad = check_decaying(asked, e);
+    int bad = check_options(plan, e);
     if (!bad) bad = c->ops->plan(plan, c->filter, e);
     if (!bad) bad = check_hash(plan, e);
     if (!bad && !(plan->traits & SEEN_GROWS)) plan->bytes = detector_bytes(plan, c->ops, c->filter);
@@ -369,11 +361,20 @@ static void explain(struct seen_plan *best, int others) {
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
 }
 
+/* Was an option given that only such structures have? */
+static bool asked_for(const struct seen_plan *plan) {
+    size_t n;
+    const struct seen_option *o = seen_options(&n);
+    for (size_t i = 0; i < n; i++)
+        if (o[i].of && i != OPTION_K && options_has(&plan->asked, (enum option)i)) return true;
+    return *plan->asked.filter;
+}
+
 /* Structures that grow, or are for special wishes, stand aside where a bounded one was asked to fit
  * and could not; under hash=int and hash=raw none was. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
-    if (!refused || *plan->asked.filter) return false;
-    return (plan->traits & SEEN_BY_NAME && !options_has(&plan->asked, OPTION_WIDTH)) ||
+    if (!refused || asked_for(plan)) return false;
+    return plan->traits & SEEN_BY_NAME ||
            (plan->traits & SEEN_GROWS && plan->asked.hash < SEEN_INT);
 }
 

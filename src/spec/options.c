@@ -9,52 +9,68 @@
 static const char *const refresh_names[] = {"last", "first", NULL};
 static const char *const overload_names[] = {"keep", "saturate", "shrink", "grow", NULL};
 static const char *const decrement_names[] = {"run", "each", NULL};
+static const char *const by_names[] = {"or", "subtract", NULL};
+static const char *const vla_names[] = {"0", "1", NULL};
 static const char *const hash_names[] = {"xxh3", "siphash", "int", "raw", NULL};
 
 #define AT(field) offsetof(struct seen_spec, field)
 
+#define PROBING "bloom, partitioned, blocked, counting, stable, timing, age-partitioned"
+#define STAMPED "timing, timed-cuckoo"
+
 static const struct seen_option table[OPTION_COUNT] = {
-    [OPTION_FP] = {"fp", "false-positive rate allowed at a full window (default 1e-9)", NULL, 0, 1,
-                   SEEN_REAL, AT(fp), 0},
-    [OPTION_MEM] = {"mem", "memory allowed (64MiB where nothing else says how much)", NULL, 1024,
-                    281474976710656.0, SEEN_SIZE, AT(mem), 0},
-    [OPTION_ITEMS] = {"items", "distinct keys expected in a window", NULL, 1, 1e15, SEEN_COUNT,
-                      AT(items), 0},
-    [OPTION_RATE] = {"rate", "records a second expected, for windows of time", NULL, 0, 1e12,
+    [OPTION_FP] = {"fp", "false-positive rate allowed at a full window (default 1e-9)", NULL, NULL,
+                   0, 1, SEEN_REAL, AT(fp), 0},
+    [OPTION_MEM] = {"mem", "memory allowed (64MiB where nothing else says how much)", NULL, NULL,
+                    1024, 281474976710656.0, SEEN_SIZE, AT(mem), 0},
+    [OPTION_ITEMS] = {"items", "distinct keys expected in a window", NULL, NULL, 1, 1e15,
+                      SEEN_COUNT, AT(items), 0},
+    [OPTION_RATE] = {"rate", "records a second expected, for windows of time", NULL, NULL, 0, 1e12,
                      SEEN_REAL, AT(rate), 0},
-    [OPTION_FILTER] = {"filter", "structure; left out, the planner chooses", NULL, 0, 0, SEEN_NAME,
-                       AT(filter), 0},
-    [OPTION_REFRESH] = {"refresh", "a duplicate renews its window (last) or does not (first)",
+    [OPTION_FILTER] = {"filter", "structure; left out, the planner chooses", NULL, NULL, 0, 0,
+                       SEEN_NAME, AT(filter), 0},
+    [OPTION_REFRESH] = {"refresh", "a duplicate renews its window (last) or does not (first)", NULL,
                         refresh_names, 0, 1, SEEN_CHOICE, AT(refresh), 0},
-    [OPTION_OVERLOAD] = {"overload", "when a window holds more keys than planned", overload_names,
-                         0, 3, SEEN_CHOICE, AT(overload), 0},
-    [OPTION_HASH] = {"hash", "key to digest; siphash for hostile keys", hash_names, 0, 3,
+    [OPTION_OVERLOAD] = {"overload", "when a window holds more keys than planned", NULL,
+                         overload_names, 0, 3, SEEN_CHOICE, AT(overload), 0},
+    [OPTION_HASH] = {"hash", "key to digest; siphash for hostile keys", NULL, hash_names, 0, 3,
                      SEEN_CHOICE, AT(hash), 0},
-    [OPTION_SEED] = {"seed", "of the hash (default: drawn anew)", NULL, 0, 18446744073709551615.0,
-                     SEEN_COUNT, AT(seed), 0},
-    [OPTION_SHARDS] = {"shards", "independent structures, chosen by the key", NULL, 1, 1024,
+    [OPTION_SEED] = {"seed", "of the hash (default: drawn anew)", NULL, NULL, 0,
+                     18446744073709551615.0, SEEN_COUNT, AT(seed), 0},
+    [OPTION_SHARDS] = {"shards", "independent structures, chosen by the key", NULL, NULL, 1, 1024,
                        SEEN_COUNT, AT(shards), 0},
-    [OPTION_K] = {"k", "probes a key", NULL, 1, 64, SEEN_COUNT, AT(k), 1},
-    [OPTION_LINES] = {"lines", "64-byte lines a shard (exact: keys; 0: no limit)", NULL, 0,
+    [OPTION_K] = {"k", "probes a key", PROBING, NULL, 1, 64, SEEN_COUNT, AT(k), 1},
+    [OPTION_LINES] = {"lines", "64-byte lines a shard (exact: keys; 0: no limit)", NULL, NULL, 0,
                       4398046511104.0, SEEN_COUNT, AT(lines), 1},
-    [OPTION_WIDTH] = {"width", "bits of a counter (counting: 2 to 16; default 4)", NULL, 1, 64,
+    [OPTION_WIDTH] = {"width", "bits of a counter (2 to 16; default 4)", "counting", NULL, 1, 64,
                       SEEN_COUNT, AT(width), 1},
-    [OPTION_STAMP] = {"stamp", "bits of a time stamp", NULL, 2, 56, SEEN_COUNT, AT(stamp), 1},
-    [OPTION_TICKS] = {"ticks", "steps a stamped window of time is cut into (default 1024)", NULL, 1,
-                      1048576, SEEN_COUNT, AT(ticks), 1},
-    [OPTION_MAX] = {"max", "stable: value of a cell just set", NULL, 1, 255, SEEN_COUNT, AT(max),
+    [OPTION_STAMP] = {"stamp", "bits of a time stamp", STAMPED, NULL, 2, 56, SEEN_COUNT, AT(stamp),
+                      1},
+    [OPTION_TICKS] = {"ticks", "steps a window of time is cut into (default 1024)", STAMPED, NULL,
+                      1, 1048576, SEEN_COUNT, AT(ticks), 1},
+    [OPTION_MAX] = {"max", "value of a cell just set", "stable", NULL, 1, 255, SEEN_COUNT, AT(max),
                     1},
-    [OPTION_P] = {"p", "stable: cells decremented a record", NULL, 0, 1e15, SEEN_COUNT, AT(p), 1},
-    [OPTION_DECREMENT] = {"decrement", "stable: cells side by side (run) or each anywhere",
+    [OPTION_P] = {"p", "cells decremented a record", "stable", NULL, 0, 1e15, SEEN_COUNT, AT(p), 1},
+    [OPTION_DECREMENT] = {"decrement", "cells side by side (run) or each anywhere", "stable",
                           decrement_names, 0, 1, SEEN_CHOICE, AT(decrement), 1},
-    [OPTION_GAPS] = {"gaps", "decaying: longest gap between repeats expected (default 1e9)", NULL,
-                     2, 1e15, SEEN_COUNT, AT(gaps), 0},
-    [OPTION_LAMBDA] = {"lambda", "cells in each of two tables (timed-cuckoo: 2 a key)", NULL, 4,
+    [OPTION_GAPS] = {"gaps", "longest gap between repeats expected (default 1e9)",
+                     "stable, lru, clock, fp-lru", NULL, 2, 1e15, SEEN_COUNT, AT(gaps), 0},
+    [OPTION_LAMBDA] = {"lambda", "cells in each of two tables (2 a key)", "timed-cuckoo", NULL, 4,
                        1e15, SEEN_COUNT, AT(lambda), 1},
-    [OPTION_SIGNATURE] = {"signature", "bits of a signature (timed-cuckoo)", NULL, 0, 48,
+    [OPTION_SIGNATURE] = {"signature", "bits of a signature", "timed-cuckoo", NULL, 0, 48,
                           SEEN_COUNT, AT(signature), 1},
-    [OPTION_MOVES] = {"moves", "moves to make room for a key (timed-cuckoo: 64)", NULL, 1, 256,
+    [OPTION_MOVES] = {"moves", "moves to make room for a key (64)", "timed-cuckoo", NULL, 1, 256,
                       SEEN_COUNT, AT(moves), 1},
+    [OPTION_VLA] = {"vla", "1: tables in an array of variable bit length", "timed-cuckoo",
+                    vla_names, 0, 1, SEEN_CHOICE, AT(vla), 1},
+    [OPTION_BY] = {"by", "sub-windows side by side, or added to one sum and subtracted", "counting",
+                   by_names, 0, 1, SEEN_CHOICE, AT(by), 1},
+    [OPTION_BITS] = {"bits", "bits of a key", "bitvector, substrings", NULL, 1, 128, SEEN_COUNT,
+                     AT(bits), 1},
+    [OPTION_SUBSTRING] = {"substring", "bits of a substring of a key", "substrings", NULL, 1, 40,
+                          SEEN_COUNT, AT(substring), 1},
+    [OPTION_GENERATIONS] = {"generations", "that a window spans", "age-partitioned", NULL, 1, 255,
+                            SEEN_COUNT, AT(generations), 1},
 };
 
 const struct seen_option *seen_options(size_t *n) {
@@ -70,6 +86,18 @@ int options_find(const char *name, size_t len) {
 
 bool options_has(const struct seen_spec *spec, enum option option) {
     return spec->set >> option & 1;
+}
+
+bool options_serve(enum option option, const char *filter) {
+    const char *name = table[option].of;
+    size_t len = strlen(filter);
+    if (!name) return true;
+    for (; *name; name += strspn(name, ", ")) {
+        size_t n = strcspn(name, ",");
+        if (n == len && !memcmp(name, filter, n)) return true;
+        name += n;
+    }
+    return false;
 }
 
 void options_mark(struct seen_spec *spec, enum option option) {

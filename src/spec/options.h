@@ -31,11 +31,17 @@ enum option {
     OPTION_LAMBDA,
     OPTION_SIGNATURE,
     OPTION_MOVES,
+    OPTION_VLA,
+    OPTION_BY,
+    OPTION_BITS,
+    OPTION_SUBSTRING,
+    OPTION_GENERATIONS,
     OPTION_COUNT
 };
 
 int options_find(const char *name, size_t len); /* its row, or -1 */
 bool options_has(const struct seen_spec *, enum option);
-void options_mark(struct seen_spec *, enum option); /* as given */
+bool options_serve(enum option, const char *filter); /* is it for that structure? */
+void options_mark(struct seen_spec *, enum option);  /* as given */
 
 #endif

@@ -113,7 +113,7 @@ static int set_choice(uint32_t *value, const struct seen_option *o, const char *
 
 static int set_name(char *value, const char *text, size_t len, size_t where, struct seen_error *e) {
     if (!registry_known(text, len)) {
-        char names[100];
+        char names[200];
         registry_names(names, sizeof names);
         return error_set(e, SEEN_EINVAL, where, "filter='%.*s' is not known; choose one of %s",
                          len > 40 ? 40 : (int)len, text, names);
@@ -172,8 +172,10 @@ static int unknown_option(const char *name, size_t len, size_t where, struct see
     size_t n;
     const struct seen_option *o = seen_options(&n);
     for (size_t i = 0, at = 0; i < n; at = strlen(names), i++)
-        snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", o[i].name);
-    return error_set(e, SEEN_EINVAL, where, "there is no option '%.*s'; the options are %s",
+        if (!o[i].geometry)
+            snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", o[i].name);
+    return error_set(e, SEEN_EINVAL, where,
+                     "there is no option '%.*s'; the options are %s and those of single structures",
                      len > 40 ? 40 : (int)len, name, names);
 }
 

@@ -150,12 +150,8 @@ static void also_with_any_number_of_probes(const struct law_case *c) {
     struct registry_choice choice;
     if (!measurable(c)) return;
     registry_pick(c->window, c->structure, 0, &choice);
-    uint32_t most = choice.filter ? choice.filter->k_most : 0;
-    if (c->window == SEEN_SLIDING) {
-        struct seen_plan plan;
-        plan_for(&plan, c, "fp=.01");
-        most = plan.spec.set >> OPTION_K & 1 ? 64 : 0;
-    }
+    uint32_t most = choice.filter ? choice.filter->k_most : 64;
+    if (!options_serve(OPTION_K, c->structure)) return;
     for (uint32_t k = 1; k <= most; k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / 3) {
         struct seen_plan plan;
         char more[64];
@@ -171,7 +167,8 @@ static void also_with_any_number_of_probes(const struct law_case *c) {
 static void also_in_shards(const struct law_case *c) {
     static const char *const more[] = {"fp=.0001 shards=16", "fp=.01 shards=2",
                                        "k=16 fp=.001 shards=8"};
-    for (size_t i = 0; measurable(c) && i < 3; i++) {
+    size_t n = options_serve(OPTION_K, c->structure) ? 3 : 2;
+    for (size_t i = 0; measurable(c) && i < n; i++) {
         struct seen_plan plan;
         plan_for(&plan, c, more[i]);
         measure(&plan, load_for(c, &plan, 300000), SEEDS, .02);

@@ -307,7 +307,7 @@ static void every_cpu_gives_the_same_bytes(const struct law_case *c) {
     for (size_t i = 0; (window = law_window(c->window, i)); i++) {
         cpu_case(c, window, "fp=.1", law_next(&rng));
         cpu_case(c, window, "fp=.1 refresh=first shards=2", law_next(&rng));
-        for (int k = 1; k <= 24 && !(c->traits & (SEEN_GROWS | SEEN_NO_FP)); k++) {
+        for (int k = 1; k <= 24 && options_serve(OPTION_K, c->structure); k++) {
             char more[32] = "k=";
             more[2] = (char)(k < 10 ? '0' + k : '0' + k / 10);
             if (k >= 10) more[3] = (char)('0' + k % 10);

@@ -168,7 +168,7 @@ static void what_makes_no_sense_is_refused(void **state) {
     (void)state;
     refused("landmark filter=counting width=1", "width=2 to 16");
     refused("landmark filter=counting width=17", "width=2 to 16");
-    refused("landmark filter=bloom width=4", "width= is for filter=counting");
+    refused("landmark filter=bloom width=4", "width= is for filter=counting only");
     refused("jumping:1000/40 filter=counting width=16", "30 sub-windows at most");
     struct seen_spec spec;
     struct seen_plan plan;
