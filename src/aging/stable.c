@@ -28,6 +28,7 @@
 #include "filter/cells.h"
 #include "plan/decaying.h"
 #include "plan/plan.h"
+#include "plan/theory.h"
 #include "plan/theory_stable.h"
 
 #include <math.h>
@@ -271,10 +272,7 @@ static double fp_now(const struct window *w) {
     return pow((double)s->set / cells_of(spec, spec->lines), (double)spec->k);
 }
 
-static double odds_now(const struct window *w) {
-    double fp = fp_now(w);
-    return fp < .999999 ? fp / (1 - fp) : 1e6;
-}
+static double odds_now(const struct window *w) { return theory_odds(fp_now(w)); }
 
 /* Each record called new stands for fp/(1-fp) that were new and called duplicates.  Missed
  * duplicates are among them, so this is an upper bound where keys come back. */
