@@ -7,7 +7,7 @@
 extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact,
     filter_counting;
 extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
-extern const struct window_ops aging_stable, aging_lru, aging_clock;
+extern const struct window_ops aging_stable, aging_lru, aging_clock, aging_fp_lru;
 extern const struct window_ops aging_timing, aging_timed_cuckoo;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
@@ -29,6 +29,7 @@ static const struct {
     {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
     {SEEN_DECAYING, &aging_lru, "lru"},
     {SEEN_DECAYING, &aging_clock, "clock"},
+    {SEEN_DECAYING, &aging_fp_lru, "fp-lru"},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

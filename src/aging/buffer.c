@@ -2,6 +2,7 @@
 
 #include "error.h"
 #include "plan/decaying.h"
+#include "plan/theory_buffer.h"
 
 #include <math.h>
 
@@ -30,6 +31,6 @@ int buffer_plan(struct seen_plan *plan, uint64_t state, uint64_t slot, struct se
     plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST;
     plan->capacity = room * spec->shards;
     plan->fp_full = plan->fp_mean = ldexp((double)room, -128);
-    plan->fn = fmax(0, 1 - log((double)room) / log(decaying_gaps(spec)));
+    plan->fn = theory_buffer_fn_spread((double)room, decaying_gaps(spec));
     return 0;
 }
