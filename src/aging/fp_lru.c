@@ -17,8 +17,7 @@
  *            are not, and each of them is called new three times in four.
  * Cost       lru's, and two multiplications a key that is not in the buffer.
  */
-#include "bits.h"
-#include "detector.h"
+#include "aging/buffer.h"
 #include "plan/plan.h"
 #include "plan/theory.h"
 #include "plan/theory_buffer.h"
@@ -56,7 +55,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
-    aging_lru.find(w, n, d, at, age);
+    buffer_ages(w, n, d, at, age);
     for (size_t i = 0; i < n; i++)
         if (age[i] == SEEN_NEVER && coin(&w->plan->spec, d[i], at)) age[i] = 1;
 }
@@ -66,24 +65,19 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct seen_spec *spec = &w->plan->spec;
     double share = 1 / (double)spec->shards;
-    aging_lru.stats(w, at, out);
+    buffer_stats(w, at, out);
     out->fp_now += spec->fp * share;
     out->expected_false += (double)out->unique * theory_odds(spec->fp) * share;
 }
 
 /* -- the rest is lru's -------------------------------------------------------------------- */
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
-    return aging_lru.size(plan, none);
-}
-static void init(struct window *w) { aging_lru.init(w); }
-static void destroy(struct window *w) { aging_lru.destroy(w); }
-static void landmark(struct window *w, uint64_t at) { aging_lru.landmark(w, at); }
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     return aging_lru.forget(w, n, d, at);
 }
-static void clear_counters(struct window *w) { aging_lru.clear_counters(w); }
+
 static int save(const struct window *w, struct seen_writer out) { return aging_lru.save(w, out); }
+
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     return aging_lru.load(w, at, in, limit, e);
@@ -92,15 +86,15 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_fp_lru = {
     .name = "decaying",
     .plan = plan,
-    .size = size,
-    .init = init,
-    .destroy = destroy,
+    .size = buffer_size,
+    .init = buffer_init,
+    .destroy = buffer_destroy,
     .observe = observe,
     .find = find,
-    .landmark = landmark,
+    .landmark = buffer_landmark,
     .forget = forget,
     .stats = stats,
-    .clear_counters = clear_counters,
+    .clear_counters = buffer_clear_counters,
     .save = save,
     .load = load,
 };
