@@ -13,7 +13,8 @@
  *   law_memory.c     bytes = plan; the k-th allocation fails, for every k; mem= holds, and what
  *                    is forgotten is counted
  *   law_merge.c      merged = both streams in one; refused where spec or seed differ
- *   law_decaying.c   false positives against "ever seen"; stable against its closed forms
+ *   law_decaying.c   false positives against "ever seen"
+ *   law_stable.c     the Stable Bloom filter against its closed forms
  *   law_buffer.c     lru, clock and fp-lru against stack distances
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
 #ifndef LAW_H

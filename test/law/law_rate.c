@@ -268,6 +268,48 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
               runs);
 }
 
+/* -- duplicates --------------------------------------------------------------------------- */
+
+enum order { NO_DUPLICATES, FROM_ANYWHERE, OF_THE_LAST, IN_ONE_BURST, ORDERS };
+
+/* How many duplicates come before the i-th new one of n keys, and from how many keys back. */
+static uint64_t duplicates_before(enum order order, uint64_t i, uint64_t n, uint64_t *reach,
+                                  uint64_t *rng) {
+    *reach = order == OF_THE_LAST && i > 5 ? 5 : i;
+    if (order == NO_DUPLICATES || i == 0) return 0;
+    return order == IN_ONE_BURST ? (i == n / 2 ? n : 0) : law_below(rng, 4);
+}
+
+/* Which new keys are called duplicates hangs on the order in which keys come first, and not on
+ * where duplicates lie between. */
+static void duplicates_make_no_false_positives(const struct law_case *c) {
+    enum { KEYS = 8000 };
+    static uint8_t wrong[ORDERS][KEYS];
+    if (c->window != SEEN_LANDMARK || !measurable(c)) return;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        for (enum order order = 0; order < ORDERS; order++) {
+            uint64_t rng = law_seed() * 100 + seed, reach;
+            seen_detector *d = law_make("landmark filter=%s items=8000 fp=.05 seed=%llu",
+                                        c->structure, (unsigned long long)seed);
+            for (uint64_t i = 0; i < KEYS; i++) {
+                uint64_t n = duplicates_before(order, i, KEYS, &reach, &rng);
+                for (; n > 0; n--) {
+                    seen_digest old = law_digest(i - 1 - law_below(&rng, reach), seed);
+                    uint8_t verdict;
+                    seen_observe(d, 1, &old, NULL, &verdict);
+                    law_check(verdict, "a duplicate was missed");
+                }
+                seen_digest key = law_digest(i, seed);
+                seen_observe(d, 1, &key, NULL, &wrong[order][i]);
+            }
+            seen_free(d);
+            law_check(!memcmp(wrong[order], wrong[0], KEYS),
+                      "duplicates in order %d make other false positives", order);
+        }
+        law_check(memchr(wrong[0], SEEN_DUPLICATE, KEYS), "nothing was false");
+    }
+}
+
 /* -- beyond 2^32 bits --------------------------------------------------------------------- */
 
 static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
@@ -294,6 +336,7 @@ int main(void) {
         {"any stretch of a sliding window errs as predicted",
          any_stretch_of_the_window_errs_as_predicted, false},
         {"the statistics know how many were false", the_statistics_know_how_many_were_false, false},
+        {"duplicates make no false positives", duplicates_make_no_false_positives, false},
         {"a filter of 5e9 bits errs as predicted (SEEN_LONG=1)",
          a_filter_of_5e9_bits_errs_as_predicted, false},
     };
