@@ -157,8 +157,8 @@ static void fp_lru_is_lru_and_a_coin(const struct law_case *c) {
         double q = plan.spec.fp, coins = sum.fp.trials + sum.fn.trials;
         coins_agree("false positives", &sum.fp, q);
         coins_agree("false negatives of lru's", &sum.fn, theory_buffer_fn_coin(1, q));
-        if (m < 2)
-            law_check(sum.fn.trials == sum.expected, "lru missed %.0f, by distance %.0f",
+        if (plan.spec.refresh == SEEN_REFRESH_LAST && plan.spec.shards == 1)
+            law_check(fabs(sum.fn.trials - sum.expected) < .5, "lru missed %.0f, by distance %.0f",
                       sum.fn.trials, sum.expected);
         struct coins told = {coins, sum.told / theory_odds(q)}; /* the records called new */
         coins_agree("expected_false", &told, 1 - q);
@@ -189,7 +189,7 @@ static void toss(enum axis axis, double q, uint8_t *up, uint64_t n) {
 
 static void coins_fall_each_for_itself(const struct law_case *c) {
     enum { COINS = 40000 };
-    static const double rates[] = {.5, .1, .01};
+    static const double rates[] = {.5, .1, .03};
     static uint8_t up[COINS];
     for (int r = 0; is_fp_lru(c) && r < 3; r++)
         for (enum axis axis = NUMBERS; axis < AXES; axis++) {
