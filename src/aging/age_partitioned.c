@@ -1,4 +1,5 @@
-/* age_partitioned - the Age-Partitioned Bloom filter: slices of different age, a run of which tells.
+/* age_partitioned - the Age-Partitioned Bloom filter: slices of different age, a run of which
+ * tells.
  *
  * Idea       The window is cut into l generations.  There are k+l slices, Bloom filters of one
  *            probe.  A key is added to the k youngest; when a generation ends the oldest slice
@@ -143,8 +144,8 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
     double fill[SLICES];
     int bad = plan_keys(&keys, spec, e);
     if (bad) return bad;
-    double each = keys ? (double)keys / (double)spec->shards
-                       : fit_keys(fit, &shape, spec->fp, shape.k);
+    double each =
+        keys ? (double)keys / (double)spec->shards : fit_keys(fit, &shape, spec->fp, shape.k);
     struct filling f = {&shape, SCATTER * each, spec->shards, 1};
     plan->fp_mean = theory_mean(rate_at, &f, 1);
     plan->slack = (double)reach / (double)spec->length - 1;
@@ -335,8 +336,7 @@ static uint8_t observe_one(struct window *w, seen_digest d, const struct cells_p
     struct state *s = w->state;
     uint32_t run = youngest_run(w, now(s), d, probe);
     bool seen = run != FILTER_NONE;
-    for (uint32_t i = 0; i < s->k && run && !(seen && s->first); i++)
-        add(w, now(s), probe[i], i);
+    for (uint32_t i = 0; i < s->k && run && !(seen && s->first); i++) add(w, now(s), probe[i], i);
     if (!seen && ++s->pieces.fresh >= s->pieces.until) close_piece(s);
     return seen;
 }
@@ -377,8 +377,8 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
     for (size_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < s->k; j++) probe[j] = probe_of(s, y, d[i], j);
         uint32_t run = youngest_run(w, y, d[i], probe);
-        age[i] = run == FILTER_NONE ? SEEN_NEVER
-                                    : ring_age(&w->plan->spec, s->step, start, at, run);
+        age[i] =
+            run == FILTER_NONE ? SEEN_NEVER : ring_age(&w->plan->spec, s->step, start, at, run);
     }
 }
 
@@ -429,11 +429,9 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)at;
     struct state *s = w->state;
     uint64_t first = s->ring.boundary;
-    if (in.read(in.ctx, &s->ring, sizeof s->ring) ||
-        in.read(in.ctx, &s->pieces, sizeof s->pieces))
+    if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, &s->pieces, sizeof s->pieces))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (!ring_sane(&s->ring, &w->plan->spec, s->step, first, s->slices) ||
-        !pieces_sane(&s->pieces))
+    if (!ring_sane(&s->ring, &w->plan->spec, s->step, first, s->slices) || !pieces_sane(&s->pieces))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     int bad = table_load(&w->filter, s->ring.generation, in, limit, e);
     if (bad) return bad;
