@@ -206,22 +206,87 @@ static bool matches(const struct window *w, struct youngest y, struct cells_prob
            line[p.cell >> 6] >> (p.cell & 63) & 1;
 }
 
-/* The first slice of the youngest run that holds a key, FILTER_NONE if none does.  `probe`: its
- * first k. */
-static uint32_t youngest_run(const struct window *w, struct youngest y, seen_digest d,
-                             const struct cells_probe *probe) {
+/* -- the search for the youngest run ------------------------------------------------------ */
+
+/* It tests the oldest slice of a run first; where that misses, so do all runs that contain it. */
+struct search {
+    seen_digest key;
+    uint32_t first;      /* the first run that the youngest k slices leave possible; 0: they hold */
+    uint32_t start, low; /* first slice of the run in question; that down to which it is untested */
+    uint32_t next; /* slice next-1 is tested next: low if none is, and the run `start` holds */
+    struct cells_probe probe; /* of that slice */
+};
+
+/* Fetches what is tested next; where there is no run left, `start` is FILTER_NONE. */
+static void aim(const struct window *w, struct youngest y, struct search *q) {
     const struct state *s = w->state;
-    uint32_t start = 0, low = 0; /* slices [low, start+k) are still to be tested */
-    while (start + s->k <= s->slices) {
-        uint32_t i = start + s->k;
-        for (; i > low; i--)
-            if (!matches(w, y, i <= s->k ? probe[i - 1] : probe_of(s, y, d, i - 1), i - 1)) break;
-        if (i == low) return start;
-        low = start + s->k;
-        start = i;
+    if (q->next > s->slices) {
+        q->start = FILTER_NONE;
+        q->next = q->low;
+    } else if (q->next > q->low) {
+        q->probe = probe_of(s, y, q->key, q->next - 1);
+        __builtin_prefetch(table_line(&w->filter, q->probe.line));
     }
-    return FILTER_NONE;
 }
+
+static uint32_t first_run(const struct window *w, struct youngest y,
+                          const struct cells_probe *probe) {
+    uint32_t i = w->filter.shape.k;
+    while (i > 0 && matches(w, y, probe[i - 1], i - 1)) i--;
+    return i;
+}
+
+static struct search search_from(const struct window *w, struct youngest y, seen_digest key,
+                                 uint32_t first) {
+    uint32_t k = w->filter.shape.k;
+    struct search q = {.key = key, .first = first, .start = first, .low = k, .next = first + k};
+    aim(w, y, &q);
+    return q;
+}
+
+/* Tests one slice.  True if more are to be. */
+static bool search_on(const struct window *w, struct youngest y, struct search *q) {
+    uint32_t k = w->filter.shape.k;
+    if (matches(w, y, q->probe, q->next - 1)) {
+        q->next--;
+    } else {
+        q->low = q->start + k;
+        q->start = q->next;
+        q->next += k;
+    }
+    aim(w, y, q);
+    return q->next > q->low;
+}
+
+/* The first slice of the youngest run that holds a key, FILTER_NONE if none does.  `probe`: of its
+ * first k. */
+static uint32_t youngest_run(const struct window *w, struct youngest y, seen_digest key,
+                             const struct cells_probe *probe) {
+    struct search q = search_from(w, y, key, first_run(w, y, probe));
+    while (q.next > q.low) search_on(w, y, &q);
+    return q.start;
+}
+
+/* Several side by side, so that none waits for memory. */
+static void youngest_runs(const struct window *w, struct youngest y, struct search *q, size_t n) {
+    uint8_t open[CELLS_GROUP];
+    size_t left = 0;
+    for (size_t i = 0; i < n; i++) {
+        open[left] = (uint8_t)i;
+        left += q[i].next > q[i].low;
+    }
+    while (left > 0) {
+        n = left;
+        left = 0;
+        for (size_t i = 0; i < n; i++) {
+            uint8_t one = open[i];
+            open[left] = one;
+            left += search_on(w, y, &q[one]);
+        }
+    }
+}
+
+/* -- adding ------------------------------------------------------------------------------- */
 
 static void renew(uint64_t *line, uint64_t generation) {
     memset(line, 0, 64);
@@ -322,32 +387,32 @@ static void destroy(struct window *w) { (void)w; }
 
 /* -- work --------------------------------------------------------------------------------- */
 
-static void fetch(const struct window *w, seen_digest d, struct cells_probe *probe) {
-    const struct state *s = w->state;
-    for (uint32_t i = 0; i < s->k; i++) {
-        probe[i] = probe_of(s, now(s), d, i);
-        __builtin_prefetch(table_line(&w->filter, probe[i].line), 1);
-    }
-    for (uint32_t i = 2 * s->k - 1; i < s->slices; i += s->k) /* where misses lead the search */
-        __builtin_prefetch(table_line(&w->filter, probe_of(s, now(s), d, i).line));
-}
-
-static uint8_t observe_one(struct window *w, seen_digest d, const struct cells_probe *probe) {
+static uint8_t observe_one(struct window *w, const struct cells_probe *probe, uint32_t run) {
     struct state *s = w->state;
-    uint32_t run = youngest_run(w, now(s), d, probe);
     bool seen = run != FILTER_NONE;
     for (uint32_t i = 0; i < s->k && run && !(seen && s->first); i++) add(w, now(s), probe[i], i);
     if (!seen && ++s->pieces.fresh >= s->pieces.until) close_piece(s);
     return seen;
 }
 
-/* Records of one generation. */
-static void observe_run(struct window *w, size_t n, const seen_digest *d, uint8_t *verdict) {
+/* Some records of one generation.  They are searched for together; then in order, anew if one
+ * before has changed what the youngest slices say. */
+static void observe_group(struct window *w, size_t n, const seen_digest *d, uint8_t *verdict) {
+    const struct state *s = w->state;
+    struct youngest y = now(s);
     struct cells_probe probe[CELLS_GROUP][K_MOST];
-    for (size_t i = 0; i < n; i += CELLS_GROUP) {
-        size_t group = bits_min(n - i, CELLS_GROUP);
-        for (size_t j = 0; j < group; j++) fetch(w, d[i + j], probe[j]);
-        for (size_t j = 0; j < group; j++) verdict[i + j] = observe_one(w, d[i + j], probe[j]);
+    struct search q[CELLS_GROUP];
+    for (size_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < s->k; j++) {
+            probe[i][j] = probe_of(s, y, d[i], j);
+            __builtin_prefetch(table_line(&w->filter, probe[i][j].line), 1);
+        }
+    for (size_t i = 0; i < n; i++) q[i] = search_from(w, y, d[i], first_run(w, y, probe[i]));
+    youngest_runs(w, y, q, n);
+    for (size_t i = 0; i < n; i++) {
+        bool changed = first_run(w, y, probe[i]) != q[i].first;
+        uint32_t run = changed ? youngest_run(w, y, d[i], probe[i]) : q[i].start;
+        verdict[i] = observe_one(w, probe[i], run);
     }
 }
 
@@ -357,7 +422,8 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     for (size_t i = 0; i < n;) {
         if (at[i] >= s->ring.boundary) advance_to(w, at[i]);
         size_t run = ring_run(&s->ring, n - i, at + i);
-        observe_run(w, run, d + i, verdict + i);
+        run = bits_min(run, CELLS_GROUP);
+        observe_group(w, run, d + i, verdict + i);
         i += run;
     }
 }

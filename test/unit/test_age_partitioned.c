@@ -1,5 +1,5 @@
-/* The Age-Partitioned Bloom filter: its formulas against enumeration and chance, and what happens to
- * keys that leave the window, which the law tests do not look at. */
+/* The Age-Partitioned Bloom filter: its formulas against enumeration and chance, and what happens
+ * to keys that leave the window, which the law tests do not look at. */
 #include "plan/theory_age.h"
 
 #include "seen.h"
