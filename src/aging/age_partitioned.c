@@ -29,8 +29,8 @@
  *            so a key's bits stay where they are while its slices age.
  * Example    N = 8, k = 2, l = 4: a generation is 2 records, and there are 6 slices.  Records 0 and
  *            1 are added to slices 0 and 1, which are slices 4 and 5 for records 8 and 9: both are
- *            found.  At record 10 slice 5 has left, and a key needs two bits of others, or one if
- *            its other slice still stands; at record 12 both are gone.
+ *            found.  For records 10 and 11 one of the two has left, and the other is slice 5: they
+ *            are found if slice 4 matches by chance.  At record 12 both have left.
  * Cost       k cache lines a new record, and those of the search beyond: it tests the oldest slice
  *            of a run first and passes over all runs with a miss.  A generation's begin sweeps a
  *            2^15th of the table, a landmark or a silence k+l of them.
@@ -38,9 +38,8 @@
 #include "detector.h"
 #include "error.h"
 #include "filter/cells.h"
+#include "plan/age.h"
 #include "plan/plan.h"
-#include "plan/theory.h"
-#include "plan/theory_age.h"
 #include "window/pieces.h"
 #include "window/ring.h"
 
@@ -48,10 +47,7 @@
 
 #define K_MOST     THEORY_AGE_K
 #define SLICES     THEORY_AGE_SLICES
-#define L_MOST     255
 #define PROBE_DRAW (DETECTOR_SHARD_DRAW + 1)
-
-_Static_assert(K_MOST + L_MOST <= SLICES, "slices are counted in an array");
 
 struct state {
     struct ring ring;
@@ -68,110 +64,10 @@ static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
     return STATE_BYTES + plan->spec.lines * 64;
 }
 
-/* -- planning ----------------------------------------------------------------------------- */
-
-/* generations=, or 5k for a slack of about 1/5; no more than it takes, a generation being a whole
- * number of records or microseconds. */
-static uint32_t generations_of(const struct filter_shape *shape) {
-    uint64_t l = shape->generations ? shape->generations : bits_min(5 * shape->k, L_MOST);
-    uint64_t step = bits_ceil_div(shape->length, bits_max(1, bits_min(l, shape->length)));
-    return (uint32_t)bits_ceil_div(shape->length, step);
-}
-
-static uint64_t step_of(const struct filter_shape *shape) {
-    return bits_ceil_div(shape->length, generations_of(shape));
-}
-
-static uint64_t granule(const struct filter_shape *shape) {
-    return shape->k + generations_of(shape);
-}
-
-/* The rates of the planner are of so much of a window: over shards it lets these keys scatter, and
- * the fills of a run's k slices weigh 2k-1 generations in a triangle, which scatters as 1.5k even
- * ones do: .3 of the window where l is 5k. */
-#define SCATTER .3
-
-struct filling {
-    const struct filter_shape *shape;
-    double keys; /* in SCATTER of a window */
-    uint64_t shards;
-    double lead; /* of the youngest slice through its generation */
-};
-
-static void fills_of(const struct filling *f, double *fill) {
-    uint32_t slices = (uint32_t)granule(f->shape);
-    double m = (double)(f->shape->lines / slices * TABLE_BITS);
-    double share = (double)step_of(f->shape) / (double)f->shape->length;
-    theory_age_fill(fill, slices, f->shape->k, m, f->keys / SCATTER * share, f->lead);
-}
-
-static double rate_with(const void *ctx, double keys) {
-    struct filling f = *(const struct filling *)ctx;
-    double fill[SLICES];
-    f.keys = keys;
-    fills_of(&f, fill);
-    return theory_age(fill, (uint32_t)granule(f.shape), f.shape->k);
-}
-
-static double rate_at(const void *ctx, double lead) {
-    struct filling f = *(const struct filling *)ctx;
-    f.lead = lead;
-    return f.shards > 1 ? theory_scattered(rate_with, &f, f.keys) : rate_with(&f, f.keys);
-}
-
-static double fp(const struct filter_shape *shape, double keys) {
-    struct filling f = {.shape = shape, .lead = 1};
-    return rate_with(&f, keys);
-}
-
-static double touches(const struct filter_shape *shape) { return shape->k; }
-
-static const struct filter_ops sizing = {.name = "age-partitioned",
-                                         .traits = SEEN_NO_FN | SEEN_BY_NAME,
-                                         .k_most = K_MOST,
-                                         .live_most = 1,
-                                         .fp = fp,
-                                         .touches = touches,
-                                         .size = table_size,
-                                         .granule = granule};
-
-/* What follows from the geometry chosen. */
-static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    struct filter_shape shape = plan_shape(spec, fit->live);
-    uint32_t l = generations_of(&shape);
-    uint64_t keys, reach = (spec->k + l) * step_of(&shape) - (spec->unit == SEEN_RECORDS);
-    double fill[SLICES];
-    int bad = plan_keys(&keys, spec, e);
-    if (bad) return bad;
-    double each =
-        keys ? (double)keys / (double)spec->shards : fit_keys(fit, &shape, spec->fp, shape.k);
-    struct filling f = {&shape, SCATTER * each, spec->shards, 1};
-    plan->fp_mean = theory_mean(rate_at, &f, 1);
-    plan->slack = (double)reach / (double)spec->length - 1;
-    fills_of(&f, fill);
-    plan->touches = (double)spec->k + theory_age_probes(fill, (uint32_t)spec->k + l,
-                                                        (uint32_t)spec->k, (uint32_t)spec->k);
-    spec->generations = l;
-    options_mark(spec, OPTION_GENERATIONS);
-    return 0;
-}
-
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
-    struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, SCATTER, spec->shards};
-    plan->traits = sizing.traits;
-    int bad = plan_sliding(plan, SEEN_KEEP, e);
-    if (bad) return bad;
-    if (spec->generations > spec->length)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "a window of %llu cannot be cut into generations=%llu; give fewer",
-                         (unsigned long long)spec->length, (unsigned long long)spec->generations);
-    uint64_t fixed =
-        sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + STATE_BYTES);
-    bad = plan_filter(plan, &fit, fixed, e);
-    return bad ? bad : predict(plan, &fit, e);
+    uint64_t each = sizeof(struct window) + STATE_BYTES;
+    return age_plan(plan, sizeof(struct seen_detector) + 64 + plan->spec.shards * each, e);
 }
 
 /* -- slices ------------------------------------------------------------------------------- */
@@ -186,6 +82,7 @@ static struct youngest now(const struct state *s) {
     return (struct youngest){s->ring.generation, s->at};
 }
 
+/* And the other way round: the slice in a place. */
 static uint32_t place_of(const struct state *s, struct youngest y, uint32_t slice) {
     return y.at >= slice ? y.at - slice : y.at + s->slices - slice;
 }
@@ -229,21 +126,6 @@ static void aim(const struct window *w, struct youngest y, struct search *q) {
     }
 }
 
-static uint32_t first_run(const struct window *w, struct youngest y,
-                          const struct cells_probe *probe) {
-    uint32_t i = w->filter.shape.k;
-    while (i > 0 && matches(w, y, probe[i - 1], i - 1)) i--;
-    return i;
-}
-
-static struct search search_from(const struct window *w, struct youngest y, seen_digest key,
-                                 uint32_t first) {
-    uint32_t k = w->filter.shape.k;
-    struct search q = {.key = key, .first = first, .start = first, .low = k, .next = first + k};
-    aim(w, y, &q);
-    return q;
-}
-
 /* Tests one slice.  True if more are to be. */
 static bool search_on(const struct window *w, struct youngest y, struct search *q) {
     uint32_t k = w->filter.shape.k;
@@ -258,13 +140,27 @@ static bool search_on(const struct window *w, struct youngest y, struct search *
     return q->next > q->low;
 }
 
-/* The first slice of the youngest run that holds a key, FILTER_NONE if none does.  `probe`: of its
- * first k. */
-static uint32_t youngest_run(const struct window *w, struct youngest y, seen_digest key,
-                             const struct cells_probe *probe) {
-    struct search q = search_from(w, y, key, first_run(w, y, probe));
-    while (q.next > q.low) search_on(w, y, &q);
+/* The first slice of the youngest run that holds a key, FILTER_NONE if none does. */
+static uint32_t youngest_run(const struct window *w, struct youngest y, seen_digest key) {
+    struct search q = {.key = key, .next = w->filter.shape.k};
+    for (aim(w, y, &q); q.next > q.low;) search_on(w, y, &q);
     return q.start;
+}
+
+/* The same in two parts: in the youngest k slices, whose probes are known, and beyond. */
+static uint32_t first_run(const struct window *w, struct youngest y,
+                          const struct cells_probe *probe) {
+    uint32_t i = w->filter.shape.k;
+    while (i > 0 && matches(w, y, probe[i - 1], i - 1)) i--;
+    return i;
+}
+
+static struct search search_beyond(const struct window *w, struct youngest y, seen_digest key,
+                                   uint32_t first) {
+    uint32_t k = w->filter.shape.k;
+    struct search q = {.key = key, .first = first, .start = first, .low = k, .next = first + k};
+    aim(w, y, &q);
+    return q;
 }
 
 /* Several side by side, so that none waits for memory. */
@@ -335,8 +231,8 @@ static void sweep(struct window *w) {
     uint64_t i, end;
     for (table_slice(s->ring.generation, s->lines * s->slices, &i, &end); i < end; i++) {
         uint32_t place = (uint32_t)(i / s->lines);
-        uint32_t slice = s->at >= place ? s->at - place : s->at + s->slices - place;
-        uint64_t *line = table_line(&w->filter, i), begun = s->ring.generation - slice;
+        uint64_t *line = table_line(&w->filter, i);
+        uint64_t begun = s->ring.generation - place_of(s, now(s), place);
         if (table_stamp(line) != (uint16_t)begun) renew(line, begun);
     }
 }
@@ -375,10 +271,10 @@ static void init(struct window *w) {
     w->filter.shape = plan_shape(spec, 1);
     w->filter.block = (char *)w->state + STATE_BYTES;
     s->k = (uint32_t)spec->k;
-    s->slices = (uint32_t)granule(&w->filter.shape);
+    s->slices = age_slices(&w->filter.shape);
     s->lines = spec->lines / s->slices;
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
-    s->step = s->ring.boundary = step_of(&w->filter.shape);
+    s->step = s->ring.boundary = age_step(&w->filter.shape);
     s->ring.generation = s->slices;
     close_piece(s);
 }
@@ -407,11 +303,11 @@ static void observe_group(struct window *w, size_t n, const seen_digest *d, uint
             probe[i][j] = probe_of(s, y, d[i], j);
             __builtin_prefetch(table_line(&w->filter, probe[i][j].line), 1);
         }
-    for (size_t i = 0; i < n; i++) q[i] = search_from(w, y, d[i], first_run(w, y, probe[i]));
+    for (size_t i = 0; i < n; i++) q[i] = search_beyond(w, y, d[i], first_run(w, y, probe[i]));
     youngest_runs(w, y, q, n);
     for (size_t i = 0; i < n; i++) {
         bool changed = first_run(w, y, probe[i]) != q[i].first;
-        uint32_t run = changed ? youngest_run(w, y, d[i], probe[i]) : q[i].start;
+        uint32_t run = changed ? youngest_run(w, y, d[i]) : q[i].start;
         verdict[i] = observe_one(w, probe[i], run);
     }
 }
@@ -439,10 +335,8 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
     const struct state *s = w->state;
     struct youngest y = youngest_at(s, at);
     uint64_t start = ring_start(&s->ring, s->step, at);
-    struct cells_probe probe[K_MOST];
     for (size_t i = 0; i < n; i++) {
-        for (uint32_t j = 0; j < s->k; j++) probe[j] = probe_of(s, y, d[i], j);
-        uint32_t run = youngest_run(w, y, d[i], probe);
+        uint32_t run = youngest_run(w, y, d[i]);
         age[i] =
             run == FILTER_NONE ? SEEN_NEVER : ring_age(&w->plan->spec, s->step, start, at, run);
     }

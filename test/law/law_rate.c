@@ -153,8 +153,10 @@ static void also_with_any_number_of_probes(const struct law_case *c) {
     registry_pick(c->window, c->structure, 0, &choice);
     uint32_t most = choice.filter ? choice.filter->k_most : 64;
     if (!options_serve(OPTION_K, c->structure)) return;
-    bool bits = c->window == SEEN_LANDMARK || options_serve(OPTION_GENERATIONS, c->structure);
-    for (uint32_t k = 1; k <= most; k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / 3) {
+    bool runs = options_serve(OPTION_GENERATIONS, c->structure);
+    bool bits = c->window == SEEN_LANDMARK || runs;
+    uint32_t skip = runs ? 1 : 3;
+    for (uint32_t k = 1; k <= most; k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / skip) {
         struct seen_plan plan;
         char more[64];
         uint64_t lines = bits ? 1008 : 16 * 504; /* else cells are of stamps or sub-windows */
