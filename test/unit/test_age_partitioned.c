@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -300,6 +301,30 @@ static void a_fifth_of_slack_costs_so_many_bits_a_key(void **state) {
     }
 }
 
+static void it_serves_by_name_or_by_its_option_only(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        int code;
+        bool chosen;
+    } rows[] = {{"sliding:1e6 fp=1e-3", SEEN_OK, false}, /* though it takes the least memory */
+                {"sliding:1e6 fp=1e-3 filter=age-partitioned", SEEN_OK, true},
+                {"sliding:1e6 fp=1e-3 generations=20", SEEN_OK, true},
+                {"sliding:5 generations=9", SEEN_EREFUSED, false},
+                {"sliding:1e6 overload=shrink generations=9", SEEN_EREFUSED, false},
+                {"sliding:1h generations=9", SEEN_EREFUSED, false},
+                {"jumping:100/5 filter=age-partitioned", SEEN_EREFUSED, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct seen_spec spec;
+        struct seen_plan plan;
+        struct seen_error e = {0};
+        assert_int_equal(seen_spec_parse(&spec, rows[i].spec, &e), 0);
+        int code = seen_plan_make(&plan, &spec, &e);
+        if (code != rows[i].code) fail_msg("%s: %d, %s", rows[i].spec, code, e.text);
+        if (!code) assert_int_equal(!strcmp(plan.filter, "age-partitioned"), rows[i].chosen);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rate_and_probes_are_those_of_all_patterns_enumerated),
@@ -309,6 +334,7 @@ int main(void) {
         cmocka_unit_test(a_key_is_found_for_l_generations_then_by_chance_until_k_more_are_over),
         cmocka_unit_test(beyond_the_slack_a_key_is_new_and_within_the_window_never),
         cmocka_unit_test(a_fifth_of_slack_costs_so_many_bits_a_key),
+        cmocka_unit_test(it_serves_by_name_or_by_its_option_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
