@@ -68,6 +68,9 @@ struct seen_detector {
 uint64_t detector_bytes(const struct seen_plan *, const struct window_ops *,
                         const struct filter_ops *);
 
+#define DETECTOR_SHARD_DRAW                                                                        \
+    64 /* of bits_draw; one that no probe uses: else that probe would see one shard's share */
+
 /* Clock of the record to come. */
 uint64_t detector_now(const seen_detector *, seen_time now);
 

@@ -157,10 +157,12 @@ static void a_query_foretells_and_changes_nothing(const struct law_case *c) {
 
 /* -- ages --------------------------------------------------------------------------------- */
 
-/* How far a reported age may lie below the true one: a generation, less one. */
+/* How far a reported age may lie below the true one: a generation, less one; any number of them
+ * where a run of slices tells, which may begin with younger ones by chance. */
 static uint64_t coarseness(const struct seen_plan *plan) {
     const struct seen_spec *s = &plan->spec;
-    if (s->window == SEEN_LANDMARK || s->window == SEEN_DECAYING) return UINT64_MAX / 2;
+    if (s->window == SEEN_LANDMARK || s->window == SEEN_DECAYING || s->generations)
+        return UINT64_MAX / 2;
     return (uint64_t)(plan->slack * (double)s->length + .5);
 }
 
