@@ -35,6 +35,13 @@ static inline uint64_t bits_min(uint64_t a, uint64_t b) { return a < b ? a : b; 
 static inline uint64_t bits_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t bits_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+/* How many bits are 1; the same code on every machine. */
+static inline uint32_t bits_popcount(uint64_t x) {
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    return (uint32_t)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+}
+
 /* How many of n bytes, each 0 or 1, are 1. */
 static inline size_t bits_count(const uint8_t *bytes, size_t n) {
     size_t i = 0, sum = 0;
