@@ -65,7 +65,8 @@ static uint64_t bits_at(const uint64_t *words, int bit) {
 
 static uint64_t below(uint32_t bit) { return ((uint64_t)1 << bit % 64) - 1; }
 
-/* Moves all bits from `from` on up by `by`; those that the gap is made of are left to be written. */
+/* Moves all bits from `from` on up by `by`; those that the gap is made of are left to be written.
+ */
 static void open_gap(uint64_t *words, uint32_t from, uint32_t by) {
     int first = (int)(from + by) / 64;
     if (first == LINE_WORDS) return;
@@ -78,10 +79,8 @@ static void open_gap(uint64_t *words, uint32_t from, uint32_t by) {
 static void close_gap(uint64_t *words, uint32_t from, uint32_t by) {
     uint32_t first = from / 64;
     uint64_t stays = below(from);
-    words[first] =
-        (words[first] & stays) | (bits_at(words, (int)(first * 64 + by)) & ~stays);
-    for (uint32_t i = first + 1; i < LINE_WORDS; i++)
-        words[i] = bits_at(words, (int)(i * 64 + by));
+    words[first] = (words[first] & stays) | (bits_at(words, (int)(first * 64 + by)) & ~stays);
+    for (uint32_t i = first + 1; i < LINE_WORDS; i++) words[i] = bits_at(words, (int)(i * 64 + by));
 }
 
 void cuckoo_insert(struct cuckoo_cells *c, uint64_t i, struct cuckoo_key key) {

@@ -27,9 +27,9 @@
 
 struct cuckoo_cells {
     uint64_t cells, lines;
-    uint64_t parts;   /* that a sweep visits one by one: cells, or lines */
-    uint64_t at;      /* bytes from here to the first line */
-    uint64_t inverse; /* 2^64/positions, rounded up */
+    uint64_t parts;             /* that a sweep visits one by one: cells, or lines */
+    uint64_t at;                /* bytes from here to the first line */
+    uint64_t inverse;           /* 2^64/positions, rounded up */
     uint32_t stamp, key, entry; /* bits */
     uint32_t vla, positions, capacity;
 };

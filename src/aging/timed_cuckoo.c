@@ -1,19 +1,22 @@
 /* timed-cuckoo - a cuckoo table of time stamps: any window up to N, and when a key was last seen.
  *
  * Idea       One stamp a key instead of a Bloom filter's k: a key stands in one of its two places,
- * in table 0 or 1, and is known by the other place and a short signature.  Stored with it, the
- *            other place also says where to move it when its own is wanted.
+ *            in table 0 or 1, and is known by the other place and a short signature.  Stored with
+ *            it, the other place also says where to move it when its own is wanted.
  * Guarantee  No false negatives.  False positives n 2^-s/lambda^2 with n keys in two tables of
- * lambda cells and s bits of signature; ages are exact but for those.  Exact for N records; a
- *            window of time is cut into ticks= steps and reaches at most 2/ticks too far.
- *            overload=saturate: while a key that found no place may be in the window, keys that are
- *            not found are called duplicates.
+ *            lambda cells and s bits of signature; ages are exact but for those.  Exact for N
+ *            records; a window of time is cut into ticks= steps and reaches at most 2/ticks too
+ *            far.  overload=saturate: while a key that found no place may be in the window, keys
+ *            that are not found are called duplicates.
  * Refresh    last: a duplicate is stamped anew.  first: it is not.
  * Paper      Near-optimal Approximate Membership Query over Time-decaying Windows, INFOCOM 2013,
  *            §IV.  Its distance counts the current record: its w is our w-1.  Differences: an item
- * of the list L that comes again is looked for there too (the paper's insertion forgets to, and
- *            would list it again); both ends are tried before the list; L has a bounded size.
- * Layout     cells without gaps, table 0 and then table 1; 0 is the empty stamp (stamps.h).
+ *            of the list L that comes again is looked for there too (the paper's insertion forgets
+ *            to, and would list it again); both ends are tried before the list; L has a bounded
+ *            size, so one item a record is looked at for expiry, not the oldest.
+ * Layout     two tables of lambda cells, table 0 and then table 1 (cuckoo_cells.h): flat, or with
+ *            vla=1 in lines of variable length, where an empty cell costs one bit (§IV.B).  A key
+ *            that is wanted in a full line moves another one of the line, as it would the cell's.
  *
  *                cell   | stamp, b bits | place in the other table, log2 lambda | signature, s |
  *                L      | digest, 128 bits | logical stamp |   up to 64 of them
@@ -21,10 +24,12 @@
  *                x ──┬─ h0(x) ─► table 0 | . . . [t, h1(x), S(x)] . . |
  *                    └─ h1(x) ─► table 1 | . . . . or [t, h0(x), S(x)] |
  *
- * Example    N = 1e6, lambda = 2N: places of 21 bits twice are a signature of 42, so that even with
- *            s = 0 a new key is called a duplicate once in 4e6 times: 4N cells of 42 bits.
+ * Example    N = 1e6, lambda = 2N: places of 21 bits twice are a signature of 42, so that even
+ *            with s = 0 a new key is called a duplicate once in 4e6 times.  Flat, 4N cells of 42
+ *            bits are 168 bits a record of the window.  With vla=1 a line of 512 bits serves 36
+ *            cells, 9 of which hold a key, of the 11 it has room for: 57 bits a record.
  * Cost       two cache lines a record, some for moves (`moves` at most from either end), and the
- *            sweep: some 2 lambda/N cells, side by side.
+ *            sweep, side by side: some 2 lambda/N cells, or a line every 9 records or so.
  */
 #include "aging/timed_cuckoo.h"
 #include "error.h"

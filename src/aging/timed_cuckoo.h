@@ -5,8 +5,8 @@
 #include "aging/cuckoo_cells.h"
 #include "plan/plan.h"
 
-#define TIMED_CUCKOO_LIST       64  /* keys that found no place, kept aside */
-#define TIMED_CUCKOO_MOVES      64  /* by default */
+#define TIMED_CUCKOO_LIST       64 /* keys that found no place, kept aside */
+#define TIMED_CUCKOO_MOVES      64 /* by default */
 #define TIMED_CUCKOO_MOVES_MOST 256
 
 struct timed_cuckoo_listed {

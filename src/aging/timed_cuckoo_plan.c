@@ -2,7 +2,8 @@
  * timed_cuckoo.c.
  *
  * Two tables of lambda = 2 keys are asked for.  With less memory flat tables shrink, down to 1.05
- * cells a key; lines of variable length are filled by keys, not by cells, and would gain nothing. */
+ * cells a key; lines of variable length are filled by keys, not by cells, and would gain nothing.
+ */
 #include "aging/timed_cuckoo.h"
 #include "error.h"
 #include "plan/theory_sliding.h"
@@ -27,7 +28,8 @@ struct demand {
 static bool fits(struct seen_spec *spec, const struct demand *d, double lambda, double keys) {
     uint64_t bits = 0;
     spec->lambda = (uint64_t)lambda;
-    while (theory_timed_cuckoo(lambda, keys, (double)bits) > spec->fp && bits < CUCKOO_KEY_MOST) bits++;
+    while (theory_timed_cuckoo(lambda, keys, (double)bits) > spec->fp && bits < CUCKOO_KEY_MOST)
+        bits++;
     if (!options_has(spec, OPTION_SIGNATURE)) spec->signature = bits;
     return cells_bytes(spec) <= d->room;
 }
@@ -46,7 +48,8 @@ static int refuse(struct seen_plan *plan, const struct demand *d, uint64_t fixed
     uint64_t need = fixed + spec->shards * cells_bytes(spec);
     seen_print_size(bits_ceil_div(need, 1024) * 1024, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
-    while (less.keys > 1 && !fits(spec, d, least_lambda(spec, less.keys), less.keys)) less.keys *= .97;
+    while (less.keys > 1 && !fits(spec, d, least_lambda(spec, less.keys), less.keys))
+        less.keys *= .97;
     double items = (less.keys - 6 * sqrt(less.keys)) * shards * .99;
     if (items < 1)
         return error_set(e, SEEN_EREFUSED, 0, "mem=%s is too small for filter=%s here", has,
@@ -104,8 +107,8 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
         return error_set(e, SEEN_EREFUSED, 0, "lambda=%llu takes lines=%llu; leave lines= out",
                          (unsigned long long)spec->lambda, (unsigned long long)lines);
     spec->lines = lines;
-    static const enum option decided[] = {OPTION_FP, OPTION_LAMBDA, OPTION_SIGNATURE, OPTION_MOVES,
-                                          OPTION_VLA, OPTION_LINES};
+    static const enum option decided[] = {OPTION_FP,    OPTION_LAMBDA, OPTION_SIGNATURE,
+                                          OPTION_MOVES, OPTION_VLA,    OPTION_LINES};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
     return 0;
 }
@@ -130,8 +133,8 @@ int timed_cuckoo_plan(struct seen_plan *plan, const struct filter_ops *none, str
     double mean = (double)keys / (double)spec->shards;
     struct demand d = {mean, ceil(mean), UINT64_MAX};
     if (spec->shards > 1 && keys) d.keys = fmin((double)keys, ceil(mean + 5 * sqrt(mean) + 5));
-    uint64_t fixed =
-        sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + TIMED_CUCKOO_BYTES);
+    uint64_t fixed = sizeof(struct seen_detector) + 64 +
+                     spec->shards * (sizeof(struct window) + TIMED_CUCKOO_BYTES);
     if (options_has(spec, OPTION_MEM))
         d.room = spec->mem > fixed ? (spec->mem - fixed) / spec->shards : 0;
     bad = choose_tables(plan, &d, fixed, e);
