@@ -140,20 +140,24 @@ void cuckoo_sweep(struct cuckoo_cells *c, struct stamps *t, uint64_t part) {
 
 /* -- loaded bytes ------------------------------------------------------------------------- */
 
-static bool line_fits(const struct cuckoo_cells *c, uint64_t line) {
+static const char *line_wrong(const struct cuckoo_cells *c, uint64_t line) {
     struct cuckoo_spot s = cuckoo_spot(c, line * c->positions);
-    uint64_t beyond = bits_min(64, c->cells - line * c->positions);
+    uint64_t cells = c->cells - line * c->positions;
     uint32_t keys = bits_popcount(s.map), used = c->positions + keys * c->entry;
-    if (keys > c->capacity || (beyond < 64 && s.map >> beyond)) return false;
+    if (keys > c->capacity) return "a line of the snapshot holds more keys than it can";
+    if (cells < 64 && s.map >> cells) return "a line of the snapshot holds keys of no cell";
     for (; used < 512; used += 64)
-        if (bits_at(words_of(c, line), (int)used)) return false;
-    return true;
+        if (bits_at(words_of(c, line), (int)used))
+            return "a line of the snapshot has bits behind its keys";
+    return NULL;
 }
 
 const char *cuckoo_wrong(const struct cuckoo_cells *c, uint64_t lambda) {
     uint64_t place = ((uint64_t)1 << cuckoo_place_bits(lambda)) - 1;
-    for (uint64_t line = 0; c->vla && line < c->parts; line++)
-        if (!line_fits(c, line)) return "a line of the snapshot holds more keys than it can";
+    const char *wrong = NULL;
+    for (uint64_t line = 0; c->vla && line < c->parts && !wrong; line++)
+        wrong = line_wrong(c, line);
+    if (wrong) return wrong;
     for (uint64_t i = 0; i < c->cells; i++)
         if ((cuckoo_get(c, i).key & place) >= lambda)
             return "a key of the snapshot stands outside the table";
