@@ -54,33 +54,34 @@ static uint64_t *words_of(const struct cuckoo_cells *c, uint64_t line) {
     return (uint64_t *)(void *)(cuckoo_bytes(c) + line * 64);
 }
 
-/* 64 bits of a line from `bit` on; 0 beyond both its ends. */
-static uint64_t bits_at(const uint64_t *words, int bit) {
-    if (bit < 0) return words[0] << -bit;
-    int word = bit / 64, shift = bit % 64;
-    uint64_t low = word < LINE_WORDS ? words[word] >> shift : 0;
-    uint64_t high = shift && word + 1 < LINE_WORDS ? words[word + 1] << (64 - shift) : 0;
-    return low | high;
+/* Puts `moved` in the place of all bits from `from` on. */
+static void replace(uint64_t *words, uint32_t from, const uint64_t *moved) {
+    uint32_t first = from / 64;
+    uint64_t stays = ((uint64_t)1 << from % 64) - 1;
+    if (first == LINE_WORDS) return;
+    words[first] = (words[first] & stays) | (moved[first] & ~stays);
+    for (uint32_t i = first + 1; i < LINE_WORDS; i++) words[i] = moved[i];
 }
-
-static uint64_t below(uint32_t bit) { return ((uint64_t)1 << bit % 64) - 1; }
 
 /* Moves all bits from `from` on up by `by`; those that the gap is made of are left to be written.
  */
 static void open_gap(uint64_t *words, uint32_t from, uint32_t by) {
-    int first = (int)(from + by) / 64;
-    if (first == LINE_WORDS) return;
-    for (int i = LINE_WORDS - 1; i > first; i--) words[i] = bits_at(words, i * 64 - (int)by);
-    uint64_t stays = below(from + by);
-    words[first] = (words[first] & stays) | (bits_at(words, first * 64 - (int)by) & ~stays);
+    uint64_t line[2 + LINE_WORDS] = {0}, moved[LINE_WORDS];
+    const uint64_t *below = line + 2 - by / 64;
+    memcpy(line + 2, words, LINE_WORDS * 8);
+    for (int i = 0; i < LINE_WORDS; i++)
+        moved[i] = below[i] << by % 64 | below[i - 1] >> 1 >> (63 - by % 64);
+    replace(words, from, moved);
 }
 
 /* Moves all bits from `from + by` on down to `from`, and zeros behind them. */
 static void close_gap(uint64_t *words, uint32_t from, uint32_t by) {
-    uint32_t first = from / 64;
-    uint64_t stays = below(from);
-    words[first] = (words[first] & stays) | (bits_at(words, (int)(first * 64 + by)) & ~stays);
-    for (uint32_t i = first + 1; i < LINE_WORDS; i++) words[i] = bits_at(words, (int)(i * 64 + by));
+    uint64_t line[LINE_WORDS + 2] = {0}, moved[LINE_WORDS];
+    const uint64_t *above = line + by / 64;
+    memcpy(line, words, LINE_WORDS * 8);
+    for (int i = 0; i < LINE_WORDS; i++)
+        moved[i] = above[i] >> by % 64 | above[i + 1] << 1 << (63 - by % 64);
+    replace(words, from, moved);
 }
 
 void cuckoo_insert(struct cuckoo_cells *c, uint64_t i, struct cuckoo_key key) {
@@ -88,7 +89,7 @@ void cuckoo_insert(struct cuckoo_cells *c, uint64_t i, struct cuckoo_key key) {
     uint64_t *words = words_of(c, s.line), bit = cuckoo_bit(c, s);
     open_gap(words, (uint32_t)(bit % 512), c->entry);
     words[0] |= (uint64_t)1 << s.position;
-    cuckoo_put(c, i, key);
+    cuckoo_write(c, bit, key);
 }
 
 static void erase(struct cuckoo_cells *c, struct cuckoo_spot s) {
@@ -120,8 +121,9 @@ static uint64_t clean(struct cuckoo_cells *c, struct stamps *t, struct cuckoo_sp
     return s.map;
 }
 
-uint32_t cuckoo_make_room(struct cuckoo_cells *c, struct stamps *t, uint64_t i) {
+uint32_t cuckoo_line_room(struct cuckoo_cells *c, struct stamps *t, uint64_t i) {
     struct cuckoo_spot s = cuckoo_spot(c, i);
+    if (cuckoo_taken(s) && !cuckoo_dead(t, cuckoo_field(c, cuckoo_bit(c, s), c->stamp))) return 0;
     uint32_t keys = bits_popcount(s.map);
     if (keys == c->capacity) keys = bits_popcount(clean(c, t, s));
     return c->capacity - keys;
@@ -146,8 +148,8 @@ static const char *line_wrong(const struct cuckoo_cells *c, uint64_t line) {
     uint32_t keys = bits_popcount(s.map), used = c->positions + keys * c->entry;
     if (keys > c->capacity) return "a line of the snapshot holds more keys than it can";
     if (cells < 64 && s.map >> cells) return "a line of the snapshot holds keys of no cell";
-    for (; used < 512; used += 64)
-        if (bits_at(words_of(c, line), (int)used))
+    for (; used < 512; used += 32)
+        if (cuckoo_field(c, line * 512 + used, (uint32_t)bits_min(32, 512 - used)))
             return "a line of the snapshot has bits behind its keys";
     return NULL;
 }

@@ -49,8 +49,7 @@ const char *cuckoo_wrong(const struct cuckoo_cells *, uint64_t lambda);
 /* What changes lines of variable length. */
 void cuckoo_insert(struct cuckoo_cells *, uint64_t i, struct cuckoo_key);
 void cuckoo_erase(struct cuckoo_cells *, uint64_t i);
-/* How many keys the cell's line can take once those are gone that count no more. */
-uint32_t cuckoo_make_room(struct cuckoo_cells *, struct stamps *, uint64_t i);
+uint32_t cuckoo_line_room(struct cuckoo_cells *, struct stamps *, uint64_t i);
 /* Clears what counts no more in the given part. */
 void cuckoo_sweep(struct cuckoo_cells *, struct stamps *, uint64_t part);
 
@@ -70,6 +69,11 @@ static inline void cuckoo_field_set(struct cuckoo_cells *c, uint64_t bit, uint32
     memcpy(&word, cuckoo_bytes(c) + bit / 8, 8);
     word = (word & ~(mask << bit % 8)) | value << bit % 8;
     memcpy(cuckoo_bytes(c) + bit / 8, &word, 8);
+}
+
+static inline void cuckoo_write(struct cuckoo_cells *c, uint64_t bit, struct cuckoo_key key) {
+    cuckoo_field_set(c, bit, c->stamp, key.stamp);
+    cuckoo_field_set(c, bit + c->stamp, c->key, key.key);
 }
 
 /* -- lines of variable length ------------------------------------------------------------- */
@@ -125,19 +129,17 @@ static inline void cuckoo_put(struct cuckoo_cells *c, uint64_t i, struct cuckoo_
         }
         bit = cuckoo_bit(c, s);
     }
-    cuckoo_field_set(c, bit, c->stamp, key.stamp);
-    cuckoo_field_set(c, bit + c->stamp, c->key, key.key);
+    cuckoo_write(c, bit, key);
 }
 
 static inline bool cuckoo_dead(const struct stamps *t, uint64_t stamp) {
     return stamps_age(t, stamp) > stamps_limit(t);
 }
 
-/* How many keys could be put into cell i and its line; 0: its key counts, or all of the line's. */
+/* How many keys could be put into cell i and its line; 0: its key counts, or all of a full line's
+ * do.  Of a line that seems full, drops those that do not. */
 static inline uint32_t cuckoo_room(struct cuckoo_cells *c, struct stamps *t, uint64_t i) {
-    uint64_t stamp = cuckoo_get(c, i).stamp;
-    if (!cuckoo_dead(t, stamp)) return 0;
-    return c->vla ? cuckoo_make_room(c, t, i) : 1;
+    return c->vla ? cuckoo_line_room(c, t, i) : cuckoo_dead(t, cuckoo_get(c, i).stamp);
 }
 
 /* The cell whose key must go so that i, which has no room, can be taken: its own, or else the next

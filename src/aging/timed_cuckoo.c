@@ -71,6 +71,11 @@ static void move(struct timed_cuckoo *s, uint64_t from, uint64_t to) {
     cuckoo_put(&s->c, to, k);
 }
 
+/* The key in cell i, if there is one, counts no more and will be written over. */
+static void count_out(struct timed_cuckoo *s, uint64_t i) {
+    stamps_count(&s->t, cuckoo_get(&s->c, i).stamp, false);
+}
+
 /* Makes room for a key in cell `at` by moving others, each to its other place, or changes nothing.
  * Which key must move follows from the cell that is wanted, so that a path that meets itself never
  * ends, and is given up. */
@@ -81,7 +86,7 @@ static bool make_room(struct timed_cuckoo *s, uint64_t at) {
         victim[n] = cuckoo_victim(&s->c, wanted[n]);
         wanted[n + 1] = other(s, victim[n]);
     }
-    stamps_count(&s->t, cuckoo_get(&s->c, wanted[n]).stamp, false);
+    count_out(s, wanted[n]);
     for (; n > 0; n--) {
         move(s, victim[n - 1], wanted[n]);
         if (victim[n - 1] != wanted[n - 1]) cuckoo_erase(&s->c, victim[n - 1]);
@@ -94,16 +99,24 @@ static uint32_t draw_table(struct timed_cuckoo *s) {
     return (uint32_t)(s->h.random >> 63);
 }
 
-/* Where there is more room; where there is none, either. */
-static uint32_t choose_table(struct timed_cuckoo *s, const struct item *x) {
+/* A cell that can take the key: of two that can, the one whose line has more room; else one that is
+ * made to, from either end.  UINT32_MAX: neither can. */
+static uint32_t find_table(struct timed_cuckoo *s, const struct item *x) {
     uint32_t room[2];
     for (uint32_t j = 0; j < 2; j++) room[j] = cuckoo_room(&s->c, &s->t, x->cell[j]);
-    return room[0] || room[1] ? room[1] > room[0] : draw_table(s);
+    uint32_t j = room[1] > room[0];
+    if (room[j]) {
+        count_out(s, x->cell[j]);
+        return j;
+    }
+    j = draw_table(s);
+    if (make_room(s, x->cell[j])) return j;
+    return make_room(s, x->cell[1 - j]) ? 1 - j : UINT32_MAX;
 }
 
 static void insert(struct timed_cuckoo *s, const struct item *x) {
-    uint32_t j = choose_table(s, x);
-    if (!make_room(s, x->cell[j]) && !make_room(s, x->cell[j = 1 - j])) {
+    uint32_t j = find_table(s, x);
+    if (j == UINT32_MAX) {
         if (s->h.listed < TIMED_CUCKOO_LIST) {
             s->h.list[s->h.listed++] = (struct timed_cuckoo_listed){x->digest, s->t.h.clock};
         } else {
