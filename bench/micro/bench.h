@@ -1,5 +1,6 @@
 /* bench.h - what the benchmarks of single structures share: streams, detectors, and a loop that
- * only touches memory to compare with. */
+ * only touches memory to compare with.  Times are the processor's, not the clock's: a busy machine
+ * disturbs them less. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -95,8 +96,8 @@ static inline __attribute__((always_inline)) double modify(const struct bench_ta
     double start = seconds();
     for (size_t i = 0; i < n; i++) {
         if (i + 16 < n)
-            __builtin_prefetch(t->lines + 8 * (uint64_t)(((bench_u128)d[i + 16].lo * t->count) >> 64),
-                               1);
+            __builtin_prefetch(
+                t->lines + 8 * (uint64_t)(((bench_u128)d[i + 16].lo * t->count) >> 64), 1);
         uint64_t *line = t->lines + 8 * (uint64_t)(((bench_u128)d[i].lo * t->count) >> 64);
         for (int w = 0; w < words; w++) line[w] ^= d[i].hi;
     }

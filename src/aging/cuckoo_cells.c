@@ -18,7 +18,7 @@ static uint32_t capacity_of(uint32_t positions, uint32_t entry) {
     return (512 - positions) / entry;
 }
 
-/* The most positions, a fourth of which fill five sixths of the line's room for keys. */
+/* The most positions of which a fourth fills at most five sixths of the line's room for keys. */
 static uint32_t positions_of(uint32_t entry) {
     uint32_t positions = 64;
     while (3 * positions > 10 * capacity_of(positions, entry)) positions--;
@@ -27,7 +27,7 @@ static uint32_t positions_of(uint32_t entry) {
 
 uint64_t cuckoo_lines(const struct seen_spec *spec) {
     uint32_t entry = entry_bits(spec);
-    uint64_t cells = 2 * spec->lambda, tail = 64; /* fields are read eight bytes at a time */
+    uint64_t cells = 2 * spec->lambda, tail = 64; /* bits.h */
     bits_u128 bits = (bits_u128)cells * entry;
     if (spec->vla) bits = (bits_u128)bits_ceil_div(cells, positions_of(entry)) * 512;
     return (uint64_t)((bits + tail + 511) / 512);
@@ -58,13 +58,11 @@ static uint64_t *words_of(const struct cuckoo_cells *c, uint64_t line) {
 static void replace(uint64_t *words, uint32_t from, const uint64_t *moved) {
     uint32_t first = from / 64;
     uint64_t stays = ((uint64_t)1 << from % 64) - 1;
-    if (first == LINE_WORDS) return;
     words[first] = (words[first] & stays) | (moved[first] & ~stays);
     for (uint32_t i = first + 1; i < LINE_WORDS; i++) words[i] = moved[i];
 }
 
-/* Moves all bits from `from` on up by `by`; those that the gap is made of are left to be written.
- */
+/* Moves all bits from `from` on up by `by`; the bits of the gap are left to be written. */
 static void open_gap(uint64_t *words, uint32_t from, uint32_t by) {
     uint64_t line[2 + LINE_WORDS] = {0}, moved[LINE_WORDS];
     const uint64_t *below = line + 2 - by / 64;
@@ -102,14 +100,14 @@ void cuckoo_erase(struct cuckoo_cells *c, uint64_t i) {
     if (c->vla)
         erase(c, cuckoo_spot(c, i));
     else
-        cuckoo_field_set(c, i * c->entry, c->stamp, 0);
+        bits_field_set(cuckoo_bytes(c), i * c->entry, c->stamp, 0);
 }
 
 /* Drops the keys of a line that count no more; returns its bitmap. */
 static uint64_t clean(struct cuckoo_cells *c, struct stamps *t, struct cuckoo_spot s) {
     uint64_t bit = s.line * 512 + c->positions;
     for (uint64_t left = s.map; left; left &= left - 1) {
-        uint64_t stamp = cuckoo_field(c, bit, c->stamp);
+        uint64_t stamp = bits_field(cuckoo_bytes(c), bit, c->stamp);
         bit += c->entry;
         if (!cuckoo_dead(t, stamp)) continue;
         stamps_count(t, stamp, false);
@@ -123,7 +121,8 @@ static uint64_t clean(struct cuckoo_cells *c, struct stamps *t, struct cuckoo_sp
 
 uint32_t cuckoo_line_room(struct cuckoo_cells *c, struct stamps *t, uint64_t i) {
     struct cuckoo_spot s = cuckoo_spot(c, i);
-    if (cuckoo_taken(s) && !cuckoo_dead(t, cuckoo_field(c, cuckoo_bit(c, s), c->stamp))) return 0;
+    if (cuckoo_taken(s) && !cuckoo_dead(t, bits_field(cuckoo_bytes(c), cuckoo_bit(c, s), c->stamp)))
+        return 0;
     uint32_t keys = bits_popcount(s.map);
     if (keys == c->capacity) keys = bits_popcount(clean(c, t, s));
     return c->capacity - keys;
@@ -149,7 +148,7 @@ static const char *line_wrong(const struct cuckoo_cells *c, uint64_t line) {
     if (keys > c->capacity) return "a line of the snapshot holds more keys than it can";
     if (cells < 64 && s.map >> cells) return "a line of the snapshot holds keys of no cell";
     for (; used < 512; used += 32)
-        if (cuckoo_field(c, line * 512 + used, (uint32_t)bits_min(32, 512 - used)))
+        if (bits_field(cuckoo_bytes(c), line * 512 + used, (uint32_t)bits_min(32, 512 - used)))
             return "a line of the snapshot has bits behind its keys";
     return NULL;
 }

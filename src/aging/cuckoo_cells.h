@@ -8,8 +8,7 @@
  *     vla     a line of 64 bytes serves `positions` cells: a bitmap says which of them hold a key,
  *             and the keys stand behind it without gaps, in the order of their cells.
  *
- *             | 0 1 0 0 1 0 0 0 0 1 ... | stamp, key | stamp, key | stamp, key | ... 0 ... |
- *                 └────── rank 0 ────────┘
+ *             | 0 1 0 0 1 0 0 0 0 1 ... | key of 1 | key of 4 | key of 9 | ... 0 ... |
  *
  *             The line holds `capacity` keys: with a key for every fourth cell it is five sixths
  *             full at most.  Keys whose stamps count no more make room for others.
@@ -23,7 +22,7 @@
 
 #include "aging/stamps.h"
 
-#define CUCKOO_KEY_MOST 56 /* bits read at once, unaligned */
+#define CUCKOO_KEY_MOST 56 /* bits of a field (bits.h) */
 
 struct cuckoo_cells {
     uint64_t cells, lines;
@@ -57,23 +56,9 @@ static inline unsigned char *cuckoo_bytes(const struct cuckoo_cells *c) {
     return (unsigned char *)c + c->at;
 }
 
-static inline uint64_t cuckoo_field(const struct cuckoo_cells *c, uint64_t bit, uint32_t bits) {
-    uint64_t word;
-    memcpy(&word, cuckoo_bytes(c) + bit / 8, 8);
-    return word >> bit % 8 & (((uint64_t)1 << bits) - 1);
-}
-
-static inline void cuckoo_field_set(struct cuckoo_cells *c, uint64_t bit, uint32_t bits,
-                                    uint64_t value) {
-    uint64_t word, mask = ((uint64_t)1 << bits) - 1;
-    memcpy(&word, cuckoo_bytes(c) + bit / 8, 8);
-    word = (word & ~(mask << bit % 8)) | value << bit % 8;
-    memcpy(cuckoo_bytes(c) + bit / 8, &word, 8);
-}
-
 static inline void cuckoo_write(struct cuckoo_cells *c, uint64_t bit, struct cuckoo_key key) {
-    cuckoo_field_set(c, bit, c->stamp, key.stamp);
-    cuckoo_field_set(c, bit + c->stamp, c->key, key.key);
+    bits_field_set(cuckoo_bytes(c), bit, c->stamp, key.stamp);
+    bits_field_set(cuckoo_bytes(c), bit + c->stamp, c->key, key.key);
 }
 
 /* -- lines of variable length ------------------------------------------------------------- */
@@ -114,8 +99,8 @@ static inline struct cuckoo_key cuckoo_get(const struct cuckoo_cells *c, uint64_
         if (!cuckoo_taken(s)) return (struct cuckoo_key){0, 0};
         bit = cuckoo_bit(c, s);
     }
-    return (struct cuckoo_key){cuckoo_field(c, bit, c->stamp),
-                               cuckoo_field(c, bit + c->stamp, c->key)};
+    return (struct cuckoo_key){bits_field(cuckoo_bytes(c), bit, c->stamp),
+                               bits_field(cuckoo_bytes(c), bit + c->stamp, c->key)};
 }
 
 /* Into a cell that is taken, or whose line has room. */

@@ -1,9 +1,7 @@
-/* timed_cuckoo_plan.c - how large a timed cuckoo table must be; all but spec and formulas is in
- * timed_cuckoo.c.
+/* timed_cuckoo_plan.c - how large a timed cuckoo table must be (timed_cuckoo.c says what it is).
  *
- * Two tables of lambda = 2 keys are asked for.  With less memory flat tables shrink, down to 1.05
- * cells a key; lines of variable length are filled by keys, not by cells, and would gain nothing.
- */
+ * Each table has two cells a key.  With less memory flat tables shrink, down to 1.05 cells a key;
+ * with vla=1 keys fill the lines, not cells, and fewer cells would gain nothing. */
 #include "aging/timed_cuckoo.h"
 #include "error.h"
 #include "plan/theory_sliding.h"

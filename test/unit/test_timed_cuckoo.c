@@ -152,6 +152,25 @@ static void a_table_that_cannot_hold_the_keys_is_refused(void **state) {
     assert_string_equal(e.text, "with vla=1 lambda=1999 holds 999 keys, and 1000 need lambda=2000");
 }
 
+/* Bits a record of a window of 1e6, the detector's own included: flat with lambda = 2n and 1.05 n,
+ * and with an empty cell for one bit. */
+static void a_record_takes_so_many_bits(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        double bits;
+    } rows[] = {{"sliding:1e6 fp=5e-4", 168},
+                {"sliding:1e6 fp=5e-4 lambda=1050002", 88.2},
+                {"sliding:1e6 fp=5e-4 vla=1", 56.9},
+                {"sliding:1e6 fp=1e-6 vla=1", 56.9}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        seen_detector *d = make(rows[i].spec, 1);
+        double bits = (double)seen_plan_of(d)->bytes * 8 / 1e6;
+        if (fabs(bits - rows[i].bits) > .1) fail_msg("%s: %.2f bits", rows[i].spec, bits);
+        seen_free(d);
+    }
+}
+
 /* -- the two layouts ---------------------------------------------------------------------- */
 
 #define HISTORY 20000
@@ -389,6 +408,7 @@ int main(void) {
         cmocka_unit_test(when_the_list_is_full_nothing_is_missed),
         cmocka_unit_test(after_a_flood_the_window_is_clean_again),
         cmocka_unit_test(a_table_that_cannot_hold_the_keys_is_refused),
+        cmocka_unit_test(a_record_takes_so_many_bits),
         cmocka_unit_test(the_flat_layout_is_what_it_was),
         cmocka_unit_test(both_layouts_give_the_same_verdicts),
         cmocka_unit_test(ages_of_a_crowded_table_are_exact),
