@@ -27,8 +27,8 @@ static const char *const windows[][16] = {
 
 const char *law_window(uint32_t window, size_t i) { return windows[window][i]; }
 
-/* Further cases: a structure with an option that makes another of it; in every window it serves, or
- * (not 0) in one kind. */
+/* Further cases: a structure with an option that changes what it is made of, in every window that
+ * it serves (0) or in one kind. */
 static const struct law_variant {
     const char *structure;
     uint32_t window;
