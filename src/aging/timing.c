@@ -45,7 +45,6 @@ struct state {
     uint64_t landmarks;
     struct pieces pieces;
     struct stamps t;
-    uint64_t mask;
     uint32_t bits, k, first;
 };
 
@@ -108,16 +107,11 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
 static unsigned char *cells(const struct state *s) { return (unsigned char *)s + STATE_BYTES; }
 
 static uint64_t cell_get(const struct state *s, uint64_t i) {
-    uint64_t word, bit = i * s->bits;
-    memcpy(&word, cells(s) + bit / 8, 8);
-    return word >> bit % 8 & s->mask;
+    return bits_field(cells(s), i * s->bits, s->bits);
 }
 
 static void cell_set(struct state *s, uint64_t i, uint64_t value) {
-    uint64_t word, bit = i * s->bits;
-    memcpy(&word, cells(s) + bit / 8, 8);
-    word = (word & ~(s->mask << bit % 8)) | value << bit % 8;
-    memcpy(cells(s) + bit / 8, &word, 8);
+    bits_field_set(cells(s), i * s->bits, s->bits, value);
 }
 
 static void cell_replace(struct state *s, uint64_t i, uint64_t value) {
@@ -173,7 +167,6 @@ static void init(struct window *w) {
     struct state *s = w->state;
     stamps_init(&s->t, spec, cells_of(spec->lines, spec->stamp));
     s->bits = (uint32_t)spec->stamp;
-    s->mask = s->t.range;
     s->k = (uint32_t)spec->k;
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
 }

@@ -27,6 +27,24 @@ static const char *const windows[][16] = {
 
 const char *law_window(uint32_t window, size_t i) { return windows[window][i]; }
 
+/* Further cases: a structure with an option that changes what it is made of, in every window that
+ * it serves (0) or in one kind. */
+static const struct law_variant {
+    const char *structure;
+    uint32_t window;
+    const char *option, *value;
+} variants[] = {
+    {"timed-cuckoo", 0, "vla", "1"},
+};
+
+static const struct law_variant *varied; /* of the case that runs */
+
+void law_vary(struct seen_spec *spec) {
+    struct seen_error e = {0};
+    if (!varied || strcmp(spec->filter, varied->structure) != 0) return;
+    law_check(!seen_spec_set(spec, varied->option, varied->value, &e), "%s", e.text);
+}
+
 struct job {
     const struct law *law;
     struct law_case c;
@@ -39,11 +57,13 @@ static struct CMUnitTest *add_test(struct CMUnitTest *tests, size_t *n, const st
     struct job *job = calloc(1, sizeof *job);
     job->law = law;
     job->c = *c;
+    size_t len = (size_t)snprintf(job->name, sizeof job->name, "%s", law->name);
     if (c->structure)
-        snprintf(job->name, sizeof job->name, "%s: %s, %s", law->name, names[c->window],
-                 c->structure);
-    else
-        snprintf(job->name, sizeof job->name, "%s", law->name);
+        len += (size_t)snprintf(job->name + len, sizeof job->name - len, ": %s, %s",
+                                names[c->window], c->structure);
+    if (c->variant)
+        snprintf(job->name + len, sizeof job->name - len, " %s=%s", c->variant->option,
+                 c->variant->value);
     tests = realloc(tests, (*n + 1) * sizeof *tests);
     tests[(*n)++] = (struct CMUnitTest){.name = job->name, .test_func = run, .initial_state = job};
     return tests;
@@ -52,7 +72,30 @@ static struct CMUnitTest *add_test(struct CMUnitTest *tests, size_t *n, const st
 static void run_job(void **state) {
     struct job *job = *state;
     current[0] = 0;
+    varied = job->c.variant;
     job->law->run(&job->c);
+}
+
+static struct CMUnitTest *add_case(struct CMUnitTest *tests, size_t *n, const struct law *law,
+                                   struct law_case c) {
+    struct seen_plan plan;
+    varied = c.variant;
+    law_plan(&plan, "%s filter=%s mem=1MiB", law_window(c.window, 0), c.structure);
+    c.traits = plan.traits;
+    return add_test(tests, n, law, &c, run_job);
+}
+
+/* The structure as it is, and each of its variants. */
+static struct CMUnitTest *add_cases(struct CMUnitTest *tests, size_t *n, const struct law *law,
+                                    struct law_case c) {
+    tests = add_case(tests, n, law, c);
+    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
+        c.variant = &variants[i];
+        if (strcmp(c.variant->structure, c.structure) != 0) continue;
+        if (c.variant->window && c.variant->window != c.window) continue;
+        tests = add_case(tests, n, law, c);
+    }
+    return tests;
 }
 
 int law_main(const char *group, const struct law *laws, size_t n) {
@@ -64,14 +107,11 @@ int law_main(const char *group, const struct law *laws, size_t n) {
         if (laws[l].once) tests = add_test(tests, &count, &laws[l], &c, run_job);
         for (c.window = SEEN_LANDMARK; c.window <= SEEN_DECAYING && !laws[l].once; c.window++)
             for (size_t i = 0; registry_pick(c.window, "", i, &choice); i++) {
-                struct seen_plan plan;
                 c.structure = choice.name;
                 c.serial++;
                 const char *only = getenv("SEEN_ONLY"); /* one structure, while working on it */
                 if (only && strcmp(only, c.structure) != 0) continue;
-                law_plan(&plan, "%s filter=%s mem=1MiB", law_window(c.window, 0), c.structure);
-                c.traits = plan.traits;
-                tests = add_test(tests, &count, &laws[l], &c, run_job);
+                tests = add_cases(tests, &count, &laws[l], c);
             }
     }
     return _cmocka_run_group_tests(group, tests, count, NULL, NULL);
@@ -116,6 +156,8 @@ static void plan_text(struct seen_plan *plan, const char *format, va_list args) 
     struct seen_error e = {0};
     vsnprintf(current, sizeof current, format, args);
     law_check(!seen_spec_parse(&spec, current, &e), "%s", e.text);
+    law_vary(&spec);
+    seen_spec_print(&spec, current, sizeof current);
     law_check(!seen_plan_make(plan, &spec, &e), "%s", e.text);
 }
 

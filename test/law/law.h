@@ -1,8 +1,9 @@
 /* law.h - the driver of the law tests.
  *
  * A law is a function that is run for every structure the registry has (window x filter), so that a
- * new structure is tested without being listed.  It builds detectors from specs, plays streams to
- * them and checks.  A failure prints the seed and the spec; SEEN_SEED=… replays it.
+ * new structure is tested without being listed, and for the variants that are (law.c).  It builds
+ * detectors from specs, plays streams to them and checks.  A failure prints the seed and the spec;
+ * SEEN_SEED=… replays it.
  *
  *   law_truth.c      no false negatives; new is new beyond the slack; batch = single; query =
  *                    observe without effect, and const; ages; landmarks; forget; every CPU alike
@@ -31,7 +32,8 @@ struct law_case {
     uint32_t window; /* enum seen_window */
     const char *structure;
     uint32_t traits; /* of its plan */
-    uint32_t serial; /* different in each case: mixed into seeds */
+    uint32_t serial; /* different for each structure in each window: mixed into seeds */
+    const struct law_variant *variant; /* or NULL */
 };
 
 struct law {
@@ -70,6 +72,10 @@ void law_plan(struct seen_plan *, const char *format, ...) __attribute__((format
 seen_detector *law_new(const struct seen_plan *, const struct seen_allocator *);
 seen_detector *law_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct oracle *law_oracle(const struct seen_plan *);
+
+/* Gives a spec of the case's structure the option that makes the case's variant; law_plan and
+ * law_make do. */
+void law_vary(struct seen_spec *);
 
 /* -- streams ------------------------------------------------------------------------------ */
 
