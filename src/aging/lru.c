@@ -18,7 +18,7 @@
  * Cost       about six cache lines a record: chain, digest, links; for a new key those of the
  *            oldest as well.
  */
-#include "aging/buffer.h"
+#include "buffer.h"
 #include "error.h"
 
 #include <stddef.h>

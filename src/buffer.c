@@ -1,4 +1,4 @@
-#include "aging/buffer.h"
+#include "buffer.h"
 
 #include "error.h"
 #include "plan/decaying.h"
