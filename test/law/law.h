@@ -13,6 +13,7 @@
  *   law_memory.c     bytes = plan; the k-th allocation fails, for every k; mem= holds, and what
  *                    is forgotten is counted
  *   law_merge.c      merged = both streams in one; refused where spec or seed differ
+ *   law_confirm.c    with cache=, what is confirmed is certain, and by the cache's definition
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
 #ifndef LAW_H
 #define LAW_H
