@@ -50,9 +50,12 @@ typedef struct {
 } seen_digest;              /* 128 bits that stand for a key */
 typedef uint64_t seen_time; /* microseconds since the Unix epoch; above 2^60 it is taken as 2^60 */
 
+/* Verdicts: any but SEEN_NEW is a duplicate. */
 #define SEEN_NEW       0
 #define SEEN_DUPLICATE 1
-#define SEEN_NEVER     UINT64_MAX /* the age of a key that is not in the window */
+#define SEEN_CONFIRMED 2 /* with cache= only: a duplicate for certain */
+
+#define SEEN_NEVER UINT64_MAX /* the age of a key that is not in the window */
 
 enum seen_code {
     SEEN_OK = 0,
@@ -109,6 +112,7 @@ struct seen_spec {
     uint32_t refresh, overload, hash, decrement, by, vla;
     uint64_t seed;
     uint64_t shards;
+    uint64_t cache;                    /* keys called duplicates to keep exactly */
     uint64_t k;                        /* probes a key */
     uint64_t lines;                    /* 64-byte lines a shard */
     uint64_t width;                    /* bits of a counter */
@@ -238,6 +242,7 @@ int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error
 
 struct seen_stats {
     uint64_t records, unique, duplicates;
+    uint64_t confirmed;    /* of the duplicates, with cache=: none of them is false */
     uint64_t stored;       /* keys in the window now; refreshed keys may count once a generation */
     uint64_t capacity;     /* as planned; beyond it fp rises above fp_full */
     double fp_now;         /* false-positive rate of the next record */

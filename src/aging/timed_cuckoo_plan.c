@@ -131,8 +131,7 @@ int timed_cuckoo_plan(struct seen_plan *plan, const struct filter_ops *none, str
     double mean = (double)keys / (double)spec->shards;
     struct demand d = {mean, ceil(mean), UINT64_MAX};
     if (spec->shards > 1 && keys) d.keys = fmin((double)keys, ceil(mean + 5 * sqrt(mean) + 5));
-    uint64_t fixed = sizeof(struct seen_detector) + 64 +
-                     spec->shards * (sizeof(struct window) + TIMED_CUCKOO_BYTES);
+    uint64_t fixed = detector_fixed(spec, TIMED_CUCKOO_BYTES);
     if (options_has(spec, OPTION_MEM))
         d.room = spec->mem > fixed ? (spec->mem - fixed) / spec->shards : 0;
     bad = choose_tables(plan, &d, fixed, e);

@@ -93,8 +93,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     plan->traits = sizing.traits;
     int bad = stamps_plan(plan, SEEN_KEEP, e);
     if (bad) return bad;
-    uint64_t fixed =
-        sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + STATE_BYTES);
+    uint64_t fixed = detector_fixed(spec, STATE_BYTES);
     bad = plan_filter(plan, &fit, fixed, e);
     if (bad) return bad;
     plan->fp_mean = plan->fp_full;

@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 #include "bits.h"
+#include "confirm.h"
 #include "error.h"
 #include "hash.h"
 #include "plan/theory.h"
@@ -315,6 +316,7 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     int bad = check_options(plan, e);
     if (!bad) bad = c->ops->plan(plan, c->filter, e);
     if (!bad) bad = check_hash(plan, e);
+    if (!bad) bad = confirm_plan(plan, e);
     if (!bad && !(plan->traits & SEEN_GROWS)) plan->bytes = detector_bytes(plan, c->ops, c->filter);
     if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))
         bad = error_set(e, SEEN_EREFUSED, 0, "this would take %.3g GiB; ask for less",

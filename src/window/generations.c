@@ -119,9 +119,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_
     struct seen_plan empty = *plan;
     empty.spec.lines = 0;
     uint64_t state = size(&empty, f) - (filter_fixed + 63) / 64 * 64;
-    bad = plan_filter(
-        plan, &fit,
-        sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + state), e);
+    bad = plan_filter(plan, &fit, detector_fixed(spec, state), e);
     if (bad) return bad;
     if (step) plan->slack = (double)(step * live) / (double)spec->length - 1;
     if (spec->window == SEEN_LANDMARK) plan->slack = 0;
@@ -214,6 +212,14 @@ static void landmark(struct window *w, uint64_t at) {
     }
     if (w->plan->spec.unit == SEEN_RECORDS) s->ring.boundary = at + s->step;
     renew_others(w);
+}
+
+/* Windows begin a step apart, so the ring's next boundary says where all do, past and to come. */
+static uint64_t since(const struct window *w, uint64_t at) {
+    const struct state *s = w->state;
+    if (!s->step) return 0;
+    uint64_t into = (at % s->step + s->step - s->ring.boundary % s->step) % s->step;
+    return at - bits_min(at, into);
 }
 
 /* -- work
@@ -361,6 +367,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         .name = label, .plan = plan, .size = size, .init = init, .destroy = destroy,               \
         .observe = observe, .find = find, .landmark = landmark, .forget = forget, .merge = merge,  \
         .stats = stats, .clear_counters = clear_counters, .save = save, .load = load,              \
+        .since = since,                                                                            \
     }
 
 const struct window_ops window_landmark = GENERATIONS("landmark");

@@ -17,6 +17,7 @@
  *   law_decaying.c   false positives against "ever seen"
  *   law_stable.c     the Stable Bloom filter against its closed forms
  *   law_buffer.c     lru, clock and fp-lru against stack distances
+ *   law_confirm.c    with cache=, what is confirmed is certain, and by the cache's definition
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
 #ifndef LAW_H
 #define LAW_H

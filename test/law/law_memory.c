@@ -49,6 +49,8 @@ static void a_detector_takes_the_bytes_of_its_plan(const struct law_case *c) {
     const char *window;
     for (size_t i = 0; (window = law_window(c->window, i)); i++)
         for (size_t m = 0; m < 4; m++) bytes_of(c, window, more[m]);
+    for (size_t i = 0; !(c->traits & SEEN_NO_FP) && (window = law_window(c->window, i)); i++)
+        bytes_of(c, window, i % 2 ? "mem=200KiB fp=.1 cache=3000" : "items=900 shards=3 cache=7");
 }
 
 static void planned_bytes_hold_the_planned_keys(const struct law_case *c) {
@@ -78,7 +80,8 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
     struct seen_error e = {0};
     struct seen_plan plan;
     seen_detector *d = (seen_detector *)&memory;
-    law_plan(&plan, "%s filter=%s items=1000", law_window(c->window, 0), c->structure);
+    law_plan(&plan, "%s filter=%s items=1000%s", law_window(c->window, 0), c->structure,
+             c->traits & SEEN_NO_FP ? "" : " cache=100");
     law_memory_init(&memory);
     memory.fail_from = 1;
     law_check(seen_new(&d, &plan, &memory.allocator, &e) == SEEN_ENOMEM && !d && *e.text,
@@ -90,8 +93,9 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
 /* Every k-th allocation fails, alone or with all after it. */
 static void loading_fails_cleanly_at_every_allocation(const struct law_case *c) {
     struct seen_plan plan;
-    law_plan(&plan, "%s filter=%s items=60000 shards=2",
-             law_window(c->window, c->window == SEEN_DECAYING ? 0 : 3), c->structure);
+    law_plan(&plan, "%s filter=%s items=60000 shards=2%s",
+             law_window(c->window, c->window == SEEN_DECAYING ? 0 : 3), c->structure,
+             c->traits & SEEN_NO_FP ? "" : " cache=100");
     seen_detector *d = law_new(&plan, NULL), *copy;
     fill(d, 0, 60000);
     struct law_bytes bytes = law_save(d, NULL);

@@ -57,6 +57,44 @@ static void a_landmark_window_errs_less_in_the_mean(void **state) {
     near(theory_landmark_mean(M_LN2, 10), 1.19e-4, .01);
 }
 
+/* The mean of the fullest of D modules over all D^d ways in which d probes can fall. */
+static double by_enumeration(uint32_t d, uint32_t modules) {
+    uint64_t ways = 1, sum = 0;
+    for (uint32_t i = 0; i < d; i++) ways *= modules;
+    for (uint64_t way = 0; way < ways; way++) {
+        uint32_t load[8] = {0}, most = 0;
+        uint64_t rest = way;
+        for (uint32_t i = 0; i < d; i++, rest /= modules) {
+            uint32_t now = ++load[rest % modules];
+            if (now > most) most = now;
+        }
+        sum += most;
+    }
+    return (double)sum / (double)ways;
+}
+
+/* Metwally et al. §5.1: ceil(d/D) waits with spaces of their own, up to d with one for all. */
+static void probes_wait_for_the_busiest_module(void **state) {
+    (void)state;
+    near(theory_latency_separate(60, 17, 17), 60, 1e-12);
+    near(theory_latency_separate(60, 17, 4), 300, 1e-12);
+    near(theory_latency_separate(60, 16, 4), 240, 1e-12);
+    near(theory_latency_separate(60, 3, 8), 60, 1e-12);
+    near(theory_latency_shared(1, 2, 2).mean, 1.5, 1e-12);
+    near(theory_latency_shared(1, 3, 3).mean, 17. / 9, 1e-12);
+    for (uint32_t d = 1; d <= 6; d++)
+        for (uint32_t modules = 1; modules <= 8; modules++) {
+            struct theory_latency all = theory_latency_shared(10, d, modules);
+            near(all.mean, 10 * by_enumeration(d, modules), 1e-12);
+            assert_true(all.least <= all.mean * (1 + 1e-12) && all.mean <= all.most * (1 + 1e-12));
+            near(all.least, theory_latency_separate(10, d, modules), 1e-12);
+            near(all.most, 10. * d, 1e-12);
+        }
+    /* Ends: one module serves all; of very many, two probes meet as on birthdays. */
+    near(theory_latency_shared(1, 64, 1).mean, 64, 1e-12);
+    near(theory_latency_shared(1, 17, 100000).mean, 1 + 17 * 16 / 2e5, 1e-5);
+}
+
 static uint32_t best_k(double bits, double (*rate)(double bits, uint32_t k)) {
     uint32_t best = 1;
     for (uint32_t k = 2; k < 40; k++)
@@ -258,6 +296,7 @@ int main(void) {
         cmocka_unit_test(formulas_hold_at_their_ends),
         cmocka_unit_test(a_landmark_window_errs_less_in_the_mean),
         cmocka_unit_test(in_the_mean_more_probes_are_best),
+        cmocka_unit_test(probes_wait_for_the_busiest_module),
         cmocka_unit_test(one_line_a_key_errs_as_simulated),
         cmocka_unit_test(means_are_integrals_and_sums),
         cmocka_unit_test(the_interval_of_a_poisson_count_holds_95_percent),
