@@ -27,7 +27,7 @@ int buffer_plan(struct seen_plan *plan, uint64_t state, uint64_t slot, struct se
                          "filter=%s keeps 2^31 keys a shard at most; give shards=%llu or more",
                          plan->filter,
                          (unsigned long long)(spec->shards * bits_ceil_div(room, BUFFER_MOST)));
-    plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST;
+    plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST | SEEN_NO_AGES;
     plan->capacity = room * spec->shards;
     plan->fp_full = plan->fp_mean = ldexp((double)room, -128);
     plan->fn = fmax(0, 1 - log((double)room) / log(decaying_gaps(spec)));

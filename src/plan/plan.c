@@ -21,7 +21,8 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
                                  .k = (uint32_t)spec->k,
                                  .live = live,
                                  .width = (uint32_t)spec->width,
-                                 .stamp = (uint32_t)spec->stamp};
+                                 .stamp = (uint32_t)spec->stamp,
+                                 .summed = spec->by == SEEN_SUBTRACT};
 }
 
 int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
@@ -38,6 +39,17 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
         return error_set(e, SEEN_EREFUSED, 0,
                          "%.3g keys in a window are too many; the most is 1e15", counted);
     *keys = (uint64_t)counted;
+    return 0;
+}
+
+int plan_overload(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    size_t n;
+    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
+                         seen_options(&n)[OPTION_OVERLOAD].choices[does]);
+    spec->overload = does;
+    options_mark(spec, OPTION_OVERLOAD);
     return 0;
 }
 

@@ -12,6 +12,10 @@
  * (1-(1-1/m)^(kn))^k.  [M05] §5.1. */
 double theory_bloom(double m, double n, double k);
 
+/* Keys that a Bloom filter holds if `set` of its m cells are set: -m/k ln(1-set/m).  [M05] §5.1,
+ * turned around; of a full one what all but a cell would mean. */
+double theory_bloom_keys(double m, double set, double k);
+
 /* The same with a space of m/k cells for each probe: (1-(1-k/m)^n)^k.  [M05] §5.1, figure 4. */
 double theory_partitioned(double m, double n, double k);
 
@@ -33,6 +37,9 @@ double theory_scattered(double (*rate)(const void *ctx, double keys), const void
 
 /* The landmark mean of a Bloom filter with a = kn/m: integral over u of (1-e^(-au))^k. */
 double theory_landmark_mean(double a, uint32_t k);
+
+/* False duplicates for each record called new, at rate p: p/(1-p); a million at most. */
+double theory_odds(double p);
 
 /* Central 95 % interval of a Poisson count of the given mean. */
 void theory_poisson(double mean, uint64_t *lo, uint64_t *hi);

@@ -1,6 +1,7 @@
 #include "law.h"
 
 #include "registry.h"
+#include "spec/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,6 +56,40 @@ static void run_job(void **state) {
     job->law->run(&job->c);
 }
 
+/* What one of a structure's own options can be beyond its default: "counting by=subtract". */
+struct variant {
+    char structure[40];
+    uint32_t traits;
+};
+
+static bool variant_plans(const struct law_case *c, struct variant *v) {
+    char text[120];
+    struct seen_spec spec;
+    struct seen_plan plan;
+    snprintf(text, sizeof text, "%s filter=%s mem=1MiB", law_window(c->window, 0), v->structure);
+    bool made = !seen_spec_parse(&spec, text, NULL) && !seen_plan_make(&plan, &spec, NULL);
+    if (made) v->traits = plan.traits;
+    return made;
+}
+
+/* The i-th of a structure, or NULL; never freed, as the tests themselves. */
+static struct variant *variant_of(const struct law_case *c, size_t i) {
+    struct variant v;
+    size_t options;
+    const struct seen_option *o = seen_options(&options);
+    for (size_t j = 0; j < options; j++)
+        for (size_t k = 1; o[j].of && o[j].choices && o[j].choices[k]; k++) {
+            if (!options_serve((enum option)j, c->name)) continue;
+            snprintf(v.structure, sizeof v.structure, "%s %s=%s", c->name, o[j].name,
+                     o[j].choices[k]);
+            if (!variant_plans(c, &v) || i-- > 0) continue;
+            struct variant *kept = malloc(sizeof *kept);
+            *kept = v;
+            return kept;
+        }
+    return NULL;
+}
+
 int law_main(const char *group, const struct law *laws, size_t n) {
     struct CMUnitTest *tests = NULL;
     struct registry_choice choice;
@@ -65,13 +100,21 @@ int law_main(const char *group, const struct law *laws, size_t n) {
         for (c.window = SEEN_LANDMARK; c.window <= SEEN_DECAYING && !laws[l].once; c.window++)
             for (size_t i = 0; registry_pick(c.window, "", i, &choice); i++) {
                 struct seen_plan plan;
-                c.structure = choice.name;
+                c.structure = c.name = choice.name;
                 c.serial++;
                 const char *only = getenv("SEEN_ONLY"); /* one structure, while working on it */
-                if (only && strcmp(only, c.structure) != 0) continue;
+                if (only && strcmp(only, c.name) != 0) continue;
                 law_plan(&plan, "%s filter=%s mem=1MiB", law_window(c.window, 0), c.structure);
                 c.traits = plan.traits;
                 tests = add_test(tests, &count, &laws[l], &c, run_job);
+                struct variant *v;
+                for (size_t j = 0; (v = variant_of(&c, j)); j++) {
+                    struct law_case other = c;
+                    other.structure = v->structure;
+                    other.traits = v->traits;
+                    other.serial = 1000 * (uint32_t)(j + 1) + c.serial;
+                    tests = add_test(tests, &count, &laws[l], &other, run_job);
+                }
             }
     }
     return _cmocka_run_group_tests(group, tests, count, NULL, NULL);
