@@ -8,7 +8,7 @@ extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned,
     filter_counting;
 extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
 extern const struct window_ops aging_stable, aging_lru, aging_clock;
-extern const struct window_ops aging_timing, aging_timed_cuckoo;
+extern const struct window_ops aging_timing, aging_timed_cuckoo, aging_counting;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
@@ -27,6 +27,7 @@ static const struct {
     {SEEN_SLIDING, &aging_timing, "timing"},
     {SEEN_DECAYING, &aging_stable, "stable"},
     {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
+    {SEEN_SLIDING, &aging_counting, "counting"},
     {SEEN_DECAYING, &aging_lru, "lru"},
     {SEEN_DECAYING, &aging_clock, "clock"},
 };

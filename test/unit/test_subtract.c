@@ -139,6 +139,7 @@ static void by_is_for_sub_windows_of_counters(void **state) {
     char text[600];
     refused("landmark:1000 filter=counting by=subtract", "this window has none");
     refused("landmark filter=counting by=or", "this window has none");
+    refused("sliding:1000 filter=counting by=subtract", "this window has none");
     refused("jumping:1000/8 filter=bloom by=subtract", "by= is for filter=counting only");
     refused("jumping:1000/40 filter=counting width=16 by=subtract", "29 sub-windows at most");
     assert_int_equal(plan(&p, "jumping:1000/8 filter=counting", NULL), 0);
