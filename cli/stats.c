@@ -107,6 +107,7 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->forgotten)
         row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
     if (s->saturated) row("saturated", number_grouped(s->saturated).text, "counters, at their top");
+    if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted anew");
 }
 
 void stats_print_text(const seen_detector *d, const struct run_counts *c) {
@@ -195,6 +196,7 @@ static void json_state(const seen_detector *d, const struct seen_stats *s,
     json_count("landmarks", s->landmarks);
     json_count("forgotten", s->forgotten);
     json_count("saturated", s->saturated);
+    json_count("rebuilt", s->rebuilt);
 }
 
 void stats_print_json(const seen_detector *d, const struct run_counts *c) {

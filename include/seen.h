@@ -167,7 +167,9 @@ enum seen_trait {
     SEEN_MERGEABLE = 8,   /* seen_merge works */
     SEEN_GROWS = 16,      /* allocates as it fills; `bytes` is then what `capacity` keys take */
     SEEN_ANY_DIGEST = 32, /* works on digests that are not uniform: hash=int, hash=raw */
-    SEEN_BY_NAME = 64     /* for special wishes: chosen only where filter= names it */
+    SEEN_BY_NAME = 64,    /* for special wishes: chosen only where filter= names it */
+    SEEN_NO_AGES = 128    /* knows who is in the window, not since when: seen_last_seen gives the
+                             youngest age possible, so any `within` of seen_query finds all */
 };
 
 struct seen_plan {
@@ -222,7 +224,8 @@ void seen_query(const seen_detector *, size_t n, const seen_digest *, seen_time 
 
 /* How long ago each was last seen, in records (1 = the record before) or microseconds; SEEN_NEVER
  * if it is not in the window.  Structures that keep generations give the youngest age possible;
- * the true one is less than a generation older (age-partitioned: or more). */
+ * the true one is less than a generation older (age-partitioned: or more).  Where ages are unknown
+ * (trait SEEN_NO_AGES) it is 1 record or 0 microseconds. */
 void seen_last_seen(const seen_detector *, size_t n, const seen_digest *, seen_time now,
                     uint64_t *age);
 
@@ -255,6 +258,7 @@ struct seen_stats {
     uint64_t forgotten;          /* keys dropped inside the window because memory was short */
     uint64_t saturated; /* counters that reached their top, and then count no more; keys that
                            found no place, and made others count as seen (timed-cuckoo) */
+    uint64_t rebuilt;   /* counters set free again, counted anew (sliding, counting) */
     uint64_t listed;    /* keys kept beside the table, for want of a place in it */
     uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
                        structure knows; else SEEN_NEVER */

@@ -362,8 +362,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->ring.begun = s->pieces.fresh = 0;
-    s->pieces.expected = 0;
+    s->ring.begun = 0;
+    pieces_clear(&s->pieces);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */

@@ -31,7 +31,7 @@ int recent_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
                          "filter=%s keeps 2^31 keys a shard at most; give shards=%llu or more",
                          plan->filter,
                          (unsigned long long)(spec->shards * bits_ceil_div(room, BUFFER_MOST)));
-    plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST;
+    plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST | SEEN_NO_AGES;
     plan->capacity = room * spec->shards;
     plan->fp_full = plan->fp_mean = ldexp((double)room, -128);
     plan->fn = theory_buffer_fn_spread((double)room, decaying_gaps(spec));

@@ -225,8 +225,8 @@ static void landmark(struct window *w, uint64_t at) {
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
     double fill = fill_of(s, at / s->t.unit - s->t.h.last);
-    double most = fmin(fill, 1 - 1 / (double)(s->t.cells + 1));
-    out->stored += (uint64_t)(-log1p(-most) * (double)s->t.cells / s->k + .5);
+    double cells = (double)s->t.cells;
+    out->stored += (uint64_t)(theory_bloom_keys(cells, fill * cells, s->k) + .5);
     out->fp_now += pow(fill, s->k) / (double)w->plan->spec.shards;
     out->expected_false += pieces_now(&s->pieces, pow(fill_of(s, 0), s->k));
     out->landmarks = bits_max(out->landmarks, s->landmarks);
@@ -234,8 +234,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->landmarks = s->pieces.fresh = 0;
-    s->pieces.expected = 0;
+    s->landmarks = 0;
+    pieces_clear(&s->pieces);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */

@@ -26,6 +26,7 @@ struct filter_shape {
     uint32_t stamp;       /* bits of a time stamp, where cells are stamped */
     uint32_t generations; /* that the window spans, where it is cut into them; 0: as k says */
     uint64_t length;      /* of the window */
+    bool summed;          /* the window asks one filter, the sum of all generations: by=subtract */
 };
 
 struct filter {
@@ -35,6 +36,8 @@ struct filter {
     const struct seen_allocator *alloc; /* for structures that grow */
     uint32_t cpu;
     bool refresh_first; /* duplicates stay in the generation they were in */
+    uint64_t *renewed;  /* where summed: keys of each live generation, at generation mod live, that
+                           came again in a younger one; the filter counts, the window keeps */
 };
 
 struct filter_ops {

@@ -10,6 +10,7 @@
 struct one_generation {
     const struct fit *fit;
     const struct filter_shape *shape;
+    double older; /* keys of full generations that it holds besides */
 };
 
 static double exact_rate(const void *ctx, double keys) {
@@ -20,17 +21,24 @@ static double exact_rate(const void *ctx, double keys) {
 /* Rate of one generation that holds `keys`, in the mean over shards where there are several. */
 static double one_rate(const void *ctx, double keys) {
     const struct one_generation *g = ctx;
+    keys += g->older;
     return g->fit->shards > 1 ? theory_scattered(exact_rate, g, keys) : exact_rate(g, keys);
 }
 
 double fit_fp(const struct fit *fit, const struct filter_shape *shape, double keys) {
-    struct one_generation g = {fit, shape};
-    return theory_union(one_rate(&g, keys * fit->generation), fit->live);
+    struct one_generation g = {fit, shape, 0};
+    double full = keys * fit->generation;
+    if (shape->summed) return one_rate(&g, full * fit->live);
+    return theory_union(one_rate(&g, full), fit->live);
 }
 
 double fit_fp_mean(const struct fit *fit, const struct filter_shape *shape, double keys) {
-    struct one_generation g = {fit, shape};
+    struct one_generation g = {fit, shape, 0};
     double full = keys * fit->generation;
+    if (shape->summed) {
+        g.older = full * (fit->live - 1);
+        return theory_mean(one_rate, &g, full);
+    }
     double filling = theory_mean(one_rate, &g, full);
     double others = theory_union(one_rate(&g, full), fit->live - 1);
     return 1 - (1 - others) * (1 - filling) < 1e-6 ? others + filling

@@ -24,7 +24,8 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
                                  .width = (uint32_t)spec->width,
                                  .stamp = (uint32_t)spec->stamp,
                                  .generations = (uint32_t)spec->generations,
-                                 .length = spec->length};
+                                 .length = spec->length,
+                                 .summed = spec->by == SEEN_SUBTRACT};
 }
 
 int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
@@ -44,18 +45,25 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
     return 0;
 }
 
+int plan_overload(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    size_t n;
+    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
+                         seen_options(&n)[OPTION_OVERLOAD].choices[does]);
+    spec->overload = does;
+    options_mark(spec, OPTION_OVERLOAD);
+    return 0;
+}
+
 int plan_sliding(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     uint64_t keys = 0;
     bool sized = options_has(spec, OPTION_MEM) || options_has(spec, OPTION_LINES) ||
                  options_has(spec, OPTION_LAMBDA);
     int bad = plan_keys(&keys, spec, e);
+    if (!bad) bad = plan_overload(plan, does, e);
     if (bad) return bad;
-    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
-        return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
-                         does == SEEN_KEEP ? "keep" : "saturate");
-    spec->overload = does;
-    options_mark(spec, OPTION_OVERLOAD);
     if (!keys && !sized && !options_has(&plan->asked, OPTION_FILTER))
         return error_set(
             e, SEEN_EREFUSED, 0,

@@ -9,6 +9,10 @@ static double at_least_once(double q, double x) {
 
 double theory_bloom(double m, double n, double k) { return pow(at_least_once(1 / m, k * n), k); }
 
+double theory_bloom_keys(double m, double set, double k) {
+    return -log1p(-fmin(set / m, 1 - 1 / (m + 1))) * m / k;
+}
+
 double theory_partitioned(double m, double n, double k) { return pow(at_least_once(k / m, n), k); }
 
 double theory_odds(double p) { return p < .999999 ? p / (1 - p) : 1e6; }

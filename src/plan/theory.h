@@ -12,6 +12,10 @@
  * (1-(1-1/m)^(kn))^k.  [M05] §5.1. */
 double theory_bloom(double m, double n, double k);
 
+/* Keys that a Bloom filter holds if `set` of its m cells are set: -m/k ln(1-set/m).  [M05] §5.1,
+ * turned around; of a full one what all but a cell would mean. */
+double theory_bloom_keys(double m, double set, double k);
+
 /* The same with a space of m/k cells for each probe: (1-(1-k/m)^n)^k.  [M05] §5.1, figure 4. */
 double theory_partitioned(double m, double n, double k);
 

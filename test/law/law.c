@@ -1,6 +1,7 @@
 #include "law.h"
 
 #include "registry.h"
+#include "spec/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -27,24 +28,6 @@ static const char *const windows[][16] = {
 
 const char *law_window(uint32_t window, size_t i) { return windows[window][i]; }
 
-/* Further cases: a structure with an option that changes what it is made of, in every window that
- * it serves (0) or in one kind. */
-static const struct law_variant {
-    const char *structure;
-    uint32_t window;
-    const char *option, *value;
-} variants[] = {
-    {"timed-cuckoo", 0, "vla", "1"},
-};
-
-static const struct law_variant *varied; /* of the case that runs */
-
-void law_vary(struct seen_spec *spec) {
-    struct seen_error e = {0};
-    if (!varied || strcmp(spec->filter, varied->structure) != 0) return;
-    law_check(!seen_spec_set(spec, varied->option, varied->value, &e), "%s", e.text);
-}
-
 struct job {
     const struct law *law;
     struct law_case c;
@@ -57,13 +40,11 @@ static struct CMUnitTest *add_test(struct CMUnitTest *tests, size_t *n, const st
     struct job *job = calloc(1, sizeof *job);
     job->law = law;
     job->c = *c;
-    size_t len = (size_t)snprintf(job->name, sizeof job->name, "%s", law->name);
     if (c->structure)
-        len += (size_t)snprintf(job->name + len, sizeof job->name - len, ": %s, %s",
-                                names[c->window], c->structure);
-    if (c->variant)
-        snprintf(job->name + len, sizeof job->name - len, " %s=%s", c->variant->option,
-                 c->variant->value);
+        snprintf(job->name, sizeof job->name, "%s: %s, %s", law->name, names[c->window],
+                 c->structure);
+    else
+        snprintf(job->name, sizeof job->name, "%s", law->name);
     tests = realloc(tests, (*n + 1) * sizeof *tests);
     tests[(*n)++] = (struct CMUnitTest){.name = job->name, .test_func = run, .initial_state = job};
     return tests;
@@ -72,30 +53,41 @@ static struct CMUnitTest *add_test(struct CMUnitTest *tests, size_t *n, const st
 static void run_job(void **state) {
     struct job *job = *state;
     current[0] = 0;
-    varied = job->c.variant;
     job->law->run(&job->c);
 }
 
-static struct CMUnitTest *add_case(struct CMUnitTest *tests, size_t *n, const struct law *law,
-                                   struct law_case c) {
+/* What one of a structure's own options can be beyond its default: "counting by=subtract". */
+struct variant {
+    char structure[40];
+    uint32_t traits;
+};
+
+static bool variant_plans(const struct law_case *c, struct variant *v) {
+    char text[120];
+    struct seen_spec spec;
     struct seen_plan plan;
-    varied = c.variant;
-    law_plan(&plan, "%s filter=%s mem=1MiB", law_window(c.window, 0), c.structure);
-    c.traits = plan.traits;
-    return add_test(tests, n, law, &c, run_job);
+    snprintf(text, sizeof text, "%s filter=%s mem=1MiB", law_window(c->window, 0), v->structure);
+    bool made = !seen_spec_parse(&spec, text, NULL) && !seen_plan_make(&plan, &spec, NULL);
+    if (made) v->traits = plan.traits;
+    return made;
 }
 
-/* The structure as it is, and each of its variants. */
-static struct CMUnitTest *add_cases(struct CMUnitTest *tests, size_t *n, const struct law *law,
-                                    struct law_case c) {
-    tests = add_case(tests, n, law, c);
-    for (size_t i = 0; i < sizeof variants / sizeof *variants; i++) {
-        c.variant = &variants[i];
-        if (strcmp(c.variant->structure, c.structure) != 0) continue;
-        if (c.variant->window && c.variant->window != c.window) continue;
-        tests = add_case(tests, n, law, c);
-    }
-    return tests;
+/* The i-th of a structure, or NULL; never freed, as the tests themselves. */
+static struct variant *variant_of(const struct law_case *c, size_t i) {
+    struct variant v;
+    size_t options;
+    const struct seen_option *o = seen_options(&options);
+    for (size_t j = 0; j < options; j++)
+        for (size_t k = 1; o[j].of && o[j].choices && o[j].choices[k]; k++) {
+            if (!options_serve((enum option)j, c->name)) continue;
+            snprintf(v.structure, sizeof v.structure, "%s %s=%s", c->name, o[j].name,
+                     o[j].choices[k]);
+            if (!variant_plans(c, &v) || i-- > 0) continue;
+            struct variant *kept = malloc(sizeof *kept);
+            *kept = v;
+            return kept;
+        }
+    return NULL;
 }
 
 int law_main(const char *group, const struct law *laws, size_t n) {
@@ -107,11 +99,22 @@ int law_main(const char *group, const struct law *laws, size_t n) {
         if (laws[l].once) tests = add_test(tests, &count, &laws[l], &c, run_job);
         for (c.window = SEEN_LANDMARK; c.window <= SEEN_DECAYING && !laws[l].once; c.window++)
             for (size_t i = 0; registry_pick(c.window, "", i, &choice); i++) {
-                c.structure = choice.name;
+                struct seen_plan plan;
+                c.structure = c.name = choice.name;
                 c.serial++;
                 const char *only = getenv("SEEN_ONLY"); /* one structure, while working on it */
-                if (only && strcmp(only, c.structure) != 0) continue;
-                tests = add_cases(tests, &count, &laws[l], c);
+                if (only && strcmp(only, c.name) != 0) continue;
+                law_plan(&plan, "%s filter=%s mem=1MiB", law_window(c.window, 0), c.structure);
+                c.traits = plan.traits;
+                tests = add_test(tests, &count, &laws[l], &c, run_job);
+                struct variant *v;
+                for (size_t j = 0; (v = variant_of(&c, j)); j++) {
+                    struct law_case other = c;
+                    other.structure = v->structure;
+                    other.traits = v->traits;
+                    other.serial = 1000 * (uint32_t)(j + 1) + c.serial;
+                    tests = add_test(tests, &count, &laws[l], &other, run_job);
+                }
             }
     }
     return _cmocka_run_group_tests(group, tests, count, NULL, NULL);
@@ -156,7 +159,6 @@ static void plan_text(struct seen_plan *plan, const char *format, va_list args) 
     struct seen_error e = {0};
     vsnprintf(current, sizeof current, format, args);
     law_check(!seen_spec_parse(&spec, current, &e), "%s", e.text);
-    law_vary(&spec);
     seen_spec_print(&spec, current, sizeof current);
     law_check(!seen_plan_make(plan, &spec, &e), "%s", e.text);
 }

@@ -1,9 +1,9 @@
 /* law.h - the driver of the law tests.
  *
- * A law is a function that is run for every structure the registry has (window x filter), so that a
- * new structure is tested without being listed, and for the variants that are (law.c).  It builds
- * detectors from specs, plays streams to them and checks.  A failure prints the seed and the spec;
- * SEEN_SEED=… replays it.
+ * A law is a function that is run for every structure the registry has (window x filter), and for
+ * every variant of it that the option table has (counting by=subtract), so that a new structure is
+ * tested without being listed.  It builds detectors from specs, plays streams to
+ * them and checks.  A failure prints the seed and the spec; SEEN_SEED=… replays it.
  *
  *   law_truth.c      no false negatives; new is new beyond the slack; batch = single; query =
  *                    observe without effect, and const; ages; landmarks; forget; every CPU alike
@@ -30,11 +30,11 @@
 /* -- cases -------------------------------------------------------------------------------- */
 
 struct law_case {
-    uint32_t window; /* enum seen_window */
-    const char *structure;
-    uint32_t traits; /* of its plan */
-    uint32_t serial; /* different for each structure in each window: mixed into seeds */
-    const struct law_variant *variant; /* or NULL */
+    uint32_t window;       /* enum seen_window */
+    const char *structure; /* as after filter=, a variant's option included */
+    const char *name;      /* without it */
+    uint32_t traits;       /* of its plan */
+    uint32_t serial;       /* different in each case: mixed into seeds */
 };
 
 struct law {
@@ -42,6 +42,9 @@ struct law {
     void (*run)(const struct law_case *);
     bool once; /* not for every structure */
 };
+
+/* Does it run a variant?  Some laws then do less: all but one option was tested already. */
+static inline bool law_is_variant(const struct law_case *c) { return c->structure != c->name; }
 
 int law_main(const char *group, const struct law *, size_t n);
 
@@ -73,10 +76,6 @@ void law_plan(struct seen_plan *, const char *format, ...) __attribute__((format
 seen_detector *law_new(const struct seen_plan *, const struct seen_allocator *);
 seen_detector *law_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct oracle *law_oracle(const struct seen_plan *);
-
-/* Gives a spec of the case's structure the option that makes the case's variant; law_plan and
- * law_make do. */
-void law_vary(struct seen_spec *);
 
 /* -- streams ------------------------------------------------------------------------------ */
 

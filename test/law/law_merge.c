@@ -69,7 +69,7 @@ static void merged_both_are_there(const struct law_case *c) {
     uint64_t rng = law_seed() + c->serial;
     const char *window;
     for (size_t i = 0; (window = law_window(c->window, i)); i++)
-        for (int turn = 0; turn < 40; turn++) {
+        for (int turn = 0; turn < (law_is_variant(c) ? 5 : 40); turn++) {
             struct seen_plan plan;
             struct seen_error e = {0};
             law_plan(&plan, "%s filter=%s items=400 fp=1e-9 seed=11 shards=%d refresh=%s", window,
@@ -97,7 +97,7 @@ static void merged_keys_stay_as_long_as_they_would_have(const struct law_case *c
     uint64_t rng = law_seed() + c->serial;
     const char *window;
     for (size_t i = 0; (window = law_window(c->window, i)); i++)
-        for (int turn = 0; turn < 8; turn++) {
+        for (int turn = 0; turn < (law_is_variant(c) ? 2 : 8); turn++) {
             struct seen_plan plan;
             law_plan(&plan, "%s filter=%s items=900 fp=1e-9 seed=11", window, c->structure);
             struct side a = play(&plan, 0, law_below(&rng, RECORDS), law_next(&rng));

@@ -60,7 +60,6 @@ static void random_spec(const struct law_case *c, char *buf, size_t cap, uint64_
 static int plan_text(struct seen_plan *plan, const char *spec, struct seen_error *e) {
     struct seen_spec parsed;
     law_check(!seen_spec_parse(&parsed, spec, e), "%s: %s", spec, e->text);
-    law_vary(&parsed);
     return seen_plan_make(plan, &parsed, e);
 }
 
@@ -120,7 +119,6 @@ static void follow(const char *asked, const char *fix, const char *name) {
     struct seen_error e = {0};
     char value[64];
     law_check(!seen_spec_parse(&spec, asked, &e), "%s", e.text);
-    law_vary(&spec);
     snprintf(value, sizeof value, "%.*s", (int)strcspn(fix, " ,;"), fix);
     law_check(!seen_spec_set(&spec, name, value, &e), "%s: %s", asked, e.text);
     law_check(!seen_plan_make(&plan, &spec, &e), "%s, advised %s=%s: %s", asked, name, value,

@@ -44,6 +44,25 @@ static void formulas_hold_at_their_ends(void **state) {
 }
 
 /* Figure 6's practical column: half-full at the end of the window, d probes. */
+static void what_is_set_tells_how_many_keys_there_are(void **state) {
+    (void)state;
+    for (double k = 1; k <= 16; k *= 2)
+        for (double n = 1; n < 1e6; n *= 10) {
+            double set = 1e6 * pow(theory_bloom(1e6, n, k), 1 / k);
+            near(theory_bloom_keys(1e6, set, k), n, 1e-5);
+        }
+    near(theory_bloom_keys(1000, 0, 3), 0, 0);
+    near(theory_bloom_keys(1000, 1000, 3), 1000. / 3 * log(1001), 1e-9); /* all but a cell */
+}
+
+static void odds_are_false_duplicates_for_each_new(void **state) {
+    (void)state;
+    near(theory_odds(.5), 1, 1e-12);
+    near(theory_odds(.01), 1. / 99, 1e-12);
+    near(theory_odds(0), 0, 0);
+    near(theory_odds(1), 1e6, 0);
+}
+
 static void a_landmark_window_errs_less_in_the_mean(void **state) {
     (void)state;
     for (uint32_t d = 4; d <= 24; d++) {
@@ -294,6 +313,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_bits_a_key_err_once_in_a_hundred),
         cmocka_unit_test(formulas_hold_at_their_ends),
+        cmocka_unit_test(what_is_set_tells_how_many_keys_there_are),
+        cmocka_unit_test(odds_are_false_duplicates_for_each_new),
         cmocka_unit_test(a_landmark_window_errs_less_in_the_mean),
         cmocka_unit_test(in_the_mean_more_probes_are_best),
         cmocka_unit_test(probes_wait_for_the_busiest_module),
