@@ -5,7 +5,7 @@
 #include <string.h>
 
 extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact,
-    filter_counting;
+    filter_counting, filter_substrings, filter_bitvector;
 extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
 extern const struct window_ops aging_stable, aging_lru, aging_clock;
 extern const struct window_ops aging_timing, aging_timed_cuckoo;
@@ -13,7 +13,8 @@ extern const struct window_ops aging_timing, aging_timed_cuckoo;
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
 static const struct filter_ops *const filters[] = {
-    &filter_bloom, &filter_partitioned, &filter_blocked, &filter_exact, &filter_counting};
+    &filter_bloom,    &filter_partitioned, &filter_blocked,  &filter_exact,
+    &filter_counting, &filter_substrings,  &filter_bitvector};
 
 /* Windows over any filter (no name), and structures that age by themselves. */
 static const struct {

@@ -24,6 +24,7 @@ struct filter_shape {
     uint32_t live;  /* generations that count, the current one included */
     uint32_t width; /* bits of a counter */
     uint32_t stamp; /* bits of a time stamp, where cells are stamped */
+    uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
 };
 
 struct filter {
@@ -51,7 +52,11 @@ struct filter_ops {
     double (*touches)(const struct filter_shape *);         /* cache lines a record */
     uint64_t (*size)(const struct filter_shape *,
                      uint64_t keys);                  /* bytes; keys matters if it grows */
-    uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it */
+    uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it, or: */
+    /* The i-th size there is, where not any number of lines is one; the smallest first, each
+     * erring no more than those before.  False: there are no more. */
+    bool (*form)(struct filter_shape *, uint32_t i);
+    double (*most)(const struct filter_shape *); /* keys there can be at all (NULL: any number) */
 
     /* -- work; `generation` only ever grows -- */
     void (*init)(struct filter *);
