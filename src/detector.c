@@ -92,7 +92,7 @@ const struct seen_plan *seen_plan_of(const seen_detector *d) { return &d->plan; 
 uint64_t seen_seed(const seen_detector *d) { return d->plan.spec.seed; }
 
 static uint32_t bits_of(seen_digest d) {
-    return d.hi ? 128 - (uint32_t)__builtin_clzll(d.hi)
+    return d.hi   ? 128 - (uint32_t)__builtin_clzll(d.hi)
            : d.lo ? 64 - (uint32_t)__builtin_clzll(d.lo)
                   : 0;
 }

@@ -41,8 +41,8 @@ static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen
         uint64_t *line = table_line(f, p.line);
         uint32_t bit = p.cell * width;
         cells_freshen(line, generation, width);
-        gone += (line[bit >> 6] >> (bit & 63) &
-                 cells_columns(generation, f->shape.live, width)) != 0;
+        gone +=
+            (line[bit >> 6] >> (bit & 63) & cells_columns(generation, f->shape.live, width)) != 0;
         line[bit >> 6] &= ~(cells_low(width) << (bit & 63));
     }
     return gone;
@@ -86,8 +86,8 @@ static double fp(const struct filter_shape *shape, double keys) {
 const struct filter_ops filter_bitvector = {
     .name = "bitvector",
     .help = "a bit for every integer that can be a key: exact",
-    .traits = SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE | SEEN_ANY_DIGEST |
-              SEEN_BY_NAME,
+    .traits =
+        SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE | SEEN_ANY_DIGEST | SEEN_BY_NAME,
     .live_most = CELLS_LIVE_MOST,
     .settle = settle,
     .columns = cells_columns_of,

@@ -19,11 +19,11 @@
 
 /* Geometry of one shard: all that formulas and kernels need to know. */
 struct filter_shape {
-    uint64_t lines; /* 64-byte lines (exact: the most keys, 0 for no limit) */
-    uint32_t k;     /* probes a key */
-    uint32_t live;  /* generations that count, the current one included */
-    uint32_t width; /* bits of a counter */
-    uint32_t stamp; /* bits of a time stamp, where cells are stamped */
+    uint64_t lines;           /* 64-byte lines (exact: the most keys, 0 for no limit) */
+    uint32_t k;               /* probes a key */
+    uint32_t live;            /* generations that count, the current one included */
+    uint32_t width;           /* bits of a counter */
+    uint32_t stamp;           /* bits of a time stamp, where cells are stamped */
     uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
 };
 
@@ -49,7 +49,9 @@ struct filter_ops {
     /* -- theory, pure -- */
     uint32_t (*columns)(uint32_t live);                     /* that fit the cell a live one needs */
     double (*fp)(const struct filter_shape *, double keys); /* of one generation holding keys */
-    double (*touches)(const struct filter_shape *);         /* cache lines a record */
+    /* of a Poisson number of keys, as shards get (NULL: the mean of fp over them) */
+    double (*fp_scattered)(const struct filter_shape *, double keys);
+    double (*touches)(const struct filter_shape *); /* cache lines a record */
     uint64_t (*size)(const struct filter_shape *,
                      uint64_t keys);                  /* bytes; keys matters if it grows */
     uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it, or: */

@@ -4,23 +4,21 @@
  *            each of their b-p+1 substrings of p bits is not.  A key was seen if all its substrings
  *            were, each in its vector.
  * Guarantee  No false negatives.  A new key's first substring collides with probability
- *            1-(1-2^-p)^n after n keys; substrings overlap, so that whole keys collide as the Markov
- *            chain of theory_vectors.h says.  That is for keys whose bits are uniform: under
- *            hash=xxh3, where they are the low b bits of the digest.  hash=int and hash=raw take
- *            the ids as they are: how often those collide depends on how they are laid out (ids
- *            that count up share almost all substrings), and fp= promises nothing.
- * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §4 and figure 2.
- * Layout     lines of cells, a bit a generation in each (cells.h).  Vector j has the bits j to
- *            j+p-1; the vectors' lines stand in turn, line q of vector j at q (b-p+1) + j:
+ *            1-(1-2^-p)^n after n keys; substrings overlap, so that whole keys collide as the
+ * Markov chain of theory_vectors.h says.  That is for keys whose bits are uniform: under hash=xxh3,
+ * where they are the low b bits of the digest.  hash=int and hash=raw take the ids as they are: how
+ * often those collide depends on how they are laid out (of ids that count up, nearly all do or
+ * none), and fp= and the statistics promise nothing. Paper      Metwally, Agrawal, El Abbadi, WWW
+ * 2005, §4 and figure 2. Layout     lines of cells, a bit a generation in each (cells.h).  Vector j
+ * has the bits j to j+p-1; the vectors' lines stand in turn, line q of vector j at q (b-p+1) + j:
  *
  *                key, b = 8    1 0 1 1 0 0 1 0       (bit 0 on the right)
  *                p = 6             1 1 0 0 1 0  ──►  cell 50 of vector 0
  *                                1 1 1 0 0 1    ──►  cell 25 of vector 1  (bits 1 to 6: 011001)
  *                              1 0 1 1 0 0      ──►  cell 44 of vector 2
  *
- * Example    `landmark:1e6 filter=substrings fp=.01` chooses p = 21 of 64 bits: 44 vectors, 11.4 MiB,
- *            where a Bloom filter takes 1.2.
- * Cost       b-p+1 cache lines a record, fetched together.
+ * Example    `landmark:1e6 filter=substrings fp=.01` chooses p = 21 of 64 bits: 44 vectors, 11.4
+ * MiB, where a Bloom filter takes 1.2. Cost       b-p+1 cache lines a record, fetched together.
  */
 #include "error.h"
 #include "filter/cells.h"
@@ -72,6 +70,10 @@ static double fp(const struct filter_shape *shape, double keys) {
     return theory_substrings(shape->bits, shape->substring, keys);
 }
 
+static double fp_scattered(const struct filter_shape *shape, double keys) {
+    return theory_substrings_scattered(shape->bits, shape->substring, keys);
+}
+
 const struct filter_ops filter_substrings = {
     .name = "substrings",
     .help = "bit vectors over all substrings of a key",
@@ -80,6 +82,7 @@ const struct filter_ops filter_substrings = {
     .settle = settle,
     .columns = cells_columns_of,
     .fp = fp,
+    .fp_scattered = fp_scattered,
     .touches = cells_touches,
     .size = table_size,
     .form = form,

@@ -20,7 +20,9 @@ static double exact_rate(const void *ctx, double keys) {
 /* Rate of one generation that holds `keys`, in the mean over shards where there are several. */
 static double one_rate(const void *ctx, double keys) {
     const struct one_generation *g = ctx;
-    return g->fit->shards > 1 ? theory_scattered(exact_rate, g, keys) : exact_rate(g, keys);
+    if (g->fit->shards == 1) return exact_rate(g, keys);
+    if (g->fit->filter->fp_scattered) return g->fit->filter->fp_scattered(g->shape, keys);
+    return theory_scattered(exact_rate, g, keys);
 }
 
 /* Keys there can be at all, a shard. */

@@ -53,6 +53,7 @@ struct request {
     double fp;                 /* allowed */
     uint64_t budget;           /* lines a shard; 0 if memory is not given */
     uint64_t fixed;
+    bool one_size; /* the options leave no other */
 };
 
 static uint64_t bytes_of(const struct request *r, const struct filter_shape *shape) {
@@ -88,8 +89,7 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     units_print_need(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
     bool named = options_has(&r->plan->asked, OPTION_FILTER);
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "%.6g keys%s need mem=%s%s%s; mem=%s allows %sitems=%s",
+    return error_set(e, SEEN_EREFUSED, 0, "%.6g keys%s need mem=%s%s%s; mem=%s allows %sitems=%s",
                      r->keys * (double)spec->shards, fp, takes, named ? " with filter=" : "",
                      named ? r->plan->filter : "", has, rate, keys);
 }
@@ -109,9 +109,9 @@ static int too_small(const struct request *r, struct seen_error *e) {
     one.k = one.k ? one.k : 1;
     one.lines = fit_least(r->fit, one);
     if (options_has(spec, OPTION_LINES))
-        return error_set(e, SEEN_EREFUSED, 0, "lines=%llu are too few for filter=%s here; give %llu",
-                         (unsigned long long)spec->lines, r->plan->filter,
-                         (unsigned long long)one.lines);
+        return error_set(
+            e, SEEN_EREFUSED, 0, "lines=%llu are too few for filter=%s here; give %llu",
+            (unsigned long long)spec->lines, r->plan->filter, (unsigned long long)one.lines);
     seen_print_size(spec->mem, has, sizeof has);
     units_print_need(bytes_of(r, &one), least, sizeof least);
     fits = r->shape;
@@ -164,9 +164,8 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
             return error_set(e, SEEN_EREFUSED, 0,
                              "lines=%llu do not fit into mem=; leave one of them out",
                              (unsigned long long)spec->lines);
-    } else if (r->keys > 0 && (fp_given || !r->budget)) {
-        if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
-            return none_large_enough(r, e);
+    } else if (r->keys > 0 && (fp_given || (!r->budget && !r->one_size))) {
+        if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget)) return none_large_enough(r, e);
         if (r->budget && shape->lines > r->budget) return refuse(r, bytes_of(r, shape), e);
         *shape = fit_whole(r->fit, *shape);
         return 0;
@@ -284,8 +283,8 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
                          f->name, f->k_most, (unsigned long long)spec->k);
     r.fp = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
     struct filter_shape other = r.shape;
-    bool one_size = options_has(spec, OPTION_LINES) || (f->form && !f->form(&other, 1));
-    if (!keys && !options_has(spec, OPTION_MEM) && !one_size) {
+    r.one_size = options_has(spec, OPTION_LINES) || (f->form && !f->form(&other, 1));
+    if (!keys && !options_has(spec, OPTION_MEM) && !r.one_size) {
         spec->mem = PLAN_MEM_DEFAULT;
         options_mark(spec, OPTION_MEM);
     }
@@ -324,8 +323,8 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
                          "filter=%s needs keys spread evenly, and hash=%s leaves them as they are; "
                          "use hash=xxh3, or filter=exact",
                          plan->filter, name);
-    bool others = plan->spec.hash != plan->asked.hash, unsure = plan->spec.hash >= SEEN_INT &&
-                                                               !(plan->traits & SEEN_NO_FP);
+    bool others = plan->spec.hash != plan->asked.hash,
+         unsure = plan->spec.hash >= SEEN_INT && !(plan->traits & SEEN_NO_FP);
     if ((others || unsure) && !asked_for(plan))
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s with hash=%s %s; name it if you want it",
                          plan->filter, name,
@@ -410,7 +409,7 @@ static void explain(struct seen_plan *best, int others) {
     if (options_has(&best->asked, OPTION_FILTER))
         snprintf(best->reason, sizeof best->reason, "asked for by name%s",
                  best->spec.hash >= SEEN_INT && !(best->traits & SEEN_NO_FP)
-                     ? "; fp is that of ids with uniform bits, others err more"
+                     ? "; fp is that of keys with uniform bits, as ids seldom have"
                      : "");
     else if (!others && best->spec.overload == SEEN_SHRINK && best->traits & SEEN_GROWS)
         snprintf(best->reason, sizeof best->reason,

@@ -27,5 +27,6 @@ double theory_substring(uint32_t p, double n);
  * keys; of exactly n keys it is P - n/2 P"(n), some percent less where 2^p is small.  Left out are
  * keys that agree, part, and agree again over p bits: one in 2^p. */
 double theory_substrings(uint32_t b, uint32_t p, double n);
+double theory_substrings_scattered(uint32_t b, uint32_t p, double n); /* P itself */
 
 #endif
