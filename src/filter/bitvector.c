@@ -11,7 +11,7 @@
  *                key 1493 = 3 x 496 + 5 ──────────────────┐
  *                line 3   | 0 0 1 0 0 ▼ 1 0 … 496 cells | stamp, 16 bits |
  *
- * Example    `landmark filter=bitvector bits=20` takes 132.1 KiB for a million ids; 32 bits, all
+ * Example    `landmark filter=bitvector bits=20` takes 133 KiB for a million ids; 32 bits, all
  *            IPv4 addresses, take 529 MiB, or 1.1 bits a possible key.
  * Cost       one cache line a record.  With shards= each has a vector for all the keys.
  */

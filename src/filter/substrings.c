@@ -18,7 +18,7 @@
  *                              1 0 1 1 0 0      ──►  cell 44 of vector 2
  *
  * Example    `landmark:1e6 filter=substrings fp=.01` chooses p = 21 of 64 bits: 44 vectors, 11.4
- * MiB, where a Bloom filter takes 1.2. Cost       b-p+1 cache lines a record, fetched together.
+ * MiB, where a Bloom filter takes 1.21. Cost       b-p+1 cache lines a record, fetched together.
  */
 #include "error.h"
 #include "filter/cells.h"

@@ -1,5 +1,5 @@
-/* Vectors of bits: the bit vector is a set of integers, and the rates of substrings are those of the
- * chain that theory_vectors.h describes. */
+/* Vectors of bits: the bit vector is a set of integers, and the rates of substrings are those of
+ * the chain that theory_vectors.h describes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -178,8 +178,8 @@ static double chain(uint32_t b, uint32_t p, double n) {
         for (int s = 0; s < STATES; s++) {
             kept[s] = 0;
             for (int m = s; m < STATES; m++)
-                kept[s] += now[m] * exp(lgamma(m + 1) - lgamma(s + 1) - lgamma(m - s + 1) -
-                                        m * M_LN2);
+                kept[s] +=
+                    now[m] * exp(lgamma(m + 1) - lgamma(s + 1) - lgamma(m - s + 1) - m * M_LN2);
         }
         for (int m = 0; m < STATES; m++) {
             now[m] = 0;
@@ -276,8 +276,8 @@ static void whole_keys_collide_as_the_chain_says(void **state) {
     static const struct {
         uint32_t b, p;
         uint64_t n;
-    } cases[] = {{20, 17, 60000}, {32, 17, 90000}, {64, 17, 200000}, {128, 17, 300000},
-                 {64, 17, 300000}, {40, 17, 100000}};
+    } cases[] = {{20, 17, 60000},   {32, 17, 90000},  {64, 17, 200000},
+                 {128, 17, 300000}, {64, 17, 300000}, {40, 17, 100000}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double n = (double)cases[i].n, rate = theory_substrings(cases[i].b, cases[i].p, n);
         assert_true(rate > 1e-4);
@@ -318,7 +318,8 @@ static void what_cannot_be_had_is_refused(void **state) {
     (void)state;
     refused("landmark filter=bitvector hash=xxh3", "leave hash= out");
     refused("landmark filter=bitvector bits=64", "2^64 cells");
-    refused("landmark filter=bitvector bits=30 mem=1MiB", "needs mem=133MiB; mem=1MiB allows bits=22");
+    refused("landmark filter=bitvector bits=30 mem=1MiB",
+            "needs mem=133MiB; mem=1MiB allows bits=22");
     refused("landmark filter=bitvector items=1e6 mem=16KiB", "need mem=134KiB");
     refused("landmark filter=bitvector items=1e10", "more bits=");
     refused("landmark filter=bitvector bits=20 lines=3", "give 2115");
