@@ -79,7 +79,8 @@ struct seen_error {
 seen_digest seen_hash(const void *key, size_t len, uint64_t seed);
 
 /* The digest of a key under the detector's own hash= and seed.  Fails (SEEN_EINVAL) where hash=int
- * is given something that is no integer below 2^128, or hash=raw more than 16 bytes. */
+ * is given something that is no integer below 2^128, or hash=raw more than 16 bytes, and where
+ * either takes more than the bits= of a plan that has them (bitvector, substrings). */
 int seen_key(const seen_detector *, const void *key, size_t len, seen_digest *out,
              struct seen_error *);
 
@@ -122,7 +123,7 @@ struct seen_spec {
     uint64_t p;                        /* cells decremented a record */
     uint64_t gaps;                     /* most records between a key and its repeat, expected */
     uint64_t lambda, signature, moves; /* timed-cuckoo: cells a table, bits, moves a record */
-    uint64_t bits, substring;          /* of a key; of its substrings */
+    uint64_t bits, substring;          /* of a key (of its digest, if hashed); of its substrings */
     uint64_t generations;              /* that an age-partitioned window spans */
 };
 
@@ -212,7 +213,8 @@ void seen_free(seen_detector *); /* NULL is fine */
 
 /* Test and add n digests in order: a duplicate inside one batch is found.  `time` is needed by time
  * windows only and may be NULL otherwise; a time below the last one is taken as the last, and
- * counted as late.  Writes n verdicts. */
+ * counted as late.  Writes n verdicts.  Of digests with more than the bits= of a plan that has them
+ * the low bits= bits count: they are taken modulo 2^bits. */
 void seen_observe(seen_detector *, size_t n, const seen_digest *, const seen_time *time,
                   uint8_t *verdict);
 

@@ -15,6 +15,7 @@
 #include "spec/options.h"
 #include "spec/units.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -98,9 +99,33 @@ void seen_free(seen_detector *d) {
 const struct seen_plan *seen_plan_of(const seen_detector *d) { return &d->plan; }
 uint64_t seen_seed(const seen_detector *d) { return d->plan.spec.seed; }
 
+static uint32_t bits_of(seen_digest d) {
+    return d.hi   ? 128 - (uint32_t)__builtin_clzll(d.hi)
+           : d.lo ? 64 - (uint32_t)__builtin_clzll(d.lo)
+                  : 0;
+}
+
+/* Keys that are taken as they are have to be as short as the plan says. */
+static int check_bits(const struct seen_spec *spec, const void *key, size_t len, seen_digest d,
+                      struct seen_error *e) {
+    uint32_t bits = bits_of(d);
+    if (spec->hash < SEEN_INT || !options_has(spec, OPTION_BITS) || bits <= spec->bits) return 0;
+    char text[48];
+    if (spec->hash == SEEN_INT)
+        snprintf(text, sizeof text, "key %.*s", (int)bits_min(len, 39), (const char *)key);
+    else
+        snprintf(text, sizeof text, "a key of %zu bytes", len);
+    return error_set(e, SEEN_EINVAL, 1,
+                     "%s takes %u bits, and the plan says bits=%llu; ask for more bits=, or use "
+                     "filter=exact",
+                     text, bits, (unsigned long long)spec->bits);
+}
+
 int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *out,
              struct seen_error *e) {
-    return hash_key(d->plan.spec.hash, d->plan.spec.seed, key, len, out, e);
+    const struct seen_spec *spec = &d->plan.spec;
+    int bad = hash_key(spec->hash, spec->seed, key, len, out, e);
+    return bad ? bad : check_bits(spec, key, len, *out, e);
 }
 
 /* -- work

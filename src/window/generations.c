@@ -203,9 +203,14 @@ static void begin_generation(struct window *w) {
 /* After a change of generations. */
 static void renew_others(struct window *w) {
     struct state *s = w->state;
-    double none = 1;
-    for (uint32_t a = 1; !w->filter.shape.summed && a < live_of(w); a++)
-        none *= 1 - account_rate(&w->filter, *load_of(w, s->ring.generation - a));
+    double none = 1, rate = 0;
+    uint64_t last = 0; /* neighbours often hold as many, and some formulas are long */
+    for (uint32_t a = 1; !w->filter.shape.summed && a < live_of(w); a++) {
+        uint64_t load = *load_of(w, s->ring.generation - a);
+        if (load != last) rate = account_rate(&w->filter, load);
+        none *= 1 - rate;
+        last = load;
+    }
     s->account.others = 1 - none;
     open_piece(w);
 }

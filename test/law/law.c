@@ -151,6 +151,14 @@ uint64_t law_below(uint64_t *rng, uint64_t n) { return law_next(rng) % n; }
 seen_digest law_digest(uint64_t key, uint64_t seed) { return seen_hash(&key, sizeof key, seed); }
 
 seen_digest law_fresh(uint64_t *rng) { return (seen_digest){law_next(rng), law_next(rng)}; }
+static uint64_t low(uint64_t x, uint64_t bits) { return bits < 64 ? x & ~(~0ull << bits) : x; }
+
+seen_digest law_key(const struct seen_plan *plan, uint64_t key, uint64_t seed) {
+    seen_digest d = law_digest(key, seed);
+    uint64_t bits = plan->spec.bits;
+    if (plan->spec.hash < SEEN_INT || !bits) return d;
+    return (seen_digest){low(d.lo, bits), bits > 64 ? low(d.hi, bits - 64) : 0};
+}
 
 /* -- detectors ---------------------------------------------------------------------------- */
 
@@ -228,16 +236,17 @@ static void awkward_gap(const struct seen_plan *plan, struct law_stream *s, size
     }
 }
 
-static seen_digest key_of_kind(enum law_kind kind, const struct law_stream *s, size_t i,
-                               uint64_t span, uint64_t seed, uint64_t *rng) {
+static seen_digest key_of_kind(const struct seen_plan *plan, enum law_kind kind,
+                               const struct law_stream *s, size_t i, uint64_t span, uint64_t seed,
+                               uint64_t *rng) {
     switch (kind) {
-    case LAW_UNIFORM: return law_digest(law_below(rng, span), seed);
-    case LAW_ONE_KEY: return law_digest(0, seed);
+    case LAW_UNIFORM: return law_key(plan, law_below(rng, span), seed);
+    case LAW_ONE_KEY: return law_key(plan, 0, seed);
     case LAW_BURSTS:
         if (i && law_below(rng, 20)) return s->digest[i - 1];
         if (i && law_below(rng, 2)) return s->digest[law_below(rng, i)];
-        return law_digest(i, seed);
-    default: return law_digest(i, seed);
+        return law_key(plan, i, seed);
+    default: return law_key(plan, i, seed);
     }
 }
 
@@ -251,7 +260,7 @@ struct law_stream law_stream(const struct seen_plan *plan, enum law_kind kind, s
         law_below(&rng, 2) ? law_below(&rng, 3) : 1400000000000000 + law_next(&rng) % 1000000;
     for (size_t i = 0; i < n; i++) {
         s.time[i] = step_time(&plan->spec, last, &rng);
-        s.digest[i] = key_of_kind(kind, &s, i, span, seed, &rng);
+        s.digest[i] = key_of_kind(plan, kind, &s, i, span, seed, &rng);
         if (kind == LAW_GAPS && i && law_below(&rng, 3)) awkward_gap(plan, &s, i, &rng);
         if (s.time[i] > last) last = s.time[i];
         if (landmarks && !law_below(&rng, landmarks))

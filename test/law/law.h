@@ -69,6 +69,9 @@ uint64_t law_below(uint64_t *rng, uint64_t n);
 seen_digest law_digest(uint64_t key, uint64_t seed);
 seen_digest law_fresh(uint64_t *rng); /* of a key never met before */
 
+/* As a key that the plan can have: of its bits=, where keys are taken as they are. */
+seen_digest law_key(const struct seen_plan *, uint64_t key, uint64_t seed);
+
 /* -- detectors ---------------------------------------------------------------------------- */
 
 /* Plans and makes, or fails the test; `cpu` as in cpu.h; NULL allocator: the library's. */

@@ -12,7 +12,7 @@ static void fill(seen_detector *d, uint64_t from, uint64_t n) {
     uint8_t verdict;
     seen_time now = from;
     for (uint64_t i = from; i < from + n; i++) {
-        seen_digest key = law_digest(i, 3);
+        seen_digest key = law_key(seen_plan_of(d), i, 3);
         seen_observe(d, 1, &key, &now, &verdict);
     }
 }
@@ -134,7 +134,7 @@ static void judge_starved(const struct seen_plan *plan, uint64_t fail_from, uint
     struct oracle *oracle = law_oracle(plan);
     for (size_t i = 0; i < s.n; i++) {
         uint8_t verdict;
-        s.digest[i] = law_digest(law_below(&rng, 9000), 5);
+        s.digest[i] = law_key(plan, law_below(&rng, 9000), 5);
         enum oracle_truth truth = oracle_judge(oracle, s.digest[i], s.time[i], NULL);
         seen_observe(d, 1, &s.digest[i], &s.time[i], &verdict);
         law_check(truth != ORACLE_NEW || !verdict, "record %zu is new", i);
@@ -196,7 +196,7 @@ static void with_mem_the_oldest_go_first_and_the_window_kept_is_true(const struc
         struct oracle *oracle = law_oracle(&plan);
         seen_time now = 1700000000000000;
         for (size_t i = 0; i < 60000; i++) {
-            seen_digest key = law_digest(law_below(&rng, 30000), 5);
+            seen_digest key = law_key(&plan, law_below(&rng, 30000), 5);
             uint64_t age;
             uint8_t verdict;
             now += law_below(&rng, 2000);
