@@ -25,8 +25,12 @@ struct run {
 
 /* -- messages while running --------------------------------------------------------------- */
 
+static uint64_t unreadable(const struct run *r) {
+    return r->judge.unreadable + r->reader.unreadable;
+}
+
 static struct run_counts counts_of(const struct run *r) {
-    return (struct run_counts){.unreadable = r->judge.unreadable,
+    return (struct run_counts){.unreadable = unreadable(r),
                                .late = r->judge.late,
                                .late_most = r->judge.late_most,
                                .seconds = time_monotonic() - r->started,
@@ -52,7 +56,7 @@ static void show_progress(struct run *r) {
 
 static void warn_when_full(struct run *r) {
     struct seen_stats s;
-    if (r->warned_full || r->settings.source.quiet) return;
+    if (r->warned_full || r->settings.source.quiet || r->settings.confirmed) return;
     seen_stats(r->detector, &s);
     if (seen_plan_of(r->detector)->spec.window == SEEN_DECAYING) return; /* it forgets instead */
     if (s.capacity == 0 || s.stored < s.capacity ||
@@ -78,9 +82,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
-    struct run *r = ctx;
-    r->judge.unreadable += first;
-    sink_unreadable(&r->sink, p, n, first, last);
+    sink_unreadable(&((struct run *)ctx)->sink, p, n, first, last);
 }
 
 static void on_attend(void *ctx) {
@@ -114,6 +116,7 @@ static void start(struct run *r) {
     r->judge.zone = s->zone;
     if (s->asked.landmark_on) r->judge.pattern = &s->asked.pattern;
     sink_init(&r->sink, STDOUT_FILENO, s->mode, s->source.table ? s->source.delimiter : '\0');
+    r->sink.confirmed = s->confirmed;
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
 }
@@ -121,13 +124,14 @@ static void start(struct run *r) {
 static void report_losses(const struct run *r) {
     struct seen_stats s;
     seen_stats(r->detector, &s);
-    if (r->settings.source.quiet || r->settings.mode == SINK_TAG || s.expected_false < 0.5) return;
+    bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
+    if (r->settings.source.quiet || kept || s.expected_false < 0.5) return;
     warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju)",
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
 }
 
 static void report_unreadable(const struct run *r) {
-    uintmax_t n = r->judge.unreadable;
+    uintmax_t n = unreadable(r);
     bool told = r->settings.source.quiet || r->settings.report; /* or not wanted */
     if (!n || (told && !r->settings.source.strict)) return;
     warn("%ju record%s passed on unjudged: no readable key or time, or too long", n,
@@ -145,8 +149,9 @@ static int finish(struct run *r) {
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->reader.failed) return EXIT_TROUBLE;
     report_unreadable(r);
-    if (r->settings.source.strict && r->judge.unreadable) return EXIT_TROUBLE;
-    return r->settings.exit_code && s.duplicates ? EXIT_FOUND : EXIT_FINE;
+    if (r->settings.source.strict && unreadable(r)) return EXIT_TROUBLE;
+    uint64_t found = r->settings.confirmed ? s.confirmed : s.duplicates;
+    return r->settings.exit_code && found ? EXIT_FOUND : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

@@ -19,10 +19,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { BATCH = 512 };     /* records judged together */
 enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given to `split` */
-enum { UNREADABLE = 2 };  /* a third verdict, beside SEEN_NEW and SEEN_DUPLICATE */
+enum { UNREADABLE = 3 };  /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
 enum { NO_SLOT = -1 };
 
 struct slice {
@@ -92,5 +93,12 @@ static inline struct record record_of(const char *at, const char *nl, const char
 /* The value of a field that is still quoted: its length, written at `out`, which has room for the
  * slice's length. */
 size_t csv_unquote(const char *field, size_t len, char *out);
+
+/* The value of a field, quoted or not: likewise. */
+static inline size_t slice_value(const struct slice *f, char *out) {
+    if (f->escaped) return csv_unquote(f->at, f->len, out);
+    memcpy(out, f->at, f->len);
+    return f->len;
+}
 
 #endif

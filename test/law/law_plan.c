@@ -48,8 +48,13 @@ static void random_spec(const struct law_case *c, char *buf, size_t cap, uint64_
         n += (size_t)snprintf(buf + n, cap - n, " shards=%llu",
                               1 + (unsigned long long)law_below(rng, 40));
     if (!law_below(rng, 4)) n += (size_t)snprintf(buf + n, cap - n, " refresh=first");
+    bool cache = !(c->traits & SEEN_NO_FP) && !strstr(buf, "first") && !law_below(rng, 3);
     if (!law_below(rng, 6))
-        snprintf(buf + n, cap - n, " k=%llu", 1 + (unsigned long long)law_below(rng, 24));
+        n += (size_t)snprintf(buf + n, cap - n, " k=%llu",
+                              1 + (unsigned long long)law_below(rng, 24));
+    if (cache)
+        snprintf(buf + n, cap - n, " cache=%llu",
+                 1 + (unsigned long long)law_below(rng, (uint64_t)1 << law_below(rng, 18)));
 }
 
 static int plan_text(struct seen_plan *plan, const char *spec, struct seen_error *e) {
@@ -63,12 +68,15 @@ static void check_promises(const struct seen_plan *p, const char *asked) {
     law_check(p->fp_full >= 0 && p->fp_full <= 1 && p->fp_mean <= p->fp_full * 1.001,
               "%s: fp %g, mean %g", asked, p->fp_full, p->fp_mean);
     bool cut = p->spec.window == SEEN_SLIDING && p->spec.unit == SEEN_MICROSECONDS;
-    law_check(p->slack >= 0 && (p->spec.window == SEEN_JUMPING || cut || p->slack == 0),
+    bool runs = p->spec.generations;
+    law_check(p->slack >= 0 && (p->spec.window == SEEN_JUMPING || cut || runs || p->slack == 0),
               "%s: slack %g", asked, p->slack);
-    /* A sub-window is a whole number of records, so up to one longer than its share. */
-    double q = s->subwindows ? (double)s->subwindows : 1;
-    law_check(p->slack <= 1 / q + (q + 1) / (double)(s->length ? s->length : 1), "%s: slack %g",
-              asked, p->slack);
+    /* A sub-window is a whole number of records, so up to one longer than its share.  Runs of k
+     * slices leave it one by one, so it is kept for k generations more, not for one. */
+    double q = s->subwindows ? (double)s->subwindows : 1, more = 1;
+    if (runs) q = (double)p->spec.generations, more = (double)p->spec.k;
+    law_check(p->slack <= more / q + (q + more) / (double)(s->length ? s->length : 1),
+              "%s: slack %g", asked, p->slack);
     if (options_has(s, OPTION_FP))
         law_check(p->fp_full <= s->fp * (1 + 1e-9) || options_has(s, OPTION_LINES),
                   "%s: fp_full is %g", asked, p->fp_full);

@@ -1,9 +1,9 @@
-/* buffer.h - a hash table of a fixed number of digests in one block, for structures that remember
- * the most recent keys.
+/* buffer.h - a hash table of a fixed number of digests in one block, for those that remember the
+ * most recent keys.
  *
- *     slot i:  | digest, 128 bits | next, 32 bits | head, 32 bits |        24 bytes
- *                                   └ slot + 1 of the next in its chain, 0 at the end
- *                                                   └ slot + 1 of the first of chain number i
+ *     block:   | struct buffer, 64 bytes | slot 0 | slot 1 | … | what its owner keeps of each slot
+ * | slot i:  | digest, 128 bits | next, 32 bits | head, 32 bits |        24 bytes └ slot + 1 of the
+ * next in its chain, 0 at the end └ slot + 1 of the first of chain number i
  *
  * There are as many chains as slots.  Nothing is cleared at a landmark: slots from `used` on do not
  * exist, and a head counts only if it names a slot that does and that belongs to its chain.  A head
@@ -13,7 +13,7 @@
 #define BUFFER_H
 
 #include "bits.h"
-#include "detector.h"
+#include "seen.h"
 
 #define BUFFER_NONE UINT32_MAX
 #define BUFFER_MOST ((uint64_t)1 << 31) /* slots */
@@ -24,9 +24,17 @@ struct buffer_slot {
 };
 
 struct buffer {
-    struct buffer_slot *slot;
-    uint64_t room, used;
+    uint64_t room;         /* slots there can be */
+    uint64_t used, vacant; /* slots that exist; of them those whose key was forgotten */
+    uint64_t landmarks;
+    uint64_t own[4]; /* the owner's */
+    struct buffer_slot slot[];
 };
+
+/* Where the owner keeps what it knows of each slot. */
+static inline void *buffer_beside(struct buffer *b) { return b->slot + b->room; }
+
+/* -- the table ---------------------------------------------------------------------------- */
 
 static inline uint64_t buffer_chain(const struct buffer *b, uint64_t lo, uint64_t hi) {
     return bits_range(bits_draw(lo, hi, 0), b->room);
@@ -64,12 +72,16 @@ static inline void buffer_take(struct buffer *b, uint32_t i) {
     *link = b->slot[i].next;
 }
 
-static inline void buffer_prefetch(const struct buffer *b, seen_digest d) {
+static inline void buffer_fetch(const struct buffer *b, seen_digest d) {
     __builtin_prefetch(&b->slot[buffer_chain(b, d.lo, d.hi)]);
 }
 
-/* Decides lines= for a structure that takes `state` bytes a shard and `slot` bytes a key, and
- * predicts: no false positives; a key is found while fewer than capacity others came since. */
-int buffer_plan(struct seen_plan *, uint64_t state, uint64_t slot, struct seen_error *);
+/* Before the i-th of n digests: fetches the chains of those about to come. */
+static inline void buffer_prefetch(const struct buffer *b, size_t i, size_t n,
+                                   const seen_digest *d) {
+    enum { GROUP = 16 };
+    if (i % GROUP) return;
+    for (size_t j = i; j < n && j < i + GROUP; j++) buffer_fetch(b, d[j]);
+}
 
 #endif
