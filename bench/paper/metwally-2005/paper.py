@@ -21,7 +21,7 @@ def jobs(lab):
 
     return [
         Job("figure 5", lab.program(program, "landmark", f"n={1e6 * s:.0f}", cells(1442695), f"runs={runs}")),
-        Job("figure 6", lab.program(program, "jumping", f"n={2e5 * s:.0f}", "q=4", cells(288539), f"runs={runs}")),
+        Job("figure 6", lab.program(program, "jumping", f"n={2e5 * s:.0f}", "q=4", cells(288539), f"runs={runs if s == 1 else 6}")),
         *[Job(f"figure 6, d={d}", lab.program(program, "landmark", f"n={2e5 * s:.0f}", cells(m), f"k={d}", f"runs={runs}"))
           for d, m in FILLED.items()],
         Job("figure 7", *clicks(cells(5905777))),
