@@ -33,7 +33,8 @@ static void new_filter(struct contender *c, uint64_t seed) {
 struct contender contender_new(int which, const struct setup *s, uint64_t seed) {
     struct contender c = {.name = all[which].name, .setup = *s};
     c.signature = all[which].sign ? s->k : 0;
-    c.lambda = nearbyint((double)s->counters / (all[which].sign ? 6 : 4));
+    if (all[which].kind != FILTER)
+        c.lambda = nearbyint((double)s->counters / (all[which].sign ? 6 : 4));
     if (all[which].kind == FILTER)
         new_filter(&c, seed);
     else if (all[which].kind == TABLES)
@@ -81,10 +82,11 @@ void contender_observe(struct contender *c, size_t n, const seen_digest *d, uint
 
 void contender_ask(const struct contender *c, size_t n, const seen_digest *d, uint8_t *verdict) {
     if (c->d) {
-        seen_query(c->d, n, d, 0, 0, verdict);
+        seen_query(c->d, n, d, 0, c->setup.within, verdict);
         return;
     }
-    for (size_t i = 0; i < n; i++) verdict[i] = literal_age(c->l, d[i]) != SEEN_NEVER;
+    uint64_t most = c->setup.within ? c->setup.within : c->setup.n;
+    for (size_t i = 0; i < n; i++) verdict[i] = literal_age(c->l, d[i]) <= most;
 }
 
 uint64_t contender_age(const struct contender *c, seen_digest d) {

@@ -9,8 +9,9 @@ enum { CONTENDERS = 5, BATCH = 256 };
 
 struct setup {
     uint64_t n, counters;
-    int k;      /* hash functions of the filter, and bits of a signature where there is one */
-    bool first; /* a duplicate is not inserted */
+    int k;           /* hash functions of the filter, and bits of a signature where there is one */
+    bool first;      /* a duplicate is not inserted */
+    uint64_t within; /* only so many of the last n are asked about; 0: all */
 };
 
 struct contender {
@@ -18,8 +19,8 @@ struct contender {
     seen_detector *d;  /* the library's, or */
     struct literal *l; /* the paper's */
     struct setup setup;
-    double cells; /* of the filter; 0: two tables */
-    double lambda, signature;
+    double cells;             /* of the filter, or */
+    double lambda, signature; /* of the tables; 0: not that */
 };
 
 struct contender contender_new(int which, const struct setup *, uint64_t seed);

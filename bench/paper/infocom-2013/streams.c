@@ -232,7 +232,8 @@ static void add_errors(struct result *r, const struct errors *e) {
     for (int i = 0; i < STEPS; i++) lab_add(&r->more[i], (double)e->more[i] / asked);
 }
 
-static void show(const char *name, double x, const struct result *r, const char *spec) {
+static void show(const struct contender *c, double x, const struct result *r) {
+    const char *name = c->name, *spec = contender_spec(c);
     const struct {
         const char *what;
         const struct lab_mean *mean;
@@ -242,10 +243,11 @@ static void show(const char *name, double x, const struct result *r, const char 
     char series[64];
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (!rows[i].mean->runs) continue;
+        if (rows[i].mean == &r->lost && !(c->d && c->lambda > 0)) continue;
         snprintf(series, sizeof series, "%s %s", rows[i].what, name);
         lab_row(series, x, rows[i].mean, 1, spec);
     }
-    bool whole = r->error.runs && x == lab_number("errors", 20000);
+    bool whole = r->error.runs && x == lab_number("errors", 20000) && c->d && c->signature == 0;
     for (int i = 0; i < STEPS && whole; i++) {
         snprintf(series, sizeof series, "more %s", name);
         lab_row(series, (double)steps[i], &r->more[i], 1, spec);
@@ -290,7 +292,7 @@ static void point(const struct way *way, int which, const struct stream *read,
     for (uint64_t seed = 1; seed <= runs; seed++) {
         struct contender c = contender_new(which, setup, seed);
         run(way, &c, read, seed, r);
-        if (seed == runs) show(c.name, (double)setup->counters, r, contender_spec(&c));
+        if (seed == runs) show(&c, (double)setup->counters, r);
         contender_free(&c);
     }
 }
@@ -299,7 +301,7 @@ static void all(struct way way) {
     struct stream read = read_stream();
     struct result r;
     uint64_t step = (uint64_t)lab_number("step", 20000), to = (uint64_t)lab_number("to", 100000);
-    struct setup setup = {(uint64_t)lab_number("n", 10000), 0, K, way.first};
+    struct setup setup = {(uint64_t)lab_number("n", 10000), 0, K, way.first, 0};
     for (setup.counters = (uint64_t)lab_number("from", 20000); setup.counters <= to;
          setup.counters += step)
         for (int i = 0; i < CONTENDERS; i++) {
