@@ -5,40 +5,14 @@ formulas, at every point.
 """
 
 import math
-import re
-from functools import lru_cache
 
+from infocom_common import (BESIDE, DASHED, FP, KEYED, LABEL, LOOK, RUNS, SPACE_AXIS, TABLES, THEORY, UNIVERSE, WRITTEN,
+                            asked_of, best_tbf, cell_bits, cells, cuckoo, distinct, full, geometry, in_bits_of, keyed, near,
+                            questions, rate, signature, stamp_bits, tables, tbf, times, windows)
+from infocom_real import CACHING, REPLAY, WALL, figure_13, figure_14, real
 from lab import Job, number, table
 
 TITLE = "Near-optimal Approximate Membership Query over Time-decaying Windows, INFOCOM 2013"
-RUNS = 20
-UNIVERSE = 100000
-KEYED = {"K=0": 0, "signed": 4}  # bits of a signature
-COUNTERS = {"K=0": 4, "signed": 6}  # a position of one table stands for so many of the TBF's
-LABEL = {"TBF": "TBF, k=4", "K=0": "two tables, K=0", "signed": "two tables, K=4",
-         "K=0 as written": "as written, K=0", "signed as written": "as written, K=4"}
-LOOK = {"TBF": "third", "K=0": "ours", "signed": "second", "K=0 as written": "fifth", "signed as written": "fourth"}
-THEORY = {"TBF": "theory3", "K=0": "theory", "signed": "theory2"}
-DASHED = {"TBF": "with linespoints dt 2 pt 8 ps 1 lw 2 lc rgb '#d07a00'", "K=0": "with linespoints dt 2 pt 6 ps .9 lw 2 lc rgb '#0060ad'",
-          "signed": "with linespoints dt 2 pt 4 ps .9 lw 2 lc rgb '#2a8a3a'", "K=0 as written": "with linespoints dt 2 pt 12 ps 1 lw 2 lc rgb '#008a8a'",
-          "signed as written": "with linespoints dt 2 pt 10 ps 1 lw 2 lc rgb '#7a3fa0'"}
-TABLES = ("K=0", "signed", "K=0 as written", "signed as written")
-WRITTEN = ("K=0 as written", "signed as written")
-
-# Streams of figures 13 and 14: name, file, how it is read, what it is.
-CACHING = [
-    ("CRAN", "cran_2014w51_arrival.tsv.xz", ["fields=3,4", "split=tab", "skip=1"], 500000,
-     "files asked from a mirror of R packages (package and version: the URL)"),
-    ("front page", "hn_polls_2020-11_2021-06.tsv.xz", ["fields=3", "split=tab", "skip=1"], 298890, "URLs of a front page, polled"),
-]
-REPLAY = [
-    ("CRAN requests", "cran_2014w51_arrival.tsv.xz", ["fields=2,3,4", "split=tab", "skip=1"], 400000, "requests: client and URL"),
-    ("clicks", "talkingdata_train_sample.csv.xz", ["fields=1,2,3,4,5", "split=comma", "skip=1"], 100000, "clicks on a phone's advertisements"),
-]
-WALL = [
-    ("CollegeMsg", "CollegeMsg.txt.xz", ["fields=2", "ask=1", "split=all"], 59835, "messages between students"),
-    ("email-Eu", "email-Eu.tsv.xz", ["fields=3", "ask=2", "split=all"], 234760, "e-mail of a research institute"),
-]
 EPSILONS = (1e-2, 1e-3, 1e-4, 1e-5)
 
 
@@ -75,84 +49,6 @@ def jobs(lab):
           for j in streams("wall", WALL, "errors=5000")],
     ]
 
-
-# -- formulas ---------------------------------------------------------------------------------------
-
-
-def tbf(m, keys, k=4):
-    return (-math.expm1(k * keys * math.log1p(-1 / m))) ** k
-
-
-def best_tbf(m, keys):
-    return min(tbf(m, keys, k) for k in range(1, 33))
-
-
-def cuckoo(lam, keys, s):
-    return -math.expm1(keys * math.log1p(-2.0**-s / lam**2))
-
-
-def signature(eps, lam):
-    """Theorem 1, in whole bits."""
-    return max(0, math.ceil(-math.log2(eps) - math.log2(lam) + 1))
-
-
-@lru_cache
-def distinct(n, z):
-    """Different items that n draws from Zipf's law are expected to hold."""
-    if z == 0:
-        return UNIVERSE * -math.expm1(n * math.log1p(-1 / UNIVERSE))
-    whole = sum(i**-z for i in range(1, UNIVERSE + 1))
-    return sum(-math.expm1(n * math.log1p(-(i**-z) / whole)) for i in range(1, UNIVERSE + 1))
-
-
-def stamp_bits(n):
-    return math.ceil(math.log2(2 * n + 1))
-
-
-def cell_bits(n, lam, s):
-    return stamp_bits(n) + math.ceil(math.log2(lam)) + s
-
-
-def in_bits_of(name, n, counters):
-    """Cells of a TBF in as many bits as these two tables take."""
-    lam = tables(name, counters)
-    return 2 * lam * cell_bits(n, lam, KEYED[name]) / stamp_bits(n)
-
-
-def geometry(name):
-    """Of what is measured or as written alike."""
-    return name.removesuffix(" as written")
-
-
-def tables(name, counters):
-    return round(counters / COUNTERS[geometry(name)])
-
-
-def cells(row):
-    """Of the TBF that was measured: whole lines, less a word."""
-    lines, stamp = (int(re.search(rf"\b{w}=(\d+)", row.spec).group(1)) for w in ("lines", "stamp"))
-    return (lines * 512 - 64) // stamp
-
-
-def near(row, expected, questions):
-    """Within four standard errors, of the runs and of counting so many hits, and half a percent."""
-    error = max(row.error(), math.sqrt(expected / (row.runs * questions)))
-    return abs(row.y - expected) < 4 * error + 0.005 * expected
-
-
-def questions(lab):
-    """Of a run, and of so many of the structure as written (experiments.c)."""
-    return 1e6 if lab.scale == 1 else 4e4
-
-
-def asked_of(lab, name):
-    return questions(lab) / (20 if name in WRITTEN else 1)
-
-
-def windows(lab):
-    return range(1000, 10001, 1000 if lab.scale == 1 else 4500)
-
-
 # -- the page ---------------------------------------------------------------------------------------
 
 
@@ -163,38 +59,19 @@ def page(lab):
 
 def reading():
     return f"""The figures' values are not printed in the text, so they are held against its claims and its formulas, at every
-point, over {RUNS} seeds.  "Two tables" is `filter=timed-cuckoo`; "as written" is the paper's own text made a program
-(`bench/paper/infocom-2013/literal.c`): no bound on the list L, an insertion that does not look for its item there,
-log2 n moves from one table drawn by lot.  Its list is unbounded and ours holds 64 keys, beyond which ours answers
-"duplicate" to what it does not find (`overload=saturate`): where that happened the tables say *full*, and "as written"
-carries the curve on.  False positives are counted over items that never occurred.
+point, over {RUNS} seeds.  "Two tables" is `filter=timed-cuckoo`; "as written" is the paper's own text made a
+program (`bench/paper/infocom-2013/literal.c`): no bound on the list L, an insertion that does not look for its item
+there, log2 n moves from one table drawn by lot.  Its list is unbounded and ours holds 64 keys, beyond which ours
+answers "duplicate" to what it does not find (`overload=saturate`): where that happened the tables say *full*, and
+"as written" carries the curve on.  False positives are counted over items that never occurred.
 
-Equal space is an equal number Λ of counters in the paper: a cell of the TBF is one, a position in a table two (stamp and
-place), or three with a signature, so that λ = Λ/4 or Λ/6 in each of two tables.  The Greek letter of "4000, …, 10000" is
-lost in the text; it must be Λ, for the axis is "the total space in the TBF or our data structure", and with λ = 4000 for
-1000 items L would always be empty, where figure 7 shows "many items".  The paper's distance counts the current record;
-a question put after n records covers the last n, which is `sliding:n`.
+Equal space is an equal number Λ of counters in the paper: a cell of the TBF is one, a position in a table two
+(stamp and place), or three with a signature, so that λ = Λ/4 or Λ/6 in each of two tables.  The Greek letter of
+"4000, …, 10000" is lost in the text; it must be Λ, for the axis is "the total space in the TBF or our data
+structure", and with λ = 4000 for 1000 items L would always be empty, where figure 7 shows "many items".  The
+paper's distance counts the current record; a question put after n records covers the last n, which is `sliding:n`.
 
 """
-
-
-def keyed(lab, job, what, names, look, label=LABEL, suffix="", scale=1.0, zero=False):
-    """Curves of a figure: one for each contender, without the points where ours was full, and those at zero."""
-    curves = []
-    for name in names:
-        points = [(r.x, r.y * scale) for r in lab.series(job, f"{what} {name}") if (r.y or zero) and not full(lab, job, name, r.x, what)]
-        if points:
-            curves.append((label[name] + suffix, points, look[name]))
-    return curves
-
-
-def full(lab, job, name, x, what="fp"):
-    return what != "list" and name in KEYED and lab.at(job, f"lost {name}", x).y > 0
-
-
-def rate(lab, job, name, x):
-    return "full" if full(lab, job, name, x) else lab.at(job, f"fp {name}", x).y
-
 
 def check_rates(lab, figure, job, x, n, counters, z):
     """All that were measured at one point, against the formulas and one another.  What is in the list
@@ -210,17 +87,9 @@ def check_rates(lab, figure, job, x, n, counters, z):
         lab.holds(f"{where}: {LABEL[name]} as its formula", near(ours, min(max(ours.y, low), high), asked_of(lab, name)))
         lab.holds(f"{where}: {LABEL[name]} below TBF in equal counters", ours.y < measured.y)
 
-
-def times(lab, job, names, xs, what):
-    return [[f"{x:.0f}", *("full" if full(lab, job, name, x) else lab.at(job, f"{what} {name}", x).y * 1e9 for name in names)] for x in xs]
-
-
 # -- figures 4 to 7 -----------------------------------------------------------------------------------
 
-BESIDE = "outside right font ',10'"
 SPACE = range(4000, 10001, 1000)
-SPACE_AXIS = "counters Λ"
-FP = "false-positive rate"
 
 
 def figures_4_to_7(lab):
@@ -251,11 +120,11 @@ def figure_4(lab):
 {pictures}
 {table(["Λ", "TBF", "K=0", "K=4", "K=0 as written", "K=4 as written", "TBF / K=0"], [
     [str(x), *(rate(lab, "tables, z=0", name, x) for name in LABEL), tbf(x, many) / cuckoo(tables("K=0", x), many, 0)] for x in SPACE])}
-"The errors in our data structure are much smaller than those in the TBF": by two orders of magnitude, as the formulas say.
-"There are not significant differences between the performances with uniform or skewed data sets" holds of their order
-and not of their size: 1000 draws hold {many:.0f} different items at z = 0 and {few:.0f} at z = 1.  The tables' error is in
-proportion, {few / many:.2f} times that at z = 0; the TBF's goes by the fourth power, {worst[0]:.2f} times at Λ = {first} and
-{worst[1]:.3f} at Λ = {last}.  Over skewed data the tables gain less on it.
+"The errors in our data structure are much smaller than those in the TBF": by two orders of magnitude, as the
+formulas say. "There are not significant differences between the performances with uniform or skewed data sets"
+holds of their order and not of their size: 1000 draws hold {many:.0f} different items at z = 0 and {few:.0f} at z =
+1.  The tables' error is in proportion, {few / many:.2f} times that at z = 0; the TBF's goes by the fourth power,
+{worst[0]:.2f} times at Λ = {first} and {worst[1]:.3f} at Λ = {last}.  Over skewed data the tables gain less on it.
 
 """ + equal_bits(lab, many)
 
@@ -280,15 +149,16 @@ def equal_bits(lab, keys):
     picture = lab.plot("figure-4-bits", "Figure 4 again, in bits: n = 1000, z = 0", "bits for each of the n records", FP, curves, log="y", keys="bottom left")
     return f"""#### The same in equal bits
 
-Counters are not alike: a stamp takes log2(2n+1) = {stamp_bits(n)} bits here, a place log2 λ, and a signature of 4 bits was
-charged as a whole counter.
+Counters are not alike: a stamp takes log2(2n+1) = {stamp_bits(n)} bits here, a place log2 λ, and a signature of 4
+bits was charged as a whole counter.
 
 {picture}
 {table(["Λ", "TBF, bits/n", "K=0, bits/n", "K=0", "TBF k=4", "TBF best k", "gain", "K=4, bits/n", "K=4", "TBF k=4", "TBF best k", "gain"], rows)}
-Each pair of TBF columns has as many bits as the tables left of it, by formula; "gain" is the TBF at its best k over the
-tables' formula.  K = 0 takes about the bits that it was charged, and K = 4 a fifth to a quarter fewer: counting counters
-is unfair to signatures.  What is left in equal bits, and against the best k, is a factor of {number(rows[0][6])} to {number(rows[-1][6])} for K = 0
-and of {number(round(rows[0][-1]))} to {number(round(rows[-1][-1]))} for K = 4.
+Each pair of TBF columns has as many bits as the tables left of it, by formula; "gain" is the TBF at its best k over
+the tables' formula.  K = 0 takes about the bits that it was charged, and K = 4 a fifth to a quarter fewer: counting
+counters is unfair to signatures.  What is left in equal bits, and against the best k, is a factor of
+{number(rows[0][6])} to {number(rows[-1][6])} for K = 0 and of {number(round(rows[0][-1]))} to
+{number(round(rows[-1][-1]))} for K = 4.
 
 """
 
@@ -336,11 +206,12 @@ def figure_7(lab):
 
 {picture}
 {table(["Λ", *(f"{LABEL[n].replace('two tables', 'ours')}, z={z}" for z in (0, 1) for n in TABLES), "the last, looking in L"], rows)}
-For λ < n some items find no place, however others are moved.  Λ/4 reaches 1000 at Λ = 4000 and Λ/6 at 6000, from where on the
-lists are short.  Ours, with 64 moves from either of the item's two places, lists fewer than log2 n moves
-from one do.  At z = 1 a window holds {distinct(1000, 1):.0f} different items for {distinct(1000, 0):.0f}, and hardly any are listed: there z does make a
-difference.  As written, an insertion does not look for its item in L; one that does (last column) makes the list no shorter, for an item that
-comes again may also find a place in a table by then.
+For λ < n some items find no place, however others are moved.  Λ/4 reaches 1000 at Λ = 4000 and Λ/6 at 6000, from
+where on the lists are short.  Ours, with 64 moves from either of the item's two places, lists fewer than log2 n
+moves from one do.  At z = 1 a window holds {distinct(1000, 1):.0f} different items for {distinct(1000, 0):.0f}, and
+hardly any are listed: there z does make a difference.  As written, an insertion does not look for its item in L;
+one that does (last column) makes the list no shorter, for an item that comes again may also find a place in a table
+by then.
 
 """
 
@@ -385,16 +256,18 @@ def figures_8_to_10(lab):
 
 {pictures["update"]}
 {pictures["query"]}
-From n = 1000 to 10,000 a query of the TBF takes {ends["TBF"][0]:.3g} and {ends["TBF"][1]:.3g} ns, of K = 0 as written
-{ends["K=0 as written"][0]:.3g} and {ends["K=0 as written"][1]:.3g} ns, of K = 4 {ends["signed as written"][0]:.3g} and
-{ends["signed as written"][1]:.3g} ns: the list's length.  The update as written does not look there.
+From n = 1000 to 10,000 a query of the TBF takes {ends["TBF"][0]:.3g} and {ends["TBF"][1]:.3g} ns, of K = 0 as
+written {ends["K=0 as written"][0]:.3g} and {ends["K=0 as written"][1]:.3g} ns, of K = 4
+{ends["signed as written"][0]:.3g} and {ends["signed as written"][1]:.3g} ns: the list's length.  The update as
+written does not look there.
 
 {errors}
 {lists}
 {table(["n", *(LABEL[n] for n in LABEL), "TBF, bits of K=0", "TBF, bits of K=4", *(f"list, {LABEL[n]}" for n in TABLES)], rows)}
-Ours is full from n = {filled(lab, "K=0")} on (K = 0) and {filled(lab, "signed")} (K = 4): λ is then less than n.
-A list that holds a third of the window is an exact set with a linear search; that the error stays small there says little.  In memory it is
-not small either: an item in L is kept whole, where a position takes {cell_bits(last, 5000, 0)} bits.
+Ours is full from n = {filled(lab, "K=0")} on (K = 0) and {filled(lab, "signed")} (K = 4): λ is then less than n. A
+list that holds a third of the window is an exact set with a linear search; that the error stays small there says
+little.  In memory it is not small either: an item in L is kept whole, where a position takes
+{cell_bits(last, 5000, 0)} bits.
 
 """
 
@@ -451,117 +324,11 @@ From K = 1 to 10 a query of the TBF goes from {grows["TBF"][0]:.3g} to {grows["T
 
 {errors}
 {table(["K", "TBF", "formula", "two tables", "formula", "their bits / TBF's", "TBF in their bits, best k", "gain"], rows)}
-The TBF's error is least at k = {best}, as m/n ln 2 = {counters / keys * math.log(2):.1f} says, and rises again from k = {best + 1} on; a bit
-more of signature halves the tables' error each time.  Up to K = 10 they take fewer bits than the TBF.
+The TBF's error is least at k = {best}, as m/n ln 2 = {counters / keys * math.log(2):.1f} says, and rises again from
+k = {best + 1} on; a bit more of signature halves the tables' error each time.  Up to K = 10 they take fewer bits
+than the TBF.
 
 """
-
-
-# -- figures 13 and 14 --------------------------------------------------------------------------------
-
-
-def real(lab):
-    return range(20000, 100001, 20000 if lab.scale == 1 else 40000)
-
-
-
-def figure_13(lab):
-    return f"""### Figure 13: real data
-
-The paper's traces (WIDE, an HTTP log, wall posts) are not to be had; these are the nearest of those that are.  n = 10,000, {RUNS} hash
-seeds.  The axis of the figure is not described; Λ here goes from the 20,000 of figure 14 to the 10n of figure 4.
-
-A wrong answer tends to be given again: the key's cells are mostly the same when it is next asked about.  In a cache that is costly: a page wrongly
-taken for cached is not fetched, and so errs at each request.  The formula is for a first question, one about an absent key of which no
-other was asked in the last n records, and is held against those; the curves count every question, as the paper does.
-"The errors in our data structures are much smaller" where the filter is full; per key the tables' error falls with 1/Λ² and the TBF's, at k = 4,
-with 1/Λ⁴, so that it overtakes K = 0 at Λ = 4 d^(3/2) for d keys.
-
-""" + applications(lab, "caching", "left", CACHING, "Caching: asked, and inserted where it was not found (`refresh=first`).")         + applications(lab, "replay", "middle", REPLAY, "Denial of service: a fifth of the requests are one of the last n again, by lot; asked, then inserted.")         + applications(lab, "wall", "right", WALL, "Wall posts: who gets a message is inserted, and its sender asked about: one id in, another out.")
-
-
-def applications(lab, way, side, streams, what):
-    text = f"#### {side.capitalize()}\n\n{what}\n\n"
-    for name, file, _, records, about in streams:
-        job = f"{way}, {name}"
-        text += application(lab, job, side, name, about, round(records * lab.scale)) if lab.ran(job) else f"{name}: not measured, {file} is not there.\n\n"
-    return text
-
-
-def overtaken(name, keys):
-    """Counters from which on a TBF with k=4 errs less: (4 d/Λ)^4 = d 2^-s (c/Λ)^2."""
-    return 16 * 2 ** (KEYED[name] / 2) * keys**1.5 / COUNTERS[name]
-
-
-def application(lab, job, side, name, about, records):
-    keys, asked = (lab.series(job, what)[0].y for what in ("keys", "first questions"))
-    rows = []
-    for x in real(lab):
-        for who in LABEL:
-            first, expected = lab.at(job, f"first {who}", x), lab.at(job, f"expected {who}", x)
-            lab.holds(f"figure 13, {name} at {x}: {LABEL[who]}: no false negative", lab.at(job, f"missed {who}", x).y == 0)
-            if not full(lab, job, who, x):
-                # with a list, fewer keys are in the tables than the formula's
-                enough = first.y if who in WRITTEN and x < 60000 and first.y < expected.y else expected.y
-                lab.holds(f"figure 13, {name} at {x}: {LABEL[who]}: first questions as the formula", near(first, enough or expected.y, asked))
-            if who in KEYED and x < 0.9 * overtaken(who, keys):
-                lab.holds(f"figure 13, {name} at {x}: {LABEL[who]} below TBF by formula", expected.y < lab.at(job, "expected TBF", x).y)
-        rows.append([f"{x:,}", *(rate(lab, job, who, x) for who in LABEL), *(lab.at(job, f"expected {who}", x).y for who in ("TBF", "K=0", "signed"))])
-    slug = name.lower().replace(" ", "-")
-    picture = lab.plot(f"figure-13-{slug}", f"Figure 13 ({side}): {name}, n = 10,000", SPACE_AXIS, FP,
-                       keyed(lab, job, "fp", LABEL, LOOK) + [
-                           (f"first, formula, K={KEYED[who]}" if who in KEYED else "first, formula, TBF", lab.points(job, f"expected {who}"), THEORY[who]) for who in THEORY],
-                       log="y", keys=BESIDE)
-    return f"""**{name}**: {about}, {records:,} records; a window holds {keys:.0f} keys on average; {asked:.0f} first questions.
-
-{picture}
-{table(["Λ", *LABEL.values(), "formula, TBF", "formula, K=0", "formula, K=4"], rows)}
-{" ".join(remarks(lab, job, keys))}
-
-"""
-
-
-def remarks(lab, job, keys):
-    every, first = (lab.at(job, f"{what} TBF", 20000).y for what in ("fp", "first"))
-    if first > 2e-4 and every > 1.3 * first:
-        yield f"All questions err {every / first:.1f} times as often as first ones (TBF, Λ = 20,000)."
-    if overtaken("K=0", keys) < 1e5:
-        yield f"With {keys:.0f} keys the TBF's fourth power passes K = 0 from Λ = {overtaken('K=0', keys):,.0f} on: the tables are for tight spaces."
-
-
-def figure_14(lab):
-    text, curves = "", []
-    for way, x in (("wall", 20000), ("quarter", 5000)):
-        for name, *_ in WALL:
-            job = f"{way}, {name}"
-            if not lab.ran(job):
-                text += f"{name}: not measured, its stream is not there.\n\n"
-                continue
-            for who in ("TBF", "K=0"):
-                lab.holds(f"figure 14, {job}, {LABEL[who]}: never above the truth", lab.at(job, f"above {who}", x).y == 0)
-            a, b = (lab.at(job, f"error {who}", x).y for who in ("TBF", "K=0"))
-            lab.holds(f"figure 14, {job}: the tables' estimate is nearer", b < a or a == b == 0)
-            curves.append((way, name, x, a, b, *(lab.at(job, f"more {who}", 0).y for who in ("TBF", "K=0"))))
-    pictures = ""
-    looks = {("CollegeMsg", "TBF"): LOOK["TBF"], ("CollegeMsg", "K=0"): LOOK["K=0"], ("email-Eu", "TBF"): DASHED["TBF"], ("email-Eu", "K=0"): DASHED["K=0"]}
-    for way, x in (("wall", 20000), ("quarter", 5000)):
-        shown = [(f"{who}, {name}", points, looks[name, who]) for name, *_ in WALL for who in ("TBF", "K=0")
-                 if (points := [(r.x + 1, r.y) for r in lab.series(f"{way}, {name}", f"more {who}") if r.y])]
-        if shown:
-            pictures += lab.plot(f"figure-14-{x}", f"Figure 14: error of the time last seen, Λ = {x:,}, n = 10,000", "error greater than (records)",
-                                 "share of the questions", shown, log="xy", keys=BESIDE)
-    return f"""### Figure 14: the error of the time last seen
-
-Asked for each sender: how many records ago did it last get a message (`seen_last_seen`), "not in the window" standing for n+1.
-
-{pictures}
-{table(["stream", "Λ", "TBF: mean error", "K=0: mean error", "TBF: wrong", "K=0: wrong"], [[c[1], f"{c[2]:,}", *c[3:]] for c in curves])}
-{text}Λ = 20,000 is the paper's; these windows hold some 600 keys, with which errors are rare, so a quarter of it is shown too.  The TBF's
-age is that of the oldest of k cells, which later items may have renewed one by one; the tables keep the stamp itself, which is wrong only
-where another item has the same two places.  Neither is ever above the true age.
-
-"""
-
 
 # -- any window up to n --------------------------------------------------------------------------------
 
@@ -579,11 +346,12 @@ def any_window(lab):
         rows.append(row)
     return f"""### Any window up to n
 
-Definition 1 asks for "any w ≤ n" of one structure (`within` of `seen_query`).  n = 10,000, Λ = {counters:,}; the formulas are those of w items:
+Definition 1 asks for "any w ≤ n" of one structure (`within` of `seen_query`).  n = 10,000, Λ = {counters:,}; the
+formulas are those of w items:
 
 {table(["w", "TBF", "formula", "K=0", "formula", "K=4", "formula"], rows)}
-The TBF's error falls with the fourth power of w, the tables' with w: below some
-600 items of these 10,000 the TBF errs less.
+The TBF's error falls with the fourth power of w, the tables' with w: below some 600 items of these 10,000 the TBF
+errs less.
 
 """
 
@@ -612,18 +380,20 @@ def theorems(lab):
 **Theorem 1**: with a signature of log2(1/ε) - log2 λ + 1 bits, at most ε false positives.  n = 1000, λ = 2000:
 
 {table(["ε", "bits", "formula n 2^-s/λ²", "measured", "ε / formula"], rows)}
-It holds with room to spare: the proof counts a key at each place, of which only n in 2λ are taken, and bits are whole.
+It holds with room to spare: the proof counts a key at each place, of which only n in 2λ are taken, and bits are
+whole.
 
-**Theorem 2** counts 2n positions for λ = 2n, but λ is the size of *each* table: they are 4n, and the space twice as much.  For ε = 1 % and
-n = 10^6 no signature is needed, and what is delivered is n/λ² = {cuckoo(2e6, 1e6, 0):.2g} (measured with n = {big:,}: {r.y:.2g}, formula
-{cuckoo(2 * big, big, 0):.2g}) in 4n positions of {cell_bits(10**6, 2 * 10**6, 0)} bits, {4 * cell_bits(10**6, 2 * 10**6, 0)} bits an item: forty
-thousand times better than was asked for, and no way to have it smaller, for the place is there to move the item.
+**Theorem 2** counts 2n positions for λ = 2n, but λ is the size of *each* table: they are 4n, and the space twice as
+much.  For ε = 1 % and n = 10^6 no signature is needed, and what is delivered is n/λ² = {cuckoo(2e6, 1e6, 0):.2g} (measured with n =
+{big:,}: {r.y:.2g}, formula {cuckoo(2 * big, big, 0):.2g}) in 4n positions of {cell_bits(10**6, 2 * 10**6, 0)} bits,
+{4 * cell_bits(10**6, 2 * 10**6, 0)} bits an item: forty thousand times better than was asked for, and no way to
+have it smaller, for the place is there to move the item.
 
 **Theorem 3**, the lower bound (n - ε|U|) log2(n - ε|U|), in bits for each of the n items:
 
 {table(["universe", "n", "n / universe", *(f"ε = {e:g}" for e in EPSILONS)], at_least)}
-It says nothing once ε ≥ n/|U|, which in the paper's own experiments is at 1 % for n = 1000 and at 10 % for n = 10,000; for 32-bit items and
-n = 10^6 it is at {1e6 / 2**32:.1g}.
+It says nothing once ε ≥ n/|U|, which in the paper's own experiments is at 1 % for n = 1000 and at 10 % for n =
+10,000; for 32-bit items and n = 10^6 it is at {1e6 / 2**32:.1g}.
 
 """
 
@@ -657,15 +427,16 @@ def memory(lab):
                        log="y", keys=BESIDE)
     return f"""### In equal memory: the library's structures
 
-The same question of n = {n:,.0f} different items, everything counted, each structure at the least error that the planner finds for so many bits
-a record.
+The same question of n = {n:,.0f} different items, everything counted, each structure at the least error that the
+planner finds for so many bits a record.
 
 {picture}
 {table(["bits a record", *names, "least error", "next / least"], rows)}
-The plan's error and, where it is large enough to be seen in {RUNS} runs of {asked:,.0f} questions, the measured one.  A blank: so many keys do not fit that
-way.  Of the structures that are exact in time the tables win by orders of magnitude wherever they fit at all; with less memory `blocked` in a
-jumping window has the least error, at the price of a window that reaches up to an eighth too far and of ages known to an eighth; the TBF nowhere.
-(A place and a signature together have at most 56 bits, which ends the tables' curve.)
+The plan's error and, where it is large enough to be seen in {RUNS} runs of {asked:,.0f} questions, the measured
+one.  A blank: so many keys do not fit that way.  Of the structures that are exact in time the tables win by orders
+of magnitude wherever they fit at all; with less memory `blocked` in a jumping window has the least error, at the
+price of a window that reaches up to an eighth too far and of ages known to an eighth; the TBF nowhere. (A place and
+a signature together have at most 56 bits, which ends the tables' curve.)
 """
 
 
