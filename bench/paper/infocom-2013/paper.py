@@ -9,7 +9,7 @@ import math
 from infocom_common import (BESIDE, DASHED, FP, KEYED, LABEL, LOOK, RUNS, SPACE_AXIS, TABLES, THEORY, UNIVERSE, WRITTEN,
                             asked_of, best_tbf, cell_bits, cells, cuckoo, distinct, full, geometry, in_bits_of, keyed, near,
                             questions, rate, signature, stamp_bits, tables, tbf, times, windows)
-from infocom_real import CACHING, REPLAY, WALL, figure_13, figure_14, real
+from infocom_real import CACHING, REPLAY, WALL, figure_13, figure_14, share, sizes
 from lab import Job, number, table
 
 TITLE = "Near-optimal Approximate Membership Query over Time-decaying Windows, INFOCOM 2013"
@@ -26,8 +26,8 @@ def jobs(lab):
         return run(*args, asked, f"ops={10240 if lab.scale == 1 else 1024}")
 
     def streams(way, rows, *more):
-        sizes = ["n=10000", f"step={real(lab).step}"]
-        return [Job(f"{way}, {name}", run(way, *read, f"records={records * lab.scale:.0f}", *sizes, *more), **lab.stream(file))
+        size = ["n=10000", f"step={sizes(lab, way).step}"]
+        return [Job(f"{way}, {name}", run(way, *read, f"records={records * share(lab):.0f}", *size, *more), **lab.stream(file))
                 for name, file, read, records, _ in rows]
 
     def bound(n, s):
@@ -44,9 +44,7 @@ def jobs(lab):
         Job("memory", run("memory", f"n={1e5 * lab.scale:.0f}", asked)),
         *streams("caching", CACHING),
         *streams("replay", REPLAY, "share=0.2"),
-        *streams("wall", WALL, "errors=20000"),
-        *[Job(j.name.replace("wall", "quarter"), j.command + ["from=5000", "to=5000"], j.feed, j.stream)
-          for j in streams("wall", WALL, "errors=5000")],
+        *streams("wall", WALL, "from=5000", "to=65000", "errors=20000"),
     ]
 
 # -- the page ---------------------------------------------------------------------------------------
@@ -146,7 +144,7 @@ def equal_bits(lab, keys):
                   for r in lab.series(job, f"fp {name}") if not full(lab, job, name, r.x)]
         curves.append((LABEL[name], points, LOOK[name]))
     curves.append(("formula, TBF at its best k", [(b, best_tbf(b * n / stamp_bits(n), keys)) for b in range(30, 121, 2)], "theory3"))
-    picture = lab.plot("figure-4-bits", "Figure 4 again, in bits: n = 1000, z = 0", "bits for each of the n records", FP, curves, log="y", keys="bottom left")
+    picture = lab.plot("figure-4-bits", "Figure 4 again, in bits: n = 1000, z = 0", "bits for each of the n records", FP, curves, log="y", keys=BESIDE)
     return f"""#### The same in equal bits
 
 Counters are not alike: a stamp takes log2(2n+1) = {stamp_bits(n)} bits here, a place log2 λ, and a signature of 4

@@ -247,9 +247,9 @@ static void show(const struct contender *c, double x, const struct result *r) {
         snprintf(series, sizeof series, "%s %s", rows[i].what, name);
         lab_row(series, x, rows[i].mean, 1, spec);
     }
-    bool whole = r->error.runs && x == lab_number("errors", 20000) && c->d && c->signature == 0;
+    bool whole = r->error.runs && x <= lab_number("errors", 0) && c->d && c->signature == 0;
     for (int i = 0; i < STEPS && whole; i++) {
-        snprintf(series, sizeof series, "more %s", name);
+        snprintf(series, sizeof series, "more %s %.0f", name, x);
         lab_row(series, (double)steps[i], &r->more[i], 1, spec);
     }
 }
