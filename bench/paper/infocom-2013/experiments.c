@@ -22,7 +22,7 @@
 
 enum { ROUNDS = 20, PASSES = 5, LOOK = 10 };
 
-/* -- items: Zipf's law with exponent z over a universe; z=0: all alike ---------------------- */
+/* -- items: Zipf's law with exponent z over a universe; z=0: all alike -------------------- */
 
 struct source {
     uint64_t rng, seed, size;
@@ -53,7 +53,7 @@ static seen_digest source_draw(struct source *s) {
     return lab_digest(low, s->seed);
 }
 
-/* -- one run of one contender --------------------------------------------------------------- */
+/* -- one run of one contender ------------------------------------------------------------- */
 
 struct outcome {
     struct lab_mean fp, update, query, listed, lost; /* seconds; the longest list */
@@ -97,8 +97,8 @@ static double seconds(struct contender *c, const seen_digest *digest, uint64_t n
     return (lab_seconds() - begun) / (double)(n / BATCH * BATCH);
 }
 
-/* The stream goes on, then items like those that came are asked about; the quickest of some passes.
- */
+/* The stream goes on, then items like those that came are asked about; the quickest of some
+ * passes. */
 static void clock_it(struct contender *c, struct source *s, struct outcome *o) {
     uint64_t n = (uint64_t)lab_number("ops", 10240);
     double least[2] = {HUGE_VAL, HUGE_VAL};
@@ -146,8 +146,8 @@ static void show(double x, const struct contender *c, const struct outcome *o) {
     }
 }
 
-/* The first of the contenders at one point of a figure; all in turn, so that their times compare.
- */
+/* The first of the contenders at one point of a figure; all in turn, so that their times
+ * compare. */
 static void point(double x, const struct setup *setup, struct source *s, int contenders) {
     struct outcome o[CONTENDERS] = {0};
     uint64_t runs = (uint64_t)lab_number("runs", 20);
@@ -164,7 +164,7 @@ static void point(double x, const struct setup *setup, struct source *s, int con
     }
 }
 
-/* -- figures 4 to 12 ------------------------------------------------------------------------ */
+/* -- figures 4 to 12 ---------------------------------------------------------------------- */
 
 static void tables(void) {
     struct source s = source_new(lab_number("z", 0));
@@ -204,7 +204,7 @@ static void within(void) {
     }
 }
 
-/* -- theorems 1 and 2: a window of n different items ----------------------------------------- */
+/* -- theorems 1 and 2: a window of n different items -------------------------------------- */
 
 /* The rate after a stream of new keys twice as long as the window. */
 static double rate_once(const char *spec, uint64_t n, uint64_t queries, uint64_t seed, char *text,
@@ -233,7 +233,7 @@ static void bound(void) {
     lab_row("fp", lab_number("signature", 0), &rate, 1, text);
 }
 
-/* -- other structures, in equal memory ------------------------------------------------------- */
+/* -- other structures, in equal memory ---------------------------------------------------- */
 
 static const struct {
     const char *name, *window, *more; /* window and options, the length and the memory between */

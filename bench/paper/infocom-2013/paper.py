@@ -176,11 +176,12 @@ def figures_5_and_6(lab):
     if lab.scale == 1:
         tight, roomy = (lab.at("tables, z=0", "query signed as written", x).y for x in (SPACE[0], SPACE[-1]))
         lab.holds("figure 6: as written, a query takes longer where the list is long", tight > 1.5 * roomy)
-    return text + """Nanoseconds of one operation on one core, z = 0 (the picture has z = 1 too), the quickest of five passes, the mean of
-the seeds; digests are made beforehand.  An update of the library's structures is also a verdict and its account of errors; that of the
-literal one is the update alone.  Where the tables are small the literal query walks through a long list, which is the
-paper's "the running time will become large"; ours has at most 64 keys to look through, and its updates then try more moves.  All of this is
-in the processor's cache, where four probes of the TBF cost no more than two of the tables, whose cells are wider and read in two parts.
+    return text + """Nanoseconds of one operation on one core, z = 0 (the picture has z = 1 too), the quickest of five passes, the mean
+of the seeds; digests are made beforehand.  An update of the library's structures is also a verdict and its account of
+errors; that of the literal one is the update alone.  Where the tables are small the literal query walks through a long
+list, which is the paper's "the running time will become large"; ours has at most 64 keys to look through, and its
+updates then try more moves.  All of this is in the processor's cache, where four probes of the TBF cost less than two
+of the tables, whose cells are wider and read in two parts.
 
 """
 
@@ -382,8 +383,8 @@ It holds with room to spare: the proof counts a key at each place, of which only
 whole.
 
 **Theorem 2** counts 2n positions for λ = 2n, but λ is the size of *each* table: they are 4n, and the space twice as
-much.  For ε = 1 % and n = 10^6 no signature is needed, and what is delivered is n/λ² = {cuckoo(2e6, 1e6, 0):.2g} (measured with n =
-{big:,}: {r.y:.2g}, formula {cuckoo(2 * big, big, 0):.2g}) in 4n positions of {cell_bits(10**6, 2 * 10**6, 0)} bits,
+much.  For ε = 1 % and n = 10^6 no signature is needed, and what is delivered is n/λ² =
+{cuckoo(2e6, 1e6, 0):.2g} (measured with n = {big:,}: {r.y:.2g}, formula {cuckoo(2 * big, big, 0):.2g}) in 4n positions of {cell_bits(10**6, 2 * 10**6, 0)} bits,
 {4 * cell_bits(10**6, 2 * 10**6, 0)} bits an item: forty thousand times better than was asked for, and no way to
 have it smaller, for the place is there to move the item.
 

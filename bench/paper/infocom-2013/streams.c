@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 16, K = 4 };
+enum { K = 4 };
 
-/* -- reading: keys become numbers, from 0 in order of appearance ----------------------------- */
+/* -- reading: keys become numbers, from 0 in order of appearance -------------------------- */
 
 struct keys {
     seen_digest *digest;
@@ -79,7 +79,7 @@ static void free_stream(struct stream *s) {
     free(s->ask);
 }
 
-/* -- the truth: a window of n records --------------------------------------------------------- */
+/* -- the truth: a window of n records ----------------------------------------------------- */
 
 struct truth {
     uint64_t n, live; /* keys in the window */
@@ -120,7 +120,7 @@ static void truth_insert(struct truth *t, uint32_t key, uint64_t i) {
     t->ring[i % (t->n + 1)] = key + 1;
 }
 
-/* -- the errors of a run ----------------------------------------------------------------------- */
+/* -- the errors of a run ------------------------------------------------------------------ */
 
 /* A question is a first one where its key was not asked about, and absent, in the last n records:
  * the answers to others are as that one's, for the cells that it finds are mostly the same. */
@@ -168,8 +168,7 @@ static struct tally filter(struct contender *c, const struct stream *s, uint64_t
     return tally;
 }
 
-/* -- wall posts: what is inserted is not what is asked about ------------------------------------
- */
+/* -- wall posts: what is inserted is not what is asked about ------------------------------ */
 
 static const uint64_t steps[] = {0, 1, 3, 10, 30, 100, 300, 1000, 3000, 9999};
 enum { STEPS = sizeof steps / sizeof *steps };
@@ -207,8 +206,7 @@ static struct tally posts(struct contender *c, const struct stream *s, uint64_t 
     return tally;
 }
 
-/* -- all contenders -----------------------------------------------------------------------------
- */
+/* -- all contenders ----------------------------------------------------------------------- */
 
 struct result {
     struct lab_mean fp, first, expected, missed, lost, keys, asked, error, above, more[STEPS];
