@@ -12,16 +12,19 @@ import sys
 import time
 from dataclasses import dataclass, field
 
+DATA = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"  # real streams, where there are any
 COLUMNS = ["job", "series", "x", "y", "sd", "runs", "seed", "spec", "version", "command"]
 
 
 @dataclass
 class Job:
-    """One command; `feed`, if given, is a command whose output it reads."""
+    """One command; `feed`, if given, is a command whose output it reads, and `stream` the file of
+    DATA that this is made from: where it is absent, the job is left out."""
 
     name: str
     command: list
     feed: list = None
+    stream: str = None
 
     def text(self):
         parts = [" ".join(map(str, c)) for c in (self.feed, self.command) if c]
@@ -73,6 +76,10 @@ class Lab:
     def program(self, name, *args):
         return [str(self.build / "bench" / "paper" / name), *map(str, args)]
 
+    def stream(self, name):
+        """What to feed a job with that reads this file of DATA."""
+        return {"feed": ["xz", "-dc", str(DATA / name)], "stream": name}
+
     def seen(self, *args):
         return [str(self.build / "seen"), *map(str, args)]
 
@@ -90,6 +97,9 @@ class Lab:
         table = []
         for i, job in enumerate(jobs, 1):
             key = (job.name, self.portable(job.text()))
+            if key not in kept and job.stream and not (DATA / job.stream).exists():
+                print(f"{self.name} {i}/{len(jobs)}  {job.name}: left out, ../shared/data has no {job.stream}", file=sys.stderr)
+                continue
             if key not in kept:
                 kept[key] = self.measure(job, key[1], f"{self.name} {i}/{len(jobs)}")
             table += kept[key]
@@ -102,7 +112,7 @@ class Lab:
         self.keep({None: table})
 
     def portable(self, command):
-        return command.replace(str(self.build) + "/", "build/")
+        return command.replace(str(self.build) + "/", "build/").replace(str(DATA), "../shared/data")
 
     def measure(self, job, command, where):
         begun = time.monotonic()
@@ -132,6 +142,9 @@ class Lab:
         whole.rename(self.results)
 
     # -- results ------------------------------------------------------------------------------
+
+    def ran(self, job):
+        return any(r.job == job for r in self.rows)
 
     def series(self, job, series):
         return [r for r in self.rows if r.job == job and r.series == series]
@@ -217,7 +230,7 @@ def draw(path, form, title, x, y, series, log, keys, more):
         *more,
     ]
     curves, data = [], []
-    for label, points, how in series:
+    for label, points, how in [s for s in series if s[1]]:
         curves.append(f"'-' using 1:2 {STYLES.get(how, how)} title {quoted(label)}")
         data += [f"{a:.9g} {b:.9g}" for a, b in points] + ["e"]
     script.append("plot " + ", ".join(curves))

@@ -27,6 +27,8 @@ PAPERS = ["metwally-2005", "deng-rafiei-2006", "infocom-2013", "kang-lecture"]
 
 
 def load(name):
+    if str(HERE / name) not in sys.path:
+        sys.path.insert(0, str(HERE / name))  # a paper may have more files than one
     spec = importlib.util.spec_from_file_location(name.replace("-", "_"), HERE / name / "paper.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
