@@ -31,16 +31,25 @@ check-long: setup-test all
 bench: setup-build all
 	@bench/run.sh $(BUILD)
 
+# The figures and tables of the source papers, made anew: doc/papers.md.  What was measured before is
+# kept (bench/paper/results); FULL=1 runs the largest streams at their full size.
+papers: setup-papers all
+	@bench/paper/papers.py --build $(BUILD)
+
+papers-quick: setup-build all
+	@bench/paper/papers.py --build $(BUILD) --quick
+
 install: all
 	@meson install -C $(BUILD)
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-setup-build setup-test: setup-%:
+setup-build setup-test setup-papers: setup-%:
 	@tools/setup.sh $*
 
 clean:
 	rm -rf build build-asan
 
-.PHONY: all demo check check-asan check-long bench install format clean setup-build setup-test
+.PHONY: all demo check check-asan check-long bench papers papers-quick install format clean \
+	setup-build setup-test setup-papers
