@@ -26,6 +26,9 @@ seen_detector *lab_new(const struct seen_plan *);
 seen_detector *lab_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *lab_spec(const seen_detector *); /* canonical; good until the next call */
 
+/* Shows it the keys first … first+n-1, hashed with the seed; returns how many it calls seen. */
+uint64_t lab_show(seen_detector *, uint64_t first, uint64_t n, uint64_t seed);
+
 /* -- chance ------------------------------------------------------------------------------- */
 
 uint64_t lab_next(uint64_t *rng);               /* SplitMix64 */

@@ -21,24 +21,11 @@ static uint64_t partitioned_lines(int k, double cells) {
     return (uint64_t)k * (uint64_t)fmax(1, nearbyint(cells / 496));
 }
 
-static uint64_t duplicates(seen_detector *d, uint64_t first, uint64_t n, uint64_t seed) {
-    seen_digest digest[BATCH];
-    uint8_t verdict[BATCH];
-    uint64_t found = 0;
-    for (uint64_t i = 0; i < n; i += BATCH) {
-        uint64_t m = n - i < BATCH ? n - i : BATCH;
-        for (uint64_t j = 0; j < m; j++) digest[j] = lab_digest(first + i + j, seed);
-        seen_observe(d, m, digest, NULL, verdict);
-        for (uint64_t j = 0; j < m; j++) found += verdict[j] != SEEN_NEW;
-    }
-    return found;
-}
-
 /* -- figure 5: distinct clicks in a landmark window --------------------------------------- */
 
 static double fill_once(const char *spec, uint64_t n, uint64_t seed, char *text, size_t cap) {
     seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
-    double rate = (double)duplicates(d, 0, n, seed) / (double)n;
+    double rate = (double)lab_show(d, 0, n, seed) / (double)n;
     if (seed == 1) snprintf(text, cap, "%s", lab_spec(d));
     seen_free(d);
     return rate;
@@ -71,8 +58,8 @@ static void landmark(void) {
  * The paper's own reading: the last q full sub-windows are asked, the current one is not. */
 static double steady(const char *spec, uint64_t n, uint64_t seed, char *text, size_t cap) {
     seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
-    duplicates(d, 0, 2 * n, seed);
-    double rate = (double)duplicates(d, 2 * n, 4 * n, seed) / (double)(4 * n);
+    lab_show(d, 0, 2 * n, seed);
+    double rate = (double)lab_show(d, 2 * n, 4 * n, seed) / (double)(4 * n);
     if (seed == 1) snprintf(text, cap, "%s", lab_spec(d));
     seen_free(d);
     return rate;
@@ -83,7 +70,7 @@ static double literal(const char *spec, uint64_t n, uint64_t seed) {
     seen_digest digest[BATCH];
     uint8_t verdict[BATCH];
     uint64_t found = 0, asked = 0;
-    duplicates(d, 0, n, seed);
+    lab_show(d, 0, n, seed);
     for (uint64_t i = 0; i < n; i += BATCH, asked += BATCH) {
         for (uint64_t j = 0; j < BATCH; j++) digest[j] = lab_digest(n + i + j, seed);
         seen_query(d, BATCH, digest, 0, 0, verdict);
@@ -208,7 +195,7 @@ static void best(void) {
                  (unsigned long long)nearbyint(bits * (double)n / 496));
         for (uint64_t seed = 1; seed <= runs; seed++) {
             seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
-            lab_add(&rate, (double)duplicates(d, 0, n, seed) / (double)n);
+            lab_add(&rate, (double)lab_show(d, 0, n, seed) / (double)n);
             seen_free(d);
         }
         lab_row("mean", k, &rate, 1, spec);
