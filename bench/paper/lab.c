@@ -123,6 +123,12 @@ void lab_row(const char *series, double x, const struct lab_mean *m, uint64_t se
     fflush(stdout);
 }
 
+void lab_one(const char *series, double x, double value, uint64_t seed, const char *spec) {
+    struct lab_mean one = {0};
+    lab_add(&one, value);
+    lab_row(series, x, &one, seed, spec);
+}
+
 /* -- the command line --------------------------------------------------------------------- */
 
 static int given;

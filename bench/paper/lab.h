@@ -50,6 +50,7 @@ double lab_seconds(void); /* monotonic */
 
 void lab_row(const char *series, double x, const struct lab_mean *, uint64_t seed,
              const char *spec);
+void lab_one(const char *series, double x, double value, uint64_t seed, const char *spec);
 
 /* -- the command line: EXPERIMENT [NAME=VALUE]... ------------------------------------------ */
 

@@ -170,16 +170,12 @@ static void clicks(void) {
                                                         : partitioned_lines(k, cells)));
     read_clicks(&c);
     for (int k = LEAST; k <= MOST; k++) {
-        struct lab_mean rate = {0}, expected = {0};
-        lab_add(&rate, (double)c.wrong[k] / (double)c.fresh);
-        lab_add(&expected, c.expected[k] / (double)c.fresh);
-        lab_row("measured", k, &rate, 1, lab_spec(c.detector[k]));
-        lab_row("expected", k, &expected, 1, lab_spec(c.truth));
+        double fresh = (double)c.fresh;
+        lab_one("measured", k, (double)c.wrong[k] / fresh, 1, lab_spec(c.detector[k]));
+        lab_one("expected", k, c.expected[k] / fresh, 1, lab_spec(c.truth));
         seen_free(c.detector[k]);
     }
-    struct lab_mean fresh = {0};
-    lab_add(&fresh, (double)c.fresh);
-    lab_row("new clicks", (double)n, &fresh, 1, lab_spec(c.truth));
+    lab_one("new clicks", (double)n, (double)c.fresh, 1, lab_spec(c.truth));
     seen_free(c.truth);
 }
 
