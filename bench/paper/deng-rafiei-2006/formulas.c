@@ -56,64 +56,76 @@ static void miss(const char *spec, const uint64_t *gap, size_t gaps, struct lab_
     }
 }
 
-/* Figure 1: "Eq. 16" with a real P, as the paper computes, and "whole P" as filters have it. */
+/* Figure 1: Eq. 16 with a real P, as the paper computes, and with a whole one as filters have it.
+ */
 void hashes(void) {
-    unsigned max = (unsigned)lab_number("max", 1);
-    double lines = lab_number("lines", 202), fp = lab_number("fp", .1), m;
+    double max = lab_number("max", 1), fp = lab_number("fp", .1);
     uint64_t gap = (uint64_t)lab_number("gap", 1e4);
     for (int K = 1; K <= 10; K++) {
         char spec[128], text[512];
         struct lab_mean fn = {0};
-        struct theory_stable t;
-        snprintf(spec, sizeof spec, "decaying filter=stable max=%u k=%d fp=%g lines=%.0f", max, K,
-                 fp, lines);
-        miss(spec, &gap, 1, &fn, &t, text, sizeof text);
-        m = t.m;
-        struct theory_stable real = {m, K, theory_stable_p(m, K, max, fp), max};
+        struct theory_stable whole, real;
+        snprintf(spec, sizeof spec, "decaying filter=stable max=%g k=%d fp=%g lines=%g", max, K, fp,
+                 lab_number("lines", 202));
+        miss(spec, &gap, 1, &fn, &whole, text, sizeof text);
+        real = whole;
+        real.P = theory_stable_p(whole.m, K, max, fp);
         lab_row("measured", K, &fn, 1, text);
-        lab_one("whole P", K, theory_stable_fn(&t, (double)gap), 0, text);
+        lab_one("whole P", K, theory_stable_fn(&whole, (double)gap), 0, text);
         lab_one("real P", K, theory_stable_fn(&real, (double)gap), 0, "formula");
     }
 }
 
-/* Max = 3 less Max = 1 in the same memory, each with its best K (for real P, as in the paper). */
+enum { GAPS = 17 };
+
+/* One Max in figure 2, with its best K (for real P, as in the paper). */
+struct side {
+    struct lab_mean fn[GAPS];
+    struct theory_stable whole, real;
+    char text[512];
+};
+
+static void take(struct side *s, double max, double bits, const uint64_t *gap) {
+    char spec[128];
+    double fp = lab_number("fp", .1), m = max < 2 ? bits : bits / 2;
+    double K = theory_stable_best_k(m, max, fp, 1e9, 0);
+    s->real = (struct theory_stable){m, K, theory_stable_p(m, K, max, fp), max};
+    snprintf(spec, sizeof spec, "decaying filter=stable max=%g k=%g fp=%g lines=%.0f", max, K, fp,
+             bits / CELLS);
+    miss(spec, gap, GAPS, s->fn, &s->whole, s->text, sizeof s->text);
+    lab_one("best K", max, K, 0, s->text);
+}
+
+/* Means subtract, variances add. */
+static struct lab_mean less(const struct lab_mean *a, const struct lab_mean *b) {
+    double n = (double)a->runs, sum = a->sum - b->sum;
+    double variance = pow(lab_sd(a), 2) + pow(lab_sd(b), 2);
+    return (struct lab_mean){sum, sum * sum / n + (n - 1) * variance, a->runs};
+}
+
+static double fn_less(const struct theory_stable *a, const struct theory_stable *b, double gap,
+                      double phi) {
+    return theory_stable_fn_of(a, gap, 0, phi) - theory_stable_fn_of(b, gap, 0, phi);
+}
+
+/* Figure 2: Max = 3 less Max = 1 in the same memory. */
 void gaps(void) {
-    enum { GAPS = 17 };
-    double lines = lab_number("lines", 202), fp = lab_number("fp", .1);
+    static struct side one, three;
+    double bits = lab_number("lines", 202) * CELLS;
     uint64_t gap[GAPS];
-    struct lab_mean fn[2][GAPS] = {0}, difference;
-    struct theory_stable t[2], real[2];
-    char text[2][512];
     for (int g = 0; g < GAPS; g++) gap[g] = (uint64_t)nearbyint(pow(10, 1 + g / 4.));
-    for (int i = 0; i < 2; i++) {
-        char spec[128];
-        double max = i ? 3 : 1, m = lines * CELLS / (i ? 2 : 1);
-        double K = theory_stable_best_k(m, max, fp, 1e9, 0);
-        real[i] = (struct theory_stable){m, K, theory_stable_p(m, K, max, fp), max};
-        snprintf(spec, sizeof spec, "decaying filter=stable max=%g k=%g fp=%g lines=%.0f", max, K,
-                 fp, lines);
-        miss(spec, gap, GAPS, fn[i], &t[i], text[i], sizeof text[i]);
-        lab_one("best K", max, K, 0, text[i]);
-    }
+    take(&one, 1, bits, gap);
+    take(&three, 3, bits, gap);
     for (int g = 0; g < GAPS; g++) {
-        struct lab_mean *a = fn[1], *b = fn[0];
-        difference = a[g]; /* means subtract, variances add */
-        difference.sum -= b[g].sum;
-        difference.squares =
-            difference.sum * difference.sum / (double)a[g].runs +
-            (double)(a[g].runs - 1) * (pow(lab_sd(&a[g]), 2) + pow(lab_sd(&b[g]), 2));
-        lab_row("measured", (double)gap[g], &difference, 1, text[1]);
-        lab_one("whole P", (double)gap[g],
-                theory_stable_fn(&t[1], (double)gap[g]) - theory_stable_fn(&t[0], (double)gap[g]),
-                0, text[1]);
+        struct lab_mean measured = less(&three.fn[g], &one.fn[g]);
+        lab_row("measured", (double)gap[g], &measured, 1, three.text);
+        lab_one("whole P", (double)gap[g], fn_less(&three.whole, &one.whole, (double)gap[g], 0), 0,
+                three.text);
     }
-    for (double x = 1; x <= 7; x += .1) {
-        double d = pow(10, x) * lines / 202;
-        lab_one("real P", d, theory_stable_fn(&real[1], d) - theory_stable_fn(&real[0], d), 0,
-                "formula");
-        lab_one("real P phi=.01", d,
-                theory_stable_fn_of(&real[1], d, 0, .01) - theory_stable_fn_of(&real[0], d, 0, .01),
-                0, "formula");
+    for (double x = 0; x <= 4; x += .1) {
+        double d = pow(10, 1 + x);
+        lab_one("real P", d, fn_less(&three.real, &one.real, d, 0), 0, "formula");
+        lab_one("real P phi=.01", d, fn_less(&three.real, &one.real, d, .01), 0, "formula");
     }
 }
 
