@@ -80,6 +80,20 @@ double lab_uniform(uint64_t *rng) { return (double)(lab_next(rng) >> 11) * 0x1p-
 
 seen_digest lab_digest(uint64_t key, uint64_t seed) { return seen_hash(&key, sizeof key, seed); }
 
+uint64_t lab_show(seen_detector *d, uint64_t first, uint64_t n, uint64_t seed) {
+    enum { BATCH = 256 };
+    seen_digest digest[BATCH];
+    uint8_t verdict[BATCH];
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < n; i += BATCH) {
+        uint64_t m = n - i < BATCH ? n - i : BATCH;
+        for (uint64_t j = 0; j < m; j++) digest[j] = lab_digest(first + i + j, seed);
+        seen_observe(d, m, digest, NULL, verdict);
+        for (uint64_t j = 0; j < m; j++) found += verdict[j] != SEEN_NEW;
+    }
+    return found;
+}
+
 /* -- measurements ------------------------------------------------------------------------- */
 
 void lab_add(struct lab_mean *m, double value) {
@@ -107,6 +121,12 @@ void lab_row(const char *series, double x, const struct lab_mean *m, uint64_t se
     printf("%s,%.10g,%.8g,%.3g,%llu,%llu,%s\n", series, x, lab_mean(m), lab_sd(m),
            (unsigned long long)m->runs, (unsigned long long)seed, spec);
     fflush(stdout);
+}
+
+void lab_one(const char *series, double x, double value, uint64_t seed, const char *spec) {
+    struct lab_mean one = {0};
+    lab_add(&one, value);
+    lab_row(series, x, &one, seed, spec);
 }
 
 /* -- the command line --------------------------------------------------------------------- */

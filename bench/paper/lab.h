@@ -26,11 +26,14 @@ seen_detector *lab_new(const struct seen_plan *);
 seen_detector *lab_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 const char *lab_spec(const seen_detector *); /* canonical; good until the next call */
 
+/* Shows it the keys first … first+n-1, hashed with the seed; returns how many it calls seen. */
+uint64_t lab_show(seen_detector *, uint64_t first, uint64_t n, uint64_t seed);
+
 /* -- chance ------------------------------------------------------------------------------- */
 
-uint64_t lab_next(uint64_t *rng);               /* SplitMix64 */
-uint64_t lab_below(uint64_t *rng, uint64_t n);  /* uniform in [0, n) */
-double lab_uniform(uint64_t *rng);              /* in [0, 1) */
+uint64_t lab_next(uint64_t *rng);              /* SplitMix64 */
+uint64_t lab_below(uint64_t *rng, uint64_t n); /* uniform in [0, n) */
+double lab_uniform(uint64_t *rng);             /* in [0, 1) */
 seen_digest lab_digest(uint64_t key, uint64_t seed);
 
 /* -- measurements ------------------------------------------------------------------------- */
@@ -47,6 +50,7 @@ double lab_seconds(void); /* monotonic */
 
 void lab_row(const char *series, double x, const struct lab_mean *, uint64_t seed,
              const char *spec);
+void lab_one(const char *series, double x, double value, uint64_t seed, const char *spec);
 
 /* -- the command line: EXPERIMENT [NAME=VALUE]... ------------------------------------------ */
 

@@ -12,16 +12,6 @@ enum { BATCH = 256 };
 
 /* -- one array of `bits` a key, k hash functions ------------------------------------------ */
 
-static void fill(seen_detector *d, uint64_t n, uint64_t seed) {
-    seen_digest digest[BATCH];
-    uint8_t verdict[BATCH];
-    for (uint64_t i = 0; i < n; i += BATCH) {
-        uint64_t m = n - i < BATCH ? n - i : BATCH;
-        for (uint64_t j = 0; j < m; j++) digest[j] = lab_digest(i + j, seed);
-        seen_observe(d, m, digest, NULL, verdict);
-    }
-}
-
 static double false_positives(const seen_detector *d, uint64_t first, uint64_t n, uint64_t seed) {
     seen_digest digest[BATCH];
     uint8_t verdict[BATCH];
@@ -47,7 +37,7 @@ static void bloom(void) {
                      separate ? "partitioned" : "bloom", k, (unsigned long long)lines);
             for (uint64_t seed = 1; seed <= runs; seed++) {
                 seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
-                fill(d, n, seed);
+                lab_show(d, 0, n, seed);
                 lab_add(&rate, false_positives(d, n, n / 5, seed));
                 seen_free(d);
             }

@@ -4,7 +4,8 @@
  *     paper-metwally-2005 jumping n=200000 q=4 cells=288539 runs=20      figure 6
  *     seen generate | paper-metwally-2005 clicks cells=5905777           figure 7
  *     seen generate | paper-metwally-2005 clicks cells=2177154 n=2000000 q=4    figure 8
- *     paper-metwally-2005 best n=200000 bits=9.6                         the best number of hashes, §7
+ *     paper-metwally-2005 best n=200000 bits=9.6                         the best number of hashes,
+ * §7
  *
  * `cells` are those of one hash function: each has a space of its own. */
 #include "../lab.h"
@@ -21,24 +22,11 @@ static uint64_t partitioned_lines(int k, double cells) {
     return (uint64_t)k * (uint64_t)fmax(1, nearbyint(cells / 496));
 }
 
-static uint64_t duplicates(seen_detector *d, uint64_t first, uint64_t n, uint64_t seed) {
-    seen_digest digest[BATCH];
-    uint8_t verdict[BATCH];
-    uint64_t found = 0;
-    for (uint64_t i = 0; i < n; i += BATCH) {
-        uint64_t m = n - i < BATCH ? n - i : BATCH;
-        for (uint64_t j = 0; j < m; j++) digest[j] = lab_digest(first + i + j, seed);
-        seen_observe(d, m, digest, NULL, verdict);
-        for (uint64_t j = 0; j < m; j++) found += verdict[j] != SEEN_NEW;
-    }
-    return found;
-}
-
 /* -- figure 5: distinct clicks in a landmark window --------------------------------------- */
 
 static double fill_once(const char *spec, uint64_t n, uint64_t seed, char *text, size_t cap) {
     seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
-    double rate = (double)duplicates(d, 0, n, seed) / (double)n;
+    double rate = (double)lab_show(d, 0, n, seed) / (double)n;
     if (seed == 1) snprintf(text, cap, "%s", lab_spec(d));
     seen_free(d);
     return rate;
@@ -71,8 +59,8 @@ static void landmark(void) {
  * The paper's own reading: the last q full sub-windows are asked, the current one is not. */
 static double steady(const char *spec, uint64_t n, uint64_t seed, char *text, size_t cap) {
     seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
-    duplicates(d, 0, 2 * n, seed);
-    double rate = (double)duplicates(d, 2 * n, 4 * n, seed) / (double)(4 * n);
+    lab_show(d, 0, 2 * n, seed);
+    double rate = (double)lab_show(d, 2 * n, 4 * n, seed) / (double)(4 * n);
     if (seed == 1) snprintf(text, cap, "%s", lab_spec(d));
     seen_free(d);
     return rate;
@@ -83,7 +71,7 @@ static double literal(const char *spec, uint64_t n, uint64_t seed) {
     seen_digest digest[BATCH];
     uint8_t verdict[BATCH];
     uint64_t found = 0, asked = 0;
-    duplicates(d, 0, n, seed);
+    lab_show(d, 0, n, seed);
     for (uint64_t i = 0; i < n; i += BATCH, asked += BATCH) {
         for (uint64_t j = 0; j < BATCH; j++) digest[j] = lab_digest(n + i + j, seed);
         seen_query(d, BATCH, digest, 0, 0, verdict);
@@ -166,33 +154,31 @@ static void read_clicks(struct contest *c) {
     free(line);
 }
 
-/* Errors as a share of the clicks that were new in their window; a jumping window where n is given. */
+/* Errors as a share of the clicks that were new in their window; a jumping window where n is given.
+ */
 static void clicks(void) {
     struct contest c = {0};
     uint64_t n = (uint64_t)lab_number("n", 0), q = (uint64_t)lab_number("q", 4);
     double cells = lab_number("cells", 5905777);
     char window[64] = "landmark";
-    if (n) snprintf(window, sizeof window, "jumping:%llu/%llu", (unsigned long long)n,
-                    (unsigned long long)q);
+    if (n)
+        snprintf(window, sizeof window, "jumping:%llu/%llu", (unsigned long long)n,
+                 (unsigned long long)q);
     c.cells = cells;
     c.truth = lab_make("%s filter=exact seed=1", window);
     for (int k = LEAST; k <= MOST; k++)
-        c.detector[k] = lab_make("%s %s k=%d lines=%llu seed=1", window,
-                                 n ? "filter=counting by=subtract" : "filter=partitioned", k,
-                                 (unsigned long long)(n ? counting_lines(k, cells, q)
-                                                        : partitioned_lines(k, cells)));
+        c.detector[k] = lab_make(
+            "%s %s k=%d lines=%llu seed=1", window,
+            n ? "filter=counting by=subtract" : "filter=partitioned", k,
+            (unsigned long long)(n ? counting_lines(k, cells, q) : partitioned_lines(k, cells)));
     read_clicks(&c);
     for (int k = LEAST; k <= MOST; k++) {
-        struct lab_mean rate = {0}, expected = {0};
-        lab_add(&rate, (double)c.wrong[k] / (double)c.fresh);
-        lab_add(&expected, c.expected[k] / (double)c.fresh);
-        lab_row("measured", k, &rate, 1, lab_spec(c.detector[k]));
-        lab_row("expected", k, &expected, 1, lab_spec(c.truth));
+        double fresh = (double)c.fresh;
+        lab_one("measured", k, (double)c.wrong[k] / fresh, 1, lab_spec(c.detector[k]));
+        lab_one("expected", k, c.expected[k] / fresh, 1, lab_spec(c.truth));
         seen_free(c.detector[k]);
     }
-    struct lab_mean fresh = {0};
-    lab_add(&fresh, (double)c.fresh);
-    lab_row("new clicks", (double)n, &fresh, 1, lab_spec(c.truth));
+    lab_one("new clicks", (double)n, (double)c.fresh, 1, lab_spec(c.truth));
     seen_free(c.truth);
 }
 
@@ -208,7 +194,7 @@ static void best(void) {
                  (unsigned long long)nearbyint(bits * (double)n / 496));
         for (uint64_t seed = 1; seed <= runs; seed++) {
             seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
-            lab_add(&rate, (double)duplicates(d, 0, n, seed) / (double)n);
+            lab_add(&rate, (double)lab_show(d, 0, n, seed) / (double)n);
             seen_free(d);
         }
         lab_row("mean", k, &rate, 1, spec);
