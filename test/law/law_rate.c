@@ -319,12 +319,14 @@ static uint64_t duplicates_before(enum order order, uint64_t i, uint64_t n, uint
 static void duplicates_make_no_false_positives(const struct law_case *c) {
     enum { KEYS = 8000 };
     static uint8_t wrong[ORDERS][KEYS];
+    struct seen_plan plan;
     if (c->window != SEEN_LANDMARK || !measurable(c)) return;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         for (enum order order = 0; order < ORDERS; order++) {
             uint64_t rng = law_seed() * 100 + seed, reach;
-            seen_detector *d = law_make("landmark filter=%s items=8000 fp=.05 seed=%llu",
-                                        c->structure, (unsigned long long)seed);
+            law_plan(&plan, "landmark filter=%s items=8000 fp=.05 seed=%llu", c->structure,
+                     (unsigned long long)seed);
+            seen_detector *d = law_new(&plan, NULL);
             for (uint64_t i = 0; i < KEYS; i++) {
                 uint64_t n = duplicates_before(order, i, KEYS, &reach, &rng);
                 for (; n > 0; n--) {
@@ -340,7 +342,8 @@ static void duplicates_make_no_false_positives(const struct law_case *c) {
             law_check(!memcmp(wrong[order], wrong[0], KEYS),
                       "duplicates in order %d make other false positives", order);
         }
-        law_check(memchr(wrong[0], SEEN_DUPLICATE, KEYS), "nothing was false");
+        if (plan.fp_mean * KEYS > 30)
+            law_check(memchr(wrong[0], SEEN_DUPLICATE, KEYS), "nothing was false");
     }
 }
 
@@ -352,7 +355,11 @@ static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
     struct seen_plan plan;
     uint64_t rng = law_seed();
     struct tally full = {0};
-    law_plan(&plan, "landmark filter=%s mem=600MiB items=5e8 seed=1", c->structure);
+    struct seen_spec spec;
+    char text[80];
+    snprintf(text, sizeof text, "landmark filter=%s mem=600MiB items=5e8 seed=1", c->structure);
+    law_check(!seen_spec_parse(&spec, text, NULL), "%s", text);
+    if (seen_plan_make(&plan, &spec, NULL)) return; /* it does not hold so many keys in so little */
     seen_detector *d = law_new(&plan, NULL);
     observe_fresh(d, 500000000, &rng);
     for (int i = 0; i < SEEDS; i++) add(&full, 1000192, query_fresh(d, 1000192, 0, &rng));
