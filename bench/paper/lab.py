@@ -240,7 +240,8 @@ def draw(path, form, title, x, y, series, log, keys, more):
 
 
 def quoted(text):
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '" noenhanced'
+    """In single quotes: between double ones gnuplot would run what stands in backquotes."""
+    return "'" + text.replace("'", "''") + "' noenhanced"
 
 
 def table(head, rows):

@@ -133,7 +133,7 @@ def figure7(lab):
         lab.check(f"figure 7, d={r['d']:.0f}", ours.y, r["practical"], 3 * math.sqrt(2) * sd + rounding(r["practical"]))
         rows.append([f"{r['d']:.0f}", r["practical"], ours.y, filling(r["d"]), r["theoretical"]])
     picture = lab.plot("figure-7", "Figure 7: landmark window, a day of clicks", *AXES,
-                       curves(printed, [("measured on `seen generate`", lab.points("figure 7", "measured"), "ours")],
+                       curves(printed, [("measured on seen generate", lab.points("figure 7", "measured"), "ours")],
                               [("landmark mean", [(d, filling(d)) for d in D], "theory2")]), log="y")
     return f"""### Figure 7: a landmark window over a day of clicks
 
@@ -174,7 +174,7 @@ def figure8(lab):
     lab.holds("figure 8: no single fill gives the printed values",
               max(r["practical"] ** (1 / r["d"]) for r in printed) - min(r["practical"] ** (1 / r["d"]) for r in printed) > 0.05)
     picture = lab.plot("figure-8", "Figure 8: jumping window, 2,000,000 clicks, sub-windows of 500,000", *AXES,
-                       curves(printed, [("measured on `seen generate`", lab.points("figure 8", "measured"), "ours")],
+                       curves(printed, [("measured on seen generate", lab.points("figure 8", "measured"), "ours")],
                               [(f"{w:.0%} of windows filled to {f:.2f}, others to {g:.2f}",
                                 [(d, w * f**d + (1 - w) * g**d) for d in D], "theory2")]), log="y")
     return f"""### Figure 8: a jumping window over a day of clicks
