@@ -33,8 +33,7 @@
 static struct cache_shape shape_of(const struct window *w) {
     const struct seen_spec *s = &w->plan->spec;
     return (struct cache_shape){s->lines, (uint32_t)s->ways, (uint32_t)s->signature,
-                                cache_sets(s->ways, s->signature),
-                                s->refresh == SEEN_REFRESH_LAST};
+                                cache_sets(s->ways, s->signature), s->refresh == SEEN_REFRESH_LAST};
 }
 
 static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {

@@ -14,8 +14,8 @@ static inline __m512i below(__m512i first, uint32_t bit) {
 /* The eight entries from `bit` on, a lane each; what lies beyond the line is of no use. */
 static inline __m512i entries(__m512i line, uint32_t bit, uint32_t bits) {
     __m512i lane = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
-    __m512i at = _mm512_add_epi64(_mm512_mullo_epi32(lane, _mm512_set1_epi64(bits)),
-                                  _mm512_set1_epi64(bit));
+    __m512i at =
+        _mm512_add_epi64(_mm512_mullo_epi32(lane, _mm512_set1_epi64(bits)), _mm512_set1_epi64(bit));
     __m512i word = _mm512_srli_epi64(at, 6), shift = _mm512_and_si512(at, _mm512_set1_epi64(63));
     __m512i next = _mm512_add_epi64(word, _mm512_set1_epi64(1));
     __m512i low = _mm512_srlv_epi64(_mm512_permutexvar_epi64(word, line), shift);
@@ -35,7 +35,8 @@ static inline __m512i placed(__m512i first, uint32_t bit, uint64_t fingerprint) 
 
 ALWAYS_INLINE bool touch_wide(struct cache *c, const struct cache_shape *g, uint64_t *at,
                               uint32_t bit, uint64_t fingerprint) {
-    __m512i line = _mm512_load_si512(at), first = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
+    __m512i line = _mm512_load_si512(at),
+            first = _mm512_setr_epi64(0, 64, 128, 192, 256, 320, 384, 448);
     __m512i wanted = _mm512_set1_epi64((int64_t)fingerprint), e = entries(line, bit, g->bits);
     uint32_t same = _mm512_cmpeq_epi64_mask(e, wanted), held = _mm512_test_epi64_mask(e, e);
     if (g->ways > 8) {
@@ -50,15 +51,15 @@ ALWAYS_INLINE bool touch_wide(struct cache *c, const struct cache_shape *g, uint
         fill(c, g, (uint32_t)__builtin_popcount(held));
     uint32_t newer = (uint32_t)__builtin_ctz(same | 1u << (g->ways - 1)) + 1;
     __m512i before = _mm512_alignr_epi64(line, _mm512_setzero_si512(), 7);
-    __m512i up = _mm512_or_si512(_mm512_slli_epi64(line, g->bits),
-                                 _mm512_srli_epi64(before, 64 - g->bits));
+    __m512i up =
+        _mm512_or_si512(_mm512_slli_epi64(line, g->bits), _mm512_srli_epi64(before, 64 - g->bits));
     __m512i from = below(first, bit), enter = below(first, bit + g->bits);
     __m512i to = below(first, bit + newer * g->bits);
-    __m512i moved = _mm512_or_si512(_mm512_andnot_si512(enter, up),
-                                    placed(first, bit, fingerprint));
+    __m512i moved =
+        _mm512_or_si512(_mm512_andnot_si512(enter, up), placed(first, bit, fingerprint));
     __m512i mask = _mm512_andnot_si512(from, to);
-    _mm512_store_si512(at, _mm512_or_si512(_mm512_and_si512(mask, moved),
-                                           _mm512_andnot_si512(mask, line)));
+    _mm512_store_si512(
+        at, _mm512_or_si512(_mm512_and_si512(mask, moved), _mm512_andnot_si512(mask, line)));
     return same != 0;
 }
 

@@ -1,6 +1,6 @@
 /* cache_plan - ways and bits of the fingerprint cache.  One rule: of all (B, f) with
- * B/(2^f - 1) <= fp= the one with the fewest false negatives that decaying.h assumes (theory_cache.h);
- * of equals the smaller set.  What is given stays. */
+ * B/(2^f - 1) <= fp= the one with the fewest false negatives that decaying.h assumes
+ * (theory_cache.h); of equals the smaller set.  What is given stays. */
 #include "aging/cache.h"
 #include "error.h"
 #include "plan/decaying.h"
@@ -12,8 +12,8 @@
 #define BITS_MOST 48 /* of an entry: signature= goes no further */
 
 static struct theory_cache theory_of(const struct seen_spec *s, uint64_t lines) {
-    return (struct theory_cache){(double)lines * cache_sets(s->ways, s->signature),
-                                 (double)s->ways, (double)cache_values(s->signature),
+    return (struct theory_cache){(double)lines * cache_sets(s->ways, s->signature), (double)s->ways,
+                                 (double)cache_values(s->signature),
                                  s->refresh == SEEN_REFRESH_FIRST};
 }
 
@@ -37,7 +37,8 @@ static bool keeps(const struct theory_cache *c, double fp) {
 static void choose(struct seen_spec *spec, uint64_t *ways, uint64_t *bits) {
     struct seen_spec s = *spec;
     uint64_t lines = about_lines(spec);
-    bool given_ways = options_has(spec, OPTION_WAYS), given_bits = options_has(spec, OPTION_SIGNATURE);
+    bool given_ways = options_has(spec, OPTION_WAYS),
+         given_bits = options_has(spec, OPTION_SIGNATURE);
     double least = 2, fn;
     *ways = 0;
     for (s.signature = 2; s.signature <= BITS_MOST; s.signature++)
