@@ -7,7 +7,6 @@
 #define THEORY_CACHE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 struct theory_cache {
     double sets, ways, values;

@@ -1,5 +1,5 @@
-/* law_cache - the fingerprint cache: what it holds against a naive one, its statistics against their
- * closed forms, over 20 seeds at five sigma. */
+/* law_cache - the fingerprint cache: what it holds against a naive one, its statistics against
+ * their closed forms, over 20 seeds at five sigma. */
 #include "law.h"
 #include "tally.h"
 
