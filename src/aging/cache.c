@@ -25,7 +25,7 @@
  */
 #include "aging/cache.h"
 
-#include "aging/cache_kernel.h"
+#include "aging/cache_wide.h"
 #include "cpu.h"
 #include "error.h"
 #include "plan/theory.h"
@@ -49,45 +49,6 @@ static void destroy(struct window *w) { (void)w; }
 
 /* -- work --------------------------------------------------------------------------------- */
 
-/* The entry of a set that holds the fingerprint; `ways` if none does. */
-static uint32_t position(const struct cache_shape *g, const uint64_t *line, uint32_t bit,
-                         uint64_t fingerprint) {
-    for (uint32_t i = 0; i < g->ways; i++, bit += g->bits)
-        if (entry(line, bit, g->bits) == fingerprint) return i;
-    return g->ways;
-}
-
-static uint32_t held(const struct cache_shape *g, const uint64_t *line, uint32_t bit) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->ways; i++, bit += g->bits) n += entry(line, bit, g->bits) != 0;
-    return n;
-}
-
-/* The bits of the word that begins at `first`, below `bit`. */
-static inline uint64_t below(uint32_t first, uint32_t bit) {
-    if (bit <= first) return 0;
-    return bit - first >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << (bit - first)) - 1;
-}
-
-/* From the highest word down, as each takes bits from the one below. */
-static bool touch_wide(struct cache *c, const struct cache_shape *g, uint64_t *line, uint32_t bit,
-                       uint64_t fingerprint) {
-    uint32_t at = position(g, line, bit, fingerprint), last = g->ways - 1;
-    bool found = at < g->ways;
-    if (found && !g->renew) return true;
-    if (!found && !entry(line, bit + last * g->bits, g->bits)) fill(c, g, held(g, line, bit));
-    uint32_t enter = bit + g->bits, to = enter + (found ? at : last) * g->bits;
-    for (uint32_t i = (to - 1) / 64 + 1; i-- > bit / 64;) {
-        uint32_t first = i * 64;
-        uint64_t up = line[i] << g->bits | (i ? line[i - 1] >> (64 - g->bits) : 0);
-        uint64_t mask = below(first, to) & ~below(first, bit);
-        uint64_t own = first <= bit ? fingerprint << (bit - first) : fingerprint >> (first - bit);
-        own &= below(first, enter) & ~below(first, bit);
-        line[i] = (line[i] & ~mask) | (up & mask & ~below(first, enter)) | own;
-    }
-    return found;
-}
-
 void cache_observe_portable(struct cache *c, const struct cache_shape *g, size_t n,
                             const seen_digest *d, uint8_t *verdict) {
     observe_any(c, g, n, d, verdict);
@@ -102,6 +63,10 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         cache_observe_avx512(w->state, &g, n, d, verdict);
         return;
     }
+    if (w->filter.cpu == CPU_AVX2) {
+        cache_observe_avx2(w->state, &g, n, d, verdict);
+        return;
+    }
 #endif
     cache_observe_portable(w->state, &g, n, d, verdict);
 }
@@ -113,7 +78,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
     const struct cache *c = w->state;
     struct cache_shape g = shape_of(w);
     for (size_t i = 0; i < n; i++) {
-        struct cache_place p = place_of(&g, d[i]);
+        struct cache_place p = cache_place(&g, d[i]);
         const uint64_t *line = c->line[p.line];
         uint32_t before = g.ways;
         if (table_stamp(line) == (uint16_t)c->generation)

@@ -3,7 +3,7 @@
 #define CACHE_H
 
 #include "detector.h"
-#include "filter/table.h"
+#include "filter/cells.h"
 
 #define CACHE_WAYS_MOST 16
 #define CACHE_STATE     192 /* bytes a shard takes besides its lines */
@@ -40,12 +40,27 @@ static inline uint32_t cache_sets(uint64_t ways, uint64_t bits) {
 
 static inline uint64_t cache_values(uint64_t bits) { return ((uint64_t)1 << bits) - 1; }
 
+/* The digest's low half says which set, its high half the fingerprint.  32 bits are even enough for
+ * as few lines and values as are usual, and a vector machine finds several such places at once. */
+static inline struct cache_place cache_place(const struct cache_shape *g, seen_digest d) {
+    uint64_t values = cache_values(g->bits);
+    uint64_t fingerprint =
+        1 + (g->bits <= 24 ? (d.hi >> 32) * values >> 32 : bits_range(d.hi, values));
+    uint32_t set = (uint32_t)((d.lo & UINT32_MAX) * g->sets >> 32), wide = g->ways * g->bits;
+    if (g->lines <= (uint64_t)1 << 24)
+        return (struct cache_place){table_place(d.lo, g->lines), set * wide, fingerprint};
+    struct cells_probe at = cells_place(d.lo, g->lines, g->sets);
+    return (struct cache_place){at.line, at.cell * wide, fingerprint};
+}
+
 int cache_plan(struct seen_plan *, const struct filter_ops *none, struct seen_error *);
 
 /* Test and add in order, at most DETECTOR_BATCH records: one algorithm, a file for each
  * instruction set. */
 void cache_observe_portable(struct cache *, const struct cache_shape *, size_t n,
                             const seen_digest *, uint8_t *verdict);
+void cache_observe_avx2(struct cache *, const struct cache_shape *, size_t n, const seen_digest *,
+                        uint8_t *verdict);
 void cache_observe_avx512(struct cache *, const struct cache_shape *, size_t n, const seen_digest *,
                           uint8_t *verdict);
 

@@ -11,7 +11,6 @@
 #define CACHE_KERNEL_H
 
 #include "aging/cache.h"
-#include "filter/cells.h"
 
 #define AHEAD 16 /* lines fetched ahead of use */
 
@@ -21,9 +20,12 @@ static inline uint64_t load_at(const uint64_t *line, uint32_t byte) {
     return word;
 }
 
-/* An entry of at most CACHE_NARROW bits; the last load ends with the line. */
+/* Of the word that a bit, and CACHE_NARROW from it on, is read with: the last ends with the line.
+ */
+static inline uint32_t first_byte(uint32_t bit) { return (uint32_t)bits_min(bit >> 3, 56); }
+
 static inline uint64_t entry(const uint64_t *line, uint32_t bit, uint32_t bits) {
-    uint32_t byte = (uint32_t)bits_min(bit >> 3, 56);
+    uint32_t byte = first_byte(bit);
     return load_at(line, byte) >> (bit - 8 * byte) & (((uint64_t)1 << bits) - 1);
 }
 
@@ -32,12 +34,6 @@ static inline void fill(struct cache *c, const struct cache_shape *g, uint32_t h
     c->stored++;
     c->compared[held]++;
     c->compared[g->ways]--; /* where observe_sets will count it */
-}
-
-static inline struct cache_place place_of(const struct cache_shape *g, seen_digest d) {
-    struct cells_probe at = cells_place(d.lo, g->lines, g->sets);
-    return (struct cache_place){at.line, at.cell * g->ways * g->bits,
-                                1 + bits_range(d.hi, cache_values(g->bits))};
 }
 
 /* Returns whether it was found. */
@@ -50,55 +46,70 @@ static bool touch_wide(struct cache *, const struct cache_shape *, uint64_t *lin
 /* -- narrow sets -------------------------------------------------------------------------- */
 
 struct narrow {
-    uint64_t whole, lows, highs; /* all bits of a set; the lowest and highest of each entry */
+    uint64_t lows, highs;  /* the lowest and highest bit of each entry */
+    uint64_t oldest, last; /* the oldest entry, and its highest bit */
 };
 
+/* Entries of a set that is not full. */
+static inline uint32_t held_narrow(const struct cache_shape *g, uint64_t set) {
+    uint64_t used = set & (((uint64_t)1 << (g->ways - 1) * g->bits) - 1);
+    return used ? (63 - (uint32_t)__builtin_clzll(used)) / g->bits + 1 : 0;
+}
+
 static inline struct narrow narrow_of(const struct cache_shape *g) {
-    struct narrow n = {.whole = ((uint64_t)1 << g->ways * g->bits) - 1};
+    struct narrow n = {0};
     for (uint32_t i = 0; i < g->ways; i++) n.lows |= (uint64_t)1 << i * g->bits;
     n.highs = n.lows << (g->bits - 1);
+    n.last = (uint64_t)1 << (g->ways * g->bits - 1);
+    n.oldest = cache_values(g->bits) << (g->ways - 1) * g->bits;
     return n;
 }
 
 /* At most one entry is the fingerprint: less it, that one is 0, and borrows are wrong only above
- * the lowest 0.  `newer` are the bits up to its end; all, if there is none. */
-ALWAYS_INLINE bool touch_narrow(struct cache *c, const struct cache_shape *g, struct narrow n,
-                                uint64_t *line, uint32_t bit, uint64_t fingerprint, bool renew) {
-    uint32_t byte = (uint32_t)bits_min(bit >> 3, 56), shift = bit - 8 * byte;
-    uint64_t word = load_at(line, byte), set = word >> shift & n.whole;
-    uint64_t less = set ^ fingerprint * n.lows;
-    uint64_t zero = (less - n.lows) & ~less & n.highs;
-    uint64_t newer = (zero ^ (zero - 1)) & n.whole;
+ * the lowest 0.  `newer` are the bits up to its end; all of the set, if there is none. */
+ALWAYS_INLINE bool touch_narrow(struct cache *c, const struct cache_shape *g,
+                                const struct narrow *n, char *at, uint32_t shift,
+                                uint64_t fingerprint, bool renew) {
+    uint64_t word, set, less, zero, end, newer;
+    memcpy(&word, at, sizeof word);
+    set = word >> shift;
+    less = set ^ fingerprint * n->lows;
+    zero = (less - n->lows) & ~less & n->highs;
+    end = zero | n->last;
+    newer = end ^ (end - 1);
     if (!renew && zero) newer = 0;
     word ^= ((set ^ (set << g->bits | fingerprint)) & newer) << shift;
-    memcpy((char *)line + byte, &word, sizeof word);
-    if (__builtin_expect(!zero && !(set >> (g->ways - 1) * g->bits), 0))
-        fill(c, g, set ? (63 - (uint32_t)__builtin_clzll(set)) / g->bits + 1 : 0);
+    memcpy(at, &word, sizeof word);
+    if (__builtin_expect(!zero && !(set & n->oldest), 0)) fill(c, g, held_narrow(g, set));
     return zero != 0;
 }
 
 /* -- batches ------------------------------------------------------------------------------ */
 
+/* Where the records of a batch go is found first, so that the last loop is nothing but the work:
+ * narrow sets begin `bit` bits after the word that they are read with, others in their line. */
 ALWAYS_INLINE void observe_sets(struct cache *c, const struct cache_shape *given, size_t n,
                                 const seen_digest *d, uint8_t *verdict, bool narrow, bool renew) {
     struct cache_shape g = *given;
-    struct narrow constants = {0};
-    uint64_t *line[DETECTOR_BATCH + AHEAD], fingerprint[DETECTOR_BATCH];
-    uint32_t bit[DETECTOR_BATCH];
-    if (narrow) constants = narrow_of(&g);
+    struct narrow constants = narrow ? narrow_of(&g) : (struct narrow){0};
+    char *at[DETECTOR_BATCH + AHEAD];
+    uint64_t fingerprint[DETECTOR_BATCH], generation = c->generation;
+    uint16_t bit[DETECTOR_BATCH];
     for (size_t i = 0; i < n; i++) {
-        struct cache_place p = place_of(&g, d[i]);
-        line[i] = c->line[p.line];
-        bit[i] = p.bit;
+        struct cache_place p = cache_place(&g, d[i]);
+        uint32_t byte = narrow ? first_byte(p.bit) : 0;
+        at[i] = (char *)c->line[p.line] + byte;
+        bit[i] = (uint16_t)(p.bit - 8 * byte);
         fingerprint[i] = p.fingerprint;
     }
-    for (size_t i = n; i < n + AHEAD; i++) line[i] = line[n - 1];
-    for (size_t i = 0; i < AHEAD; i++) __builtin_prefetch(line[i], 1);
+    for (size_t i = n; i < n + AHEAD; i++) at[i] = at[n - 1];
+    for (size_t i = 0; i < AHEAD; i++) __builtin_prefetch(at[i], 1);
     for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(line[i + AHEAD], 1);
-        table_freshen(line[i], c->generation);
-        verdict[i] = narrow ? touch_narrow(c, &g, constants, line[i], bit[i], fingerprint[i], renew)
-                            : touch_wide(c, &g, line[i], bit[i], fingerprint[i]);
+        uint64_t *line = (uint64_t *)((uintptr_t)at[i] & ~(uintptr_t)63);
+        __builtin_prefetch(at[i + AHEAD], 1);
+        table_freshen(line, generation);
+        verdict[i] = narrow ? touch_narrow(c, &g, &constants, at[i], bit[i], fingerprint[i], renew)
+                            : touch_wide(c, &g, line, bit[i], fingerprint[i]);
     }
     c->compared[g.ways] += n - bits_count(verdict, n);
 }

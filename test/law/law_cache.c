@@ -34,10 +34,12 @@ struct naive {
 
 static uint64_t *naive_set(const struct naive *c, seen_digest d, uint64_t *fingerprint) {
     const struct seen_spec *s = c->spec;
-    uint64_t a_line = 496 / (s->ways * s->signature), values = ((uint64_t)1 << s->signature) - 1;
-    *fingerprint = 1 + bits_range(d.hi, values);
-    return c->entry +
-           (bits_range(d.lo, s->lines) * a_line + bits_range(d.lo * s->lines, a_line)) * s->ways;
+    uint64_t values = ((uint64_t)1 << s->signature) - 1;
+    double a_line = floor(496 / (double)(s->ways * s->signature));
+    uint64_t set = (uint64_t)(ldexp((double)(d.lo & UINT32_MAX), -32) * a_line);
+    uint64_t line = (uint64_t)(ldexp((double)(d.lo >> 32), -32) * (double)s->lines);
+    *fingerprint = 1 + bits_range(s->signature > 24 ? d.hi : d.hi >> 32 << 32, values);
+    return c->entry + (line * (uint64_t)a_line + set) * s->ways;
 }
 
 static uint64_t naive_find(const struct naive *c, seen_digest d) {

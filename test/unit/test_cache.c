@@ -1,4 +1,5 @@
 /* The formulas of the fingerprint cache against sums without a closed form, and its plans. */
+#include "aging/cache.h"
 #include "plan/theory_cache.h"
 
 #include "detectors.h"
@@ -73,6 +74,45 @@ static void the_mean_is_the_sum_over_gaps(void **state) {
     }
 }
 
+/* -- places ------------------------------------------------------------------------------- */
+
+/* By chi-squared at five sigma: every set of every sixteenth of the lines, and every sixteenth of
+ * the fingerprints there, gets as many keys as another. */
+static void keys_spread_evenly_however_large_the_cache(void **state) {
+    (void)state;
+    enum { KEYS = 200000, PARTS = 16 };
+    const uint64_t large = (uint64_t)1 << 24;
+    const uint64_t lines[] = {16, 1008, large, large + 1, large << 10, large << 18};
+    static const uint32_t sizes[][2] = {{2, 5}, {5, 9}, {9, 11}, {5, 33}};
+    uint64_t rng = 1;
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++)
+        for (size_t s = 0; s < 4; s++) {
+            uint32_t ways = sizes[s][0], bits = sizes[s][1], sets = cache_sets(ways, bits);
+            struct cache_shape g = {lines[l], ways, bits, sets, true};
+            static uint32_t count[PARTS * 64], pairs[PARTS * PARTS];
+            double chi = 0, chi_pairs = 0, cells = PARTS * sets, expected = KEYS / cells;
+            memset(count, 0, sizeof count);
+            memset(pairs, 0, sizeof pairs);
+            for (int i = 0; i < KEYS; i++) {
+                seen_digest d = {random64(&rng), random64(&rng)};
+                struct cache_place p = cache_place(&g, d);
+                assert_true(p.line < g.lines && p.bit % (ways * bits) == 0);
+                assert_true(p.bit / (ways * bits) < sets);
+                assert_true(p.fingerprint >= 1 && p.fingerprint <= cache_values(bits));
+                size_t line = (size_t)((double)p.line / (double)g.lines * PARTS);
+                size_t print = (size_t)((double)(p.fingerprint - 1) / ldexp(1, (int)bits) * PARTS);
+                count[line * sets + p.bit / (ways * bits)]++;
+                pairs[line * PARTS + print]++;
+            }
+            for (size_t i = 0; i < (size_t)cells; i++)
+                chi += pow(count[i] - expected, 2) / expected;
+            for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+                chi_pairs += pow(pairs[i] - (double)KEYS / 256, 2) / ((double)KEYS / 256);
+            near(chi, cells, 5 * sqrt(2 * cells));
+            if (bits > 9) near(chi_pairs, 256, 5 * sqrt(2 * 256));
+        }
+}
+
 /* -- plans -------------------------------------------------------------------------------- */
 
 /* Its own sums, over all there are. */
@@ -140,6 +180,7 @@ int main(void) {
         cmocka_unit_test(far_away_only_chance_finds),
         cmocka_unit_test(reach_is_where_half_is_found),
         cmocka_unit_test(the_mean_is_the_sum_over_gaps),
+        cmocka_unit_test(keys_spread_evenly_however_large_the_cache),
         cmocka_unit_test(the_plan_misses_least_of_all_that_keep_fp),
         cmocka_unit_test(by_default_decaying_is_a_cache),
         cmocka_unit_test(ways_and_signature_are_kept_or_refused),
