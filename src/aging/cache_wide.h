@@ -7,7 +7,7 @@
 
 /* The entry of a set that holds the fingerprint; `ways` if none does. */
 static inline uint32_t position(const struct cache_shape *g, const uint64_t *line, uint32_t bit,
-                         uint64_t fingerprint) {
+                                uint64_t fingerprint) {
     for (uint32_t i = 0; i < g->ways; i++, bit += g->bits)
         if (entry(line, bit, g->bits) == fingerprint) return i;
     return g->ways;
@@ -37,8 +37,9 @@ static bool touch_wide(struct cache *c, const struct cache_shape *g, uint64_t *l
         uint32_t first = i * 64;
         uint64_t up = line[i] << g->bits | (i ? line[i - 1] >> (64 - g->bits) : 0);
         uint64_t mask = below(first, to) & ~below(first, bit);
-        uint64_t own = first <= bit ? fingerprint << (bit - first) : fingerprint >> (first - bit);
-        own &= below(first, enter) & ~below(first, bit);
+        uint64_t own = first <= bit    ? fingerprint << (bit - first)
+                       : first < enter ? fingerprint >> (first - bit)
+                                       : 0;
         line[i] = (line[i] & ~mask) | (up & mask & ~below(first, enter)) | own;
     }
     return found;

@@ -114,7 +114,7 @@ static void cache_is_what_a_naive_one_is(const struct law_case *c) {
     for (int bits = 2; is_cache(c) && bits <= 48; bits++)
         for (int ways = 1; ways <= 16; ways++) {
             char spec[160];
-            if (bits * ways > 496 || ways >= (1 << bits) - 1) continue;
+            if (bits * ways > 496 || ways >= ldexp(1, bits) - 1) continue;
             if (bits * ways > 70 && law_below(&rng, 4)) continue;
             snprintf(spec, sizeof spec, "decaying filter=cache ways=%d signature=%d lines=%d %s",
                      ways, bits, 1 + (int)law_below(&rng, 9),
