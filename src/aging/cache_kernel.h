@@ -20,8 +20,7 @@ static inline uint64_t load_at(const uint64_t *line, uint32_t byte) {
     return word;
 }
 
-/* Of the word that a bit, and CACHE_NARROW from it on, is read with: the last ends with the line.
- */
+/* Of the word that bits from `bit` on, CACHE_NARROW at most, are read with; within their line. */
 static inline uint32_t first_byte(uint32_t bit) { return (uint32_t)bits_min(bit >> 3, 56); }
 
 static inline uint64_t entry(const uint64_t *line, uint32_t bit, uint32_t bits) {
@@ -37,9 +36,6 @@ static inline void fill(struct cache *c, const struct cache_shape *g, uint32_t h
 }
 
 /* Returns whether it was found. */
-typedef bool touch_fn(struct cache *, const struct cache_shape *, uint64_t *line, uint32_t bit,
-                      uint64_t fingerprint);
-
 static bool touch_wide(struct cache *, const struct cache_shape *, uint64_t *line, uint32_t bit,
                        uint64_t fingerprint);
 

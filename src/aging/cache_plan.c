@@ -30,46 +30,51 @@ static uint64_t about_lines(const struct seen_spec *s) {
     return 1 + mem / s->shards / 64;
 }
 
-static bool keeps(const struct theory_cache *c, double fp) {
-    return theory_cache_fp(c) <= fp * (1 + 1e-12);
+/* The fewest bits that keep fp with so many ways, or those given; 0 where none do.  More would only
+ * take the place of entries. */
+static uint64_t bits_for(const struct seen_spec *spec, uint64_t ways) {
+    bool given = options_has(spec, OPTION_SIGNATURE);
+    for (uint64_t bits = given ? spec->signature : 2; bits <= BITS_MOST; bits++) {
+        if (bits < 2 || ways * bits > TABLE_BITS) return 0;
+        if ((double)ways / (double)cache_values(bits) <= spec->fp * (1 + 1e-12)) return bits;
+        if (given) return 0;
+    }
+    return 0;
 }
 
-static void choose(struct seen_spec *spec, uint64_t *ways, uint64_t *bits) {
-    struct seen_spec s = *spec;
+/* Leaves ways = 0 where nothing keeps fp. */
+static void choose(struct seen_spec *spec) {
+    struct seen_spec best = *spec, s = *spec;
     uint64_t lines = about_lines(spec);
-    bool given_ways = options_has(spec, OPTION_WAYS),
-         given_bits = options_has(spec, OPTION_SIGNATURE);
-    double least = 2, fn;
-    *ways = 0;
-    for (s.signature = 2; s.signature <= BITS_MOST; s.signature++)
-        for (s.ways = 1; s.ways <= CACHE_WAYS_MOST; s.ways++) {
-            if (given_bits && s.signature != spec->signature) continue;
-            if (given_ways && s.ways != spec->ways) continue;
-            if (s.ways * s.signature > TABLE_BITS) continue;
+    bool given = options_has(spec, OPTION_WAYS);
+    double least = 2;
+    best.ways = 0;
+    for (s.ways = given ? spec->ways : 1; s.ways <= CACHE_WAYS_MOST; s.ways++) {
+        s.signature = bits_for(spec, s.ways);
+        if (s.signature) {
             struct theory_cache c = theory_of(&s, lines);
-            if (!keeps(&c, spec->fp)) continue;
-            fn = theory_cache_fn_mean(&c, decaying_gaps(spec));
-            if (fn < least - 1e-12) least = fn, *ways = s.ways, *bits = s.signature;
+            double fn = theory_cache_fn_mean(&c, decaying_gaps(spec));
+            if (fn < least - 1e-12) least = fn, best = s;
         }
+        if (given) break;
+    }
+    *spec = best;
 }
 
 static int settle(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     bool both = options_has(spec, OPTION_WAYS) && options_has(spec, OPTION_SIGNATURE);
-    uint64_t ways, bits;
     if (!options_has(spec, OPTION_FP)) {
         spec->fp = PLAN_FP_DEFAULT;
         if (both && spec->signature > 1 && spec->signature <= BITS_MOST)
             spec->fp = plan_round_up((double)spec->ways / (double)cache_values(spec->signature));
     }
-    choose(spec, &ways, &bits);
-    if (!ways)
+    choose(spec);
+    if (!spec->ways)
         return error_set(e, SEEN_EREFUSED, 0,
                          "nothing keeps fp=%g with filter=cache here; allow a higher fp=, or leave "
                          "ways= and signature= out",
                          spec->fp);
-    spec->ways = ways;
-    spec->signature = bits;
     options_mark(spec, OPTION_FP);
     options_mark(spec, OPTION_WAYS);
     options_mark(spec, OPTION_SIGNATURE);
