@@ -1,5 +1,5 @@
-/* size.c - how large one filter must be in one window: from whichever of lines=, items=, fp= and mem=
- * are given, the others; or a refusal that names what would do. */
+/* size.c - how large one filter must be in one window: from whichever of lines=, items=, fp= and
+ * mem= are given, the others; or a refusal that names what would do. */
 #include "bits.h"
 #include "error.h"
 #include "plan/plan.h"
