@@ -8,7 +8,7 @@ extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned,
     filter_counting;
 extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
 extern const struct window_ops aging_stable, aging_lru, aging_clock;
-extern const struct window_ops aging_timing, aging_timed_cuckoo;
+extern const struct window_ops aging_timing, aging_timed_cuckoo, aging_line;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
@@ -25,6 +25,7 @@ static const struct {
     {SEEN_JUMPING, &window_jumping, NULL},
     {SEEN_SLIDING, &aging_sliding_exact, "exact"},
     {SEEN_SLIDING, &aging_timing, "timing"},
+    {SEEN_SLIDING, &aging_line, "line"},
     {SEEN_DECAYING, &aging_stable, "stable"},
     {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
     {SEEN_DECAYING, &aging_lru, "lru"},

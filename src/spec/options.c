@@ -57,8 +57,8 @@ static const struct seen_option table[OPTION_COUNT] = {
                      "stable, lru, clock, fp-lru", NULL, 2, 1e15, SEEN_COUNT, AT(gaps), 0},
     [OPTION_LAMBDA] = {"lambda", "cells in each of two tables (2 a key)", "timed-cuckoo", NULL, 4,
                        1e15, SEEN_COUNT, AT(lambda), 1},
-    [OPTION_SIGNATURE] = {"signature", "bits of a signature", "timed-cuckoo", NULL, 0, 48,
-                          SEEN_COUNT, AT(signature), 1},
+    [OPTION_SIGNATURE] = {"signature", "bits of a signature or fingerprint", "timed-cuckoo, line",
+                          NULL, 0, 48, SEEN_COUNT, AT(signature), 1},
     [OPTION_MOVES] = {"moves", "moves to make room for a key (64)", "timed-cuckoo", NULL, 1, 256,
                       SEEN_COUNT, AT(moves), 1},
     [OPTION_VLA] = {"vla", "1: tables in an array of variable bit length", "timed-cuckoo",
@@ -69,8 +69,8 @@ static const struct seen_option table[OPTION_COUNT] = {
                      AT(bits), 1},
     [OPTION_SUBSTRING] = {"substring", "bits of a substring of a key", "substrings", NULL, 1, 40,
                           SEEN_COUNT, AT(substring), 1},
-    [OPTION_GENERATIONS] = {"generations", "that a window spans", "age-partitioned", NULL, 1, 255,
-                            SEEN_COUNT, AT(generations), 1},
+    [OPTION_GENERATIONS] = {"generations", "that a window spans", "line, age-partitioned", NULL, 1,
+                            255, SEEN_COUNT, AT(generations), 1},
 };
 
 const struct seen_option *seen_options(size_t *n) {

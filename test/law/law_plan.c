@@ -63,8 +63,8 @@ static void check_promises(const struct seen_plan *p, const char *asked) {
     law_check(p->fp_full >= 0 && p->fp_full <= 1 && p->fp_mean <= p->fp_full * 1.001,
               "%s: fp %g, mean %g", asked, p->fp_full, p->fp_mean);
     bool cut = p->spec.window == SEEN_SLIDING && p->spec.unit == SEEN_MICROSECONDS;
-    law_check(p->slack >= 0 && (p->spec.window == SEEN_JUMPING || cut || p->slack == 0),
-              "%s: slack %g", asked, p->slack);
+    bool parts = p->spec.window == SEEN_JUMPING || options_has(&p->spec, OPTION_GENERATIONS);
+    law_check(p->slack >= 0 && (parts || cut || p->slack == 0), "%s: slack %g", asked, p->slack);
     /* A sub-window is a whole number of records, so up to one longer than its share. */
     double q = s->subwindows ? (double)s->subwindows : 1;
     law_check(p->slack <= 1 / q + (q + 1) / (double)(s->length ? s->length : 1), "%s: slack %g",

@@ -1,0 +1,40 @@
+/* theory_line.h - `line` as formulas; derived for this project.
+ *
+ *   [E17]  Erlang: Solution of some problems in the theory of probabilities of significance in
+ *          automatic telephone exchanges, 1917 (the loss formula)
+ *
+ * A line of room c that takes in keys at random and lets each go after a window is a telephone
+ * exchange of c lines: the number it holds is Poisson's, cut off at c.  `mean` is how many it holds
+ * on average: keys in the window and its slack, over lines. */
+#ifndef THEORY_LINE_H
+#define THEORY_LINE_H
+
+#include <stdint.h>
+
+/* P(a new key finds its line full): [E17], offered as much as leaves `mean` inside. */
+double theory_line_full(double mean, uint32_t room);
+
+/* P(the marks of a key's class are set): a key of its class, one of five, came while the line was
+ * full, within the last epoch or so (marks last for one to two, but such keys come together). */
+double theory_line_marked(double mean, uint32_t room);
+
+/* Lines in which a record that is new is looked for: the first, and those behind marks. */
+double theory_line_looked(double mean, uint32_t room);
+
+/* Lines that it touches: if its own was full and not marked, the next as well. */
+double theory_line_touched(double mean, uint32_t room);
+
+/* Entries that could be taken for it: all in those lines, and those that went from its line to where
+ * it would have gone itself. */
+double theory_line_alike(double mean, uint32_t room);
+
+/* False-positive rate: 2^-f for each of these. */
+double theory_line_fp(double mean, uint32_t room, uint32_t bits);
+
+/* Share of the keys that find room in none of their three lines. */
+double theory_line_spared(double mean, uint32_t room);
+
+/* The mean at which so many keys find their line full. */
+double theory_line_mean(double full, uint32_t room);
+
+#endif
