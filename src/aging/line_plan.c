@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define FULL_MOST .072 /* of the keys may find their line full: 1.45 lines a record at most */
+#define FULL_MOST .065 /* of the keys may find their line full: 1.45 lines a record at most */
 
 static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
 #define WIDTHS (sizeof widths / sizeof *widths)

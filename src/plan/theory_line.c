@@ -24,7 +24,7 @@ double theory_line_full(double mean, uint32_t room) {
 }
 
 double theory_line_marked(double mean, uint32_t room) {
-    return 1 - exp(-mean * theory_line_full(mean, room) / 5);
+    return 1 - exp(-1.25 * mean * theory_line_full(mean, room) / 5);
 }
 
 double theory_line_looked(double mean, uint32_t room) {
