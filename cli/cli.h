@@ -2,6 +2,7 @@
 #ifndef SEEN_CLI_H
 #define SEEN_CLI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,9 @@ int args_next(struct args *);
 /* The options part of one subcommand's --help: a line an option on stdout.  A row whose help is
  * NULL is known and not shown; a row with id 0 is a heading. */
 void print_options(const struct option_row *rows);
+
+/* The value of an option that is "text" or "json", or dies. */
+bool option_is_json(const char *name, const char *value);
 
 /* The candidate nearest to `word` (next(ctx) gives them in turn, then NULL), or NULL if none is
  * near enough to be a slip of the finger. */

@@ -34,7 +34,7 @@ struct run {
     struct contender contender[ASKED_SPECS];
     struct twin *twin[ASKED_SPECS + 1]; /* twin[0] knows all there ever was */
     size_t n, twins;
-    uint64_t records, unreadable;
+    uint64_t records;
     void (*report)(const struct comparison *);
 };
 
@@ -148,17 +148,12 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     r->records += b->n;
 }
 
-static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
-    (void)p, (void)n, (void)last;
-    ((struct run *)ctx)->unreadable += first;
-}
-
-static const struct reader_events events = {.batch = on_batch, .unreadable = on_unreadable};
+static const struct reader_events events = {.batch = on_batch};
 
 /* -- a run -------------------------------------------------------------------------------- */
 
 static int finish(struct run *r, bool read) {
-    uint64_t unreadable = r->unreadable + r->contender[0].judge.unreadable;
+    uint64_t unreadable = r->reader.unreadable + r->contender[0].judge.unreadable;
     r->records -= r->contender[0].judge.unreadable;
     r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
     if (!read) return EXIT_TROUBLE;

@@ -60,8 +60,8 @@ struct run {
     uint64_t at, rows;
     struct group *group; /* open addressing by key */
     size_t room, groups;
-    char *name; /* scratch for an unquoted one */
-    uint64_t unreadable;
+    char *name;          /* scratch for an unquoted one */
+    uint64_t unreadable; /* records without a group */
 };
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -82,9 +82,7 @@ static bool read_options(struct run *r, int argc, char **argv) {
         if (id == GROUP) r->by = a.value;
         if (id == ERROR) r->error_given = a.value;
         if (id == FM) r->kind = SEEN_FM;
-        if (id == OUTPUT) r->json = !strcmp(a.value, "json");
-        if (id == OUTPUT && !r->json && strcmp(a.value, "text") != 0)
-            die("--output=%s: it is text or json", a.value);
+        if (id == OUTPUT) r->json = option_is_json("output", a.value);
     }
     char *end = NULL;
     r->error = r->error_given ? strtod(r->error_given, &end) : r->by ? 0.05 : 0.01;
@@ -256,15 +254,10 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     }
 }
 
-static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
-    (void)p, (void)n, (void)last;
-    ((struct run *)ctx)->unreadable += first;
-}
-
 static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
 
 static const struct reader_events events = {
-    .columns = on_columns, .batch = on_batch, .unreadable = on_unreadable, .flush = on_flush};
+    .columns = on_columns, .batch = on_batch, .flush = on_flush};
 
 /* -- a run -------------------------------------------------------------------------------- */
 
@@ -287,12 +280,9 @@ static int finish(struct run *r, bool read) {
     uint64_t windows = r->rows;
     put_window(r);
     if (windows || r->by) put_row(r, "all", r->by ? "all" : NULL, r->pace.records, r->total);
-    r->unreadable += r->pace.judge.unreadable;
-    if (r->unreadable && (r->source.strict || !r->source.quiet))
-        warn("%ju record%s no readable key, time or group, or %s too long",
-             (uintmax_t)r->unreadable, r->unreadable == 1 ? " has" : "s have",
-             r->unreadable == 1 ? "is" : "are");
-    return !read || (r->source.strict && r->unreadable) ? EXIT_TROUBLE : EXIT_FINE;
+    uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
+    bool bad = source_unreadable(&r->source, unreadable, false, "key, time or group");
+    return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

@@ -25,8 +25,12 @@ struct run {
 
 /* -- messages while running --------------------------------------------------------------- */
 
+static uint64_t unreadable(const struct run *r) {
+    return r->judge.unreadable + r->reader.unreadable;
+}
+
 static struct run_counts counts_of(const struct run *r) {
-    return (struct run_counts){.unreadable = r->judge.unreadable,
+    return (struct run_counts){.unreadable = unreadable(r),
                                .late = r->judge.late,
                                .late_most = r->judge.late_most,
                                .seconds = time_monotonic() - r->started,
@@ -78,9 +82,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
-    struct run *r = ctx;
-    r->judge.unreadable += first;
-    sink_unreadable(&r->sink, p, n, first, last);
+    sink_unreadable(&((struct run *)ctx)->sink, p, n, first, last);
 }
 
 static void on_attend(void *ctx) {
@@ -127,7 +129,7 @@ static void report_losses(const struct run *r) {
 }
 
 static void report_unreadable(const struct run *r) {
-    uintmax_t n = r->judge.unreadable;
+    uintmax_t n = unreadable(r);
     bool told = r->settings.source.quiet || r->settings.report; /* or not wanted */
     if (!n || (told && !r->settings.source.strict)) return;
     warn("%ju record%s passed on unjudged: no readable key or time, or too long", n,
@@ -145,7 +147,7 @@ static int finish(struct run *r) {
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->reader.failed) return EXIT_TROUBLE;
     report_unreadable(r);
-    if (r->settings.source.strict && r->judge.unreadable) return EXIT_TROUBLE;
+    if (r->settings.source.strict && unreadable(r)) return EXIT_TROUBLE;
     return r->settings.exit_code && s.duplicates ? EXIT_FOUND : EXIT_FINE;
 }
 

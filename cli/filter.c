@@ -223,7 +223,6 @@ static void on_header(void *ctx, const struct record *line) {
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
     struct run *r = ctx;
-    r->unreadable += first;
     if (r->invert) sink_unreadable(&r->sink, p, n, first, last);
 }
 
@@ -270,12 +269,11 @@ static void print_stats(const struct run *r) {
 
 static int finish(struct run *r, bool read) {
     sink_close(&r->sink);
+    r->unreadable += r->reader.unreadable;
     if (r->stats) print_stats(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    if (r->unreadable && (r->source.strict || !(r->source.quiet || r->stats)))
-        warn("%ju record%s no readable key, or %s too long", (uintmax_t)r->unreadable,
-             r->unreadable == 1 ? " has" : "s have", r->unreadable == 1 ? "is" : "are");
-    return r->sink.error || !read || (r->source.strict && r->unreadable) ? EXIT_TROUBLE : EXIT_FINE;
+    bool bad = source_unreadable(&r->source, r->unreadable, r->stats, "key");
+    return r->sink.error || !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

@@ -3,7 +3,6 @@
 #include "cli.h"
 
 #include <getopt.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,14 @@ enum { MAX_ROWS = 128, MAX_WORD = 32, HELP_COLUMN = 26 };
 static bool optional(const struct option_row *row) { return row->arg && row->arg[0] == '['; }
 
 static bool heading(const struct option_row *row) { return row->id == 0; }
+
+/* -- values -------------------------------------------------------------------------------- */
+
+bool option_is_json(const char *name, const char *value) {
+    bool json = !strcmp(value, "json");
+    if (!json && strcmp(value, "text") != 0) die("--%s=%s: it is text or json", name, value);
+    return json;
+}
 
 /* -- suggestions -------------------------------------------------------------------------- */
 

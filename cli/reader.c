@@ -19,6 +19,7 @@ static void attend(struct reader *r) {
 }
 
 static void unreadable(struct reader *r, const char *p, size_t n, bool first, bool last) {
+    r->unreadable += first;
     if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
 }
 

@@ -32,9 +32,10 @@ struct reader {
     struct batch batch;
     char *header; /* the first one, without its line end; NULL: not yet read */
     size_t header_len;
-    seen_time now;   /* when the buffer was last filled */
-    bool failed;     /* said so already: finish, exit 2 */
-    bool header_due; /* the file's first line is yet to come */
+    seen_time now;       /* when the buffer was last filled */
+    uint64_t unreadable; /* records that `on->unreadable` was for */
+    bool failed;         /* said so already: finish, exit 2 */
+    bool header_due;     /* the file's first line is yet to come */
 };
 
 /* The source, the events and the context stay the caller's. */

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 enum { BATCH = 512 };     /* records judged together */
 enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given to `split` */
@@ -92,5 +93,12 @@ static inline struct record record_of(const char *at, const char *nl, const char
 /* The value of a field that is still quoted: its length, written at `out`, which has room for the
  * slice's length. */
 size_t csv_unquote(const char *field, size_t len, char *out);
+
+/* The value of a field, quoted or not: likewise. */
+static inline size_t slice_value(const struct slice *f, char *out) {
+    if (f->escaped) return csv_unquote(f->at, f->len, out);
+    memcpy(out, f->at, f->len);
+    return f->len;
+}
 
 #endif

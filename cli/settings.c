@@ -33,9 +33,7 @@ static void print_help(void) {
 }
 
 static enum report report_of(const char *format) {
-    if (!format || !strcmp(format, "text")) return REPORT_TEXT;
-    if (strcmp(format, "json")) die("--stats=%s: it is text or json", format);
-    return REPORT_JSON;
+    return format && option_is_json("stats", format) ? REPORT_JSON : REPORT_TEXT;
 }
 
 static void set_mode(struct settings *s, enum sink_mode mode) {

@@ -62,3 +62,10 @@ void source_files(struct source *s, const struct args *a) {
     s->files = a->at < a->argc ? a->argv + a->at : standard_input;
     s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;
 }
+
+bool source_unreadable(const struct source *s, uint64_t n, bool told, const char *what) {
+    if (n && (s->strict || !(s->quiet || told)))
+        warn("%ju record%s no readable %s, or %s too long", (uintmax_t)n,
+             n == 1 ? " has" : "s have", what, n == 1 ? "is" : "are");
+    return s->strict && n;
+}

@@ -62,4 +62,8 @@ void source_init(struct source *);
 bool source_take(struct source *, int id, const char *value);
 void source_files(struct source *, const struct args *);
 
+/* At the end, n records had no readable `what` or were too long: says so, unless it is `told`
+ * already or nobody wants to know; true where that is a failure. */
+bool source_unreadable(const struct source *, uint64_t n, bool told, const char *what);
+
 #endif

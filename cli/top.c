@@ -57,8 +57,9 @@ struct run {
     int32_t slot; /* of the partner's field */
     char *pair;   /* scratch: a key's digest and its partner */
     size_t pair_cap;
-    uint64_t unreadable, ended; /* ended: windows with records in them */
-    bool any;                   /* a record since the window began */
+    uint64_t unreadable; /* records without a partner */
+    uint64_t ended;      /* windows with records in them */
+    bool any;            /* a record since the window began */
     char from[32];
 };
 
@@ -91,9 +92,7 @@ static void take(struct run *r, int id, const char *value) {
     case KEEP: r->keep = count_of("keep", value); break;
     case LEAST: r->least = count_of("at-least", value); break;
     case DISTINCT: r->distinct = value; break;
-    case OUTPUT:
-        r->json = !strcmp(value, "json");
-        if (!r->json && strcmp(value, "text") != 0) die("--output=%s: it is text or json", value);
+    case OUTPUT: r->json = option_is_json("output", value); break;
     }
 }
 
@@ -148,11 +147,7 @@ static char *room_for_name(struct ranking *k, size_t counter) {
 static size_t append_value(char *name, size_t at, const struct slice *f) {
     char *value = malloc((size_t)f->len + 1);
     if (!value) die("out of memory for a key's name");
-    size_t len = f->len;
-    if (f->escaped)
-        len = csv_unquote(f->at, len, value);
-    else
-        memcpy(value, f->at, len);
+    size_t len = slice_value(f, value);
     if (len > MOST_NAME - at) len = MOST_NAME - at;
     memcpy(name + at, value, len);
     free(value);
@@ -271,12 +266,7 @@ static bool first_seen(struct run *r, const struct slice *f, size_t m) {
         if (!r->pair) die("out of memory for a pair of %zu bytes", need);
     }
     memcpy(r->pair, &j->digest[m], sizeof(seen_digest));
-    char *partner = r->pair + sizeof(seen_digest);
-    size_t len = f->len;
-    if (f->escaped)
-        len = csv_unquote(f->at, len, partner);
-    else
-        memcpy(partner, f->at, len);
+    size_t len = slice_value(f, r->pair + sizeof(seen_digest));
     seen_digest pair = seen_hash(r->pair, sizeof(seen_digest) + len, seen_seed(r->pairs));
     bool timed = seen_plan_of(r->pairs)->spec.unit == SEEN_MICROSECONDS;
     uint8_t verdict;
@@ -310,15 +300,10 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     }
 }
 
-static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
-    (void)p, (void)n, (void)last;
-    ((struct run *)ctx)->unreadable += first;
-}
-
 static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
 
 static const struct reader_events events = {
-    .columns = on_columns, .batch = on_batch, .unreadable = on_unreadable, .flush = on_flush};
+    .columns = on_columns, .batch = on_batch, .flush = on_flush};
 
 /* -- a run -------------------------------------------------------------------------------- */
 
@@ -338,12 +323,9 @@ static void start(struct run *r) {
 static int finish(struct run *r, bool read) {
     end_window(r);
     put_persistent(r);
-    r->unreadable += r->pace.judge.unreadable;
-    if (r->unreadable && (r->source.strict || !r->source.quiet))
-        warn("%ju record%s no readable key, time or partner, or %s too long",
-             (uintmax_t)r->unreadable, r->unreadable == 1 ? " has" : "s have",
-             r->unreadable == 1 ? "is" : "are");
-    return !read || (r->source.strict && r->unreadable) ? EXIT_TROUBLE : EXIT_FINE;
+    uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
+    bool bad = source_unreadable(&r->source, unreadable, false, "key, time or partner");
+    return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

@@ -218,7 +218,7 @@ void seen_query(const seen_detector *, size_t n, const seen_digest *, seen_time 
 
 /* How long ago each was last seen, in records (1 = the record before) or microseconds; SEEN_NEVER
  * if it is not in the window.  Structures that keep generations give the youngest age possible;
- * the true one is less than a generation older. */
+ * the true one is less than a generation older (age-partitioned: or more). */
 void seen_last_seen(const seen_detector *, size_t n, const seen_digest *, seen_time now,
                     uint64_t *age);
 

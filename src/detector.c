@@ -117,10 +117,8 @@ static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64
     c->tick += n;
 }
 
-#define SHARD_DRAW 64 /* one that no probe uses: else that probe would see one shard's share */
-
 static uint64_t shard_of(const seen_detector *d, seen_digest digest) {
-    return bits_range(bits_draw(digest.lo, digest.hi, SHARD_DRAW), d->plan.spec.shards);
+    return bits_range(bits_draw(digest.lo, digest.hi, DETECTOR_SHARD_DRAW), d->plan.spec.shards);
 }
 
 /* Each shard sees its own records, in order and with their own clocks. */

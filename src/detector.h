@@ -37,7 +37,8 @@ struct window_ops {
     size_t (*forget)(struct window *, size_t n, const seen_digest *, uint64_t at);
     void (*merge)(struct window *into, uint64_t into_at, const struct window *from,
                   uint64_t from_at);
-    void (*stats)(const struct window *, uint64_t at, struct seen_stats *); /* adds this shard's */
+    /* Adds this shard's; what the detector itself counts is there already. */
+    void (*stats)(const struct window *, uint64_t at, struct seen_stats *);
     void (*clear_counters)(struct window *);
     int (*save)(const struct window *, struct seen_writer);
     int (*load)(struct window *, uint64_t at, struct seen_reader, uint64_t limit,
@@ -66,6 +67,9 @@ struct seen_detector {
 /* Bytes of the whole block under a resolved plan. */
 uint64_t detector_bytes(const struct seen_plan *, const struct window_ops *,
                         const struct filter_ops *);
+
+#define DETECTOR_SHARD_DRAW                                                                        \
+    64 /* of bits_draw; one that no probe uses: else that probe would see one shard's share */
 
 /* Clock of the record to come. */
 uint64_t detector_now(const seen_detector *, seen_time now);

@@ -4,11 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact,
-    filter_counting;
-extern const struct window_ops window_landmark, window_jumping, aging_sliding_exact;
-extern const struct window_ops aging_stable, aging_lru, aging_clock;
-extern const struct window_ops aging_timing, aging_timed_cuckoo, aging_line;
+extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact;
+extern const struct filter_ops filter_counting;
+extern const struct window_ops window_landmark, window_jumping;
+extern const struct window_ops aging_sliding_exact, aging_timing, aging_timed_cuckoo;
+extern const struct window_ops aging_age_partitioned, aging_line;
+extern const struct window_ops aging_stable, aging_lru, aging_clock, aging_fp_lru;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
@@ -28,8 +29,10 @@ static const struct {
     {SEEN_SLIDING, &aging_line, "line"},
     {SEEN_DECAYING, &aging_stable, "stable"},
     {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
+    {SEEN_SLIDING, &aging_age_partitioned, "age-partitioned"},
     {SEEN_DECAYING, &aging_lru, "lru"},
     {SEEN_DECAYING, &aging_clock, "clock"},
+    {SEEN_DECAYING, &aging_fp_lru, "fp-lru"},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

@@ -20,135 +20,68 @@
 #include "aging/buffer.h"
 #include "error.h"
 
-#include <stddef.h>
-
 #define SLOT    25
 #define TOUCHES 4
 #define CHANCES 64 /* marks wiped for one new key: no call works long */
-#define CHUNK   256
 
+enum { HAND }; /* the next slot it passes */
 enum flag { PLAIN, CAME_BACK, VACANT };
-
-struct state {
-    uint64_t used, vacant; /* slots that exist, and of them those whose key was forgotten */
-    uint64_t hand, landmarks;
-    uint64_t pad[4];
-    char block[];
-};
-
-struct dial {
-    struct state *s;
-    struct buffer b;
-    uint8_t *flag;
-};
-
-static struct dial dial_of(const struct window *w) {
-    uint64_t room = w->plan->spec.lines * 64 / SLOT;
-    struct state *s = w->state;
-    struct buffer b = {(struct buffer_slot *)(void *)s->block, room, s->used};
-    return (struct dial){s, b, (uint8_t *)(b.slot + room)};
-}
 
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     plan->touches = TOUCHES;
-    return buffer_plan(plan, sizeof(struct state), SLOT, e);
+    return buffer_plan(plan, SLOT, e);
 }
-
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
-    (void)none;
-    return sizeof(struct state) + plan->spec.lines * 64;
-}
-
-static void init(struct window *w) { (void)w; }
-static void destroy(struct window *w) { (void)w; }
 
 /* -- work --------------------------------------------------------------------------------- */
 
-static uint32_t step(struct dial *d) {
-    uint64_t i = d->s->hand;
-    d->s->hand = i + 1 < d->b.room ? i + 1 : 0;
+static uint32_t step(struct buffer *b) {
+    uint64_t i = b->own[HAND];
+    b->own[HAND] = i + 1 < b->room ? i + 1 : 0;
     return (uint32_t)i;
 }
 
 /* A slot for a new key: one never used, or the first without a mark. */
-static uint32_t make_room(struct dial *d) {
-    if (d->s->used < d->b.room) {
-        d->b.used = ++d->s->used;
-        return (uint32_t)(d->s->used - 1);
+static uint32_t make_room(struct buffer *b, uint8_t *flag) {
+    if (b->used < b->room) return (uint32_t)b->used++;
+    uint32_t i = step(b);
+    for (int chance = 0; chance < CHANCES && flag[i] == CAME_BACK; chance++) {
+        flag[i] = PLAIN;
+        i = step(b);
     }
-    uint32_t i = step(d);
-    for (int chance = 0; chance < CHANCES && d->flag[i] == CAME_BACK; chance++) {
-        d->flag[i] = PLAIN;
-        i = step(d);
-    }
-    if (d->flag[i] == VACANT)
-        d->s->vacant--;
+    if (flag[i] == VACANT)
+        b->vacant--;
     else
-        buffer_take(&d->b, i);
+        buffer_take(b, i);
     return i;
 }
 
-static void observe(struct window *w, size_t n, const seen_digest *digest, const uint64_t *at,
+static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     (void)at;
-    struct dial d = dial_of(w);
+    struct buffer *b = w->state;
+    uint8_t *flag = buffer_beside(b);
     bool renew = w->plan->spec.refresh == SEEN_REFRESH_LAST;
     for (size_t i = 0; i < n; i++) {
-        if (i % 16 == 0)
-            for (size_t j = i; j < n && j < i + 16; j++) buffer_prefetch(&d.b, digest[j]);
-        uint32_t slot = buffer_find(&d.b, digest[i]);
+        buffer_prefetch(b, i, n, d);
+        uint32_t slot = buffer_find(b, d[i]);
         verdict[i] = slot != BUFFER_NONE;
         if (!verdict[i]) {
-            slot = make_room(&d);
-            buffer_put(&d.b, slot, digest[i]);
-            d.flag[slot] = PLAIN;
+            slot = make_room(b, flag);
+            buffer_put(b, slot, d[i]);
+            flag[slot] = PLAIN;
         } else if (renew) {
-            d.flag[slot] = CAME_BACK;
+            flag[slot] = CAME_BACK;
         }
     }
 }
 
-/* No times are kept: the youngest age possible is that of the record before. */
-static void find(const struct window *w, size_t n, const seen_digest *digest, uint64_t at,
-                 uint64_t *age) {
-    (void)at;
-    struct dial d = dial_of(w);
-    for (size_t i = 0; i < n; i++)
-        age[i] = buffer_find(&d.b, digest[i]) != BUFFER_NONE ? 1 : SEEN_NEVER;
-}
+static void vacate(struct buffer *b, uint32_t i) { ((uint8_t *)buffer_beside(b))[i] = VACANT; }
 
-static void landmark(struct window *w, uint64_t at) {
+static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     (void)at;
-    struct state *s = w->state;
-    if (!s->used) return;
-    s->landmarks++;
-    s->used = s->vacant = s->hand = 0;
+    return buffer_forget(w, n, d, vacate);
 }
-
-static size_t forget(struct window *w, size_t n, const seen_digest *digest, uint64_t at) {
-    (void)at;
-    struct dial d = dial_of(w);
-    size_t gone = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t slot = buffer_find(&d.b, digest[i]);
-        if (slot == BUFFER_NONE) continue;
-        buffer_take(&d.b, slot);
-        d.flag[slot] = VACANT;
-        d.s->vacant++;
-        gone++;
-    }
-    return gone;
-}
-
-static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
-    (void)at;
-    const struct state *s = w->state;
-    out->stored += s->used - s->vacant;
-    out->landmarks = bits_max(out->landmarks, s->landmarks);
-}
-
-static void clear_counters(struct window *w) { ((struct state *)w->state)->landmarks = 0; }
 
 /* -- snapshot: flags and digests in their places; chains are laid anew -------------------- */
 
@@ -157,65 +90,55 @@ struct saved {
 };
 
 static int save(const struct window *w, struct seen_writer out) {
-    struct dial d = dial_of(w);
-    struct saved saved = {d.s->used, d.s->hand, d.s->landmarks};
-    seen_digest chunk[CHUNK];
+    struct buffer *b = w->state;
+    const uint8_t *flag = buffer_beside(b);
+    struct buffer_chunk chunk = {.out = out};
+    struct saved saved = {b->used, b->own[HAND], b->landmarks};
     if (out.write(out.ctx, &saved, sizeof saved)) return -1;
-    if (saved.used && out.write(out.ctx, d.flag, saved.used)) return -1;
-    for (uint64_t i = 0; i < saved.used; i += CHUNK) {
-        uint64_t n = bits_min(CHUNK, saved.used - i);
-        for (uint64_t j = 0; j < n; j++) {
-            bool none = d.flag[i + j] == VACANT;
-            chunk[j] =
-                none ? (seen_digest){0, 0} : (seen_digest){d.b.slot[i + j].lo, d.b.slot[i + j].hi};
-        }
-        if (out.write(out.ctx, chunk, n * sizeof *chunk)) return -1;
+    if (b->used && out.write(out.ctx, flag, b->used)) return -1;
+    for (uint64_t i = 0; i < b->used; i++) {
+        seen_digest none = {0, 0}, d = {b->slot[i].lo, b->slot[i].hi};
+        if (buffer_save_key(&chunk, flag[i] == VACANT ? none : d)) return -1;
     }
-    return 0;
+    return buffer_save_rest(&chunk);
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)at, (void)limit;
-    struct dial d = dial_of(w);
+    struct buffer *b = w->state;
+    uint8_t *flag = buffer_beside(b);
     struct saved saved;
-    seen_digest digest;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    bool full = saved.used == d.b.room;
-    if (saved.used > d.b.room || saved.hand >= d.b.room || (saved.hand && !full) ||
+    bool full = saved.used == b->room;
+    if (saved.used > b->room || saved.hand >= b->room || (saved.hand && !full) ||
         saved.landmarks >= (uint64_t)1 << 62)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    if (saved.used && in.read(in.ctx, d.flag, saved.used))
+    if (saved.used && in.read(in.ctx, flag, saved.used))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its flags");
+    b->own[HAND] = saved.hand;
+    b->landmarks = saved.landmarks;
     for (uint64_t i = 0; i < saved.used; i++) {
-        if (in.read(in.ctx, &digest, sizeof digest))
-            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
-        bool vacant = d.flag[i] == VACANT;
-        if (d.flag[i] > VACANT || (!vacant && buffer_find(&d.b, digest) != BUFFER_NONE))
-            return error_set(e, SEEN_EFORMAT, 0, "the snapshot holds a key twice, or a bad flag");
-        d.b.used = i + 1;
-        if (!vacant) buffer_put(&d.b, (uint32_t)i, digest);
-        d.s->vacant += vacant;
+        if (flag[i] > VACANT) return error_set(e, SEEN_EFORMAT, 0, "the snapshot holds a bad flag");
+        int bad = buffer_load_slot(b, flag[i] == VACANT, in, e);
+        if (bad) return bad;
     }
-    d.s->used = saved.used;
-    d.s->hand = saved.hand;
-    d.s->landmarks = saved.landmarks;
     return 0;
 }
 
 const struct window_ops aging_clock = {
     .name = "decaying",
     .plan = plan,
-    .size = size,
-    .init = init,
-    .destroy = destroy,
+    .size = buffer_size,
+    .init = buffer_init,
+    .destroy = buffer_destroy,
     .observe = observe,
-    .find = find,
-    .landmark = landmark,
+    .find = buffer_ages,
+    .landmark = buffer_landmark,
     .forget = forget,
-    .stats = stats,
-    .clear_counters = clear_counters,
+    .stats = buffer_stats,
+    .clear_counters = buffer_clear_counters,
     .save = save,
     .load = load,
 };

@@ -1,36 +1,35 @@
 /* line - a sliding window without false negatives at one cache line a record.
  *
- * Idea       A table of 64-byte lines.  A line is a queue of fingerprints in order of age, and beside
- *            it a map in unary says to which generation each belongs: order carries the age, so that
- *            it costs about 2.2 bits an entry.  A record looks at its one line; a duplicate's entry
- *            moves to the newest end; entries whose generation has left the window are shifted out
- *            when the line is next touched, so that nothing is ever cleared or searched elsewhere.
- * Guarantee  No false negatives, ever: every input, overload and CPU.  False positives are
- *            comparisons x 2^-f, some c x fill x 2^-f.  A window of N is kept for N to N(1+1/31).
- *            overload=saturate: while a key that found no place may be in the window, keys that are
- *            looked for behind three marked lines and not found are called duplicates; shrink (the
- *            default for windows of time): the oldest generation leaves everywhere instead, and the
- *            window really kept is reported.  Both are counted.
- * Source     This project; the bound for such windows is Naor, Yogev, ISAAC 2013 (theory_sliding.h).
- * Layout     line.h has the bits.  f from 16 to 43, c = 432/f entries:
+ * Idea       A table of 64-byte lines.  A line is a queue of fingerprints in order of age, and
+ * beside it a map in unary says to which generation each belongs: order carries the age, so that it
+ * costs about 2.2 bits an entry.  A record looks at its one line; a duplicate's entry moves to the
+ * newest end; entries whose generation has left the window are shifted out when the line is next
+ * touched, so that nothing is ever cleared or searched elsewhere. Guarantee  No false negatives,
+ * ever: every input, overload and CPU.  False positives are comparisons x 2^-f, some c x fill x
+ * 2^-f.  A window of N is kept for N to N(1+1/31). overload=saturate: while a key that found no
+ * place may be in the window, keys that are looked for behind three marked lines and not found are
+ * called duplicates; shrink (the default for windows of time): the oldest generation leaves
+ * everywhere instead, and the window really kept is reported.  Both are counted. Source     This
+ * project; the bound for such windows is Naor, Yogev, ISAAC 2013 (theory_sliding.h). Layout line.h
+ * has the bits.  f from 16 to 43, c = 432/f entries:
  *
  *                entries  | a | d | b | c | e |        oldest … newest
  *                map        0   1 0   0 1 0   0   1…   b, d: one generation; c, e: the current one
  *                             └ ends of generations
  *
- *            A full line marks the key's class (one of five, by its fingerprint) and the key goes to the
- *            next line, drawn from this line and the fingerprint; from there, if that is full and
- *            marked as well, to a third and a fourth, and then to a small hashed spare area.  A query follows the
- *            marks and no further.  Marks last for this epoch of 32 generations and the next, which
- *            is longer than what they point to lives.
+ *            A full line marks the key's class (one of five, by its fingerprint) and the key goes
+ * to the next line, drawn from this line and the fingerprint; from there, if that is full and
+ *            marked as well, to a third and a fourth, and then to a small hashed spare area.  A
+ * query follows the marks and no further.  Marks last for this epoch of 32 generations and the
+ * next, which is longer than what they point to lives.
  *
  *                home ──full, marked──► next ──full, marked──► next ──full, marked──► spare area
  *
- * Rules      No entry ever moves to another line: a second key with the same fingerprint may rely on
- *            it.  A match is renewed, true or false.  Whoever is found behind marks renews the marks.
- *            For ages the youngest of all matches counts.
- * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 46,000 lines of 64 bytes: 24 bits a key.
- * Cost       1.1 lines a record where a quarter repeats, up to 1.45 where none does.
+ * Rules      No entry ever moves to another line: a second key with the same fingerprint may rely
+ * on it.  A match is renewed, true or false.  Whoever is found behind marks renews the marks. For
+ * ages the youngest of all matches counts. Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 46,000
+ * lines of 64 bytes: 24 bits a key. Cost       1.1 lines a record where a quarter repeats, up
+ * to 1.45 where none does.
  */
 #include "aging/line.h"
 
@@ -249,8 +248,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     out->kept = bits_min(out->kept, s->h.kept);
     out->fp_now += theory_line_fp(mean, s->room, s->bits) / (double)w->plan->spec.shards;
     double alike = mean > 0 ? theory_line_alike(mean, s->room) / mean : 1;
-    out->expected_false +=
-        (double)s->h.compared * each * alike / theory_line_looked(mean, s->room);
+    out->expected_false += (double)s->h.compared * each * alike / theory_line_looked(mean, s->room);
     out->landmarks = bits_max(out->landmarks, s->h.landmarks);
 }
 
@@ -295,7 +293,8 @@ static bool sane_line(const struct line_state *s, const uint64_t *line) {
 static void count(struct line_state *s, const uint64_t *line) {
     uint64_t ago = (s->view.generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
     uint64_t map = (line[7] & LINE_MAP) ^ line_empty_map(s->live);
-    for (uint64_t entries = 63 - (uint64_t)__builtin_clzll(map) - s->live, i = 0; i < entries; i++) {
+    for (uint64_t entries = 63 - (uint64_t)__builtin_clzll(map) - s->live, i = 0; i < entries;
+         i++) {
         uint64_t age = ago + line_age(map, bits_select(~map, i));
         if (age <= s->view.live) s->held[(s->view.generation - age) % LINE_RING]++;
     }

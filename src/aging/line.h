@@ -1,4 +1,5 @@
-/* line.h - what a line is, and what the kernels and the rest of `line` share (line.c tells the idea).
+/* line.h - what a line is, and what the kernels and the rest of `line` share (line.c tells the
+ * idea).
  *
  * A line is a number of 512 bits, in eight words:
  *
@@ -6,12 +7,11 @@
  *     | entry 0 | entry 1 | … entry c-1 |  unused   | before | stamp  | map               | now   |
  *       f bits each, oldest first                     5 bits   11       59                  5
  *
- *     map     from its lowest bit, oldest first: a 0 an entry, a 1 where a generation ends, a last 1.
- *             There are `live` ends, so that the entries behind the last end are of the generation
- *             of the stamp.  Kept xor-ed with an empty map: zeroed memory is an empty line.
- *     stamp   the generation of the last touch, mod 2^11
- *     now     classes of fingerprints that overflowed from here in this epoch of live+1 generations,
- *     before  and in the one before
+ *     map     from its lowest bit, oldest first: a 0 an entry, a 1 where a generation ends, a
+ * last 1. There are `live` ends, so that the entries behind the last end are of the generation of
+ * the stamp.  Kept xor-ed with an empty map: zeroed memory is an empty line. stamp   the generation
+ * of the last touch, mod 2^11 now     classes of fingerprints that overflowed from here in this
+ * epoch of live+1 generations, before  and in the one before
  */
 #ifndef LINE_H
 #define LINE_H
@@ -30,7 +30,7 @@
 #define LINE_BEFORE      48
 #define LINE_CHAIN       4 /* lines in which a key may stand */
 #define LINE_NONE        UINT64_MAX
-#define LINE_SLOTS       8 /* of the spare area that a key may stand in */
+#define LINE_SLOTS       8  /* of the spare area that a key may stand in */
 #define LINE_AHEAD       16 /* records whose lines are fetched ahead */
 #define LINE_RING        64 /* generations that are remembered, a power of two above live + 1 */
 
@@ -47,10 +47,10 @@ struct line_head {
     uint64_t floor;      /* what was stamped before this generation counts no more */
     uint64_t cleared;    /* 1: nothing counts (at birth and after a landmark) */
     uint64_t landmarks, lost, forgotten, kept;
-    uint64_t flood;      /* generation in which the last key was lost; 0: none */
-    uint64_t compared;   /* entries that records called new were compared with */
-    uint64_t fresh, looked;          /* records called new; lines looked at behind the first */
-    uint64_t start[LINE_RING];       /* clock at which a generation began */
+    uint64_t flood;            /* generation in which the last key was lost; 0: none */
+    uint64_t compared;         /* entries that records called new were compared with */
+    uint64_t fresh, looked;    /* records called new; lines looked at behind the first */
+    uint64_t start[LINE_RING]; /* clock at which a generation began */
 };
 
 /* Which generations count, for a record at some clock. */
@@ -68,8 +68,8 @@ struct line_state {
     struct line_head h;
     line_observe_fn *kernel;
     uint64_t held[LINE_RING]; /* entries last stamped in each generation */
-    uint64_t clock;        /* of the current record, where overload=shrink */
-    struct line_view view; /* of the current generation */
+    uint64_t clock;           /* of the current record, where overload=shrink */
+    struct line_view view;    /* of the current generation */
     uint64_t lines, spares, step, length;
     uint32_t live, bits, room; /* generations; f; c */
     bool shrink, first, time;
@@ -101,7 +101,9 @@ static inline uint64_t line_next(const struct line_state *s, uint64_t at, uint64
 static inline uint64_t line_tag(uint64_t at, uint64_t print) { return bits_draw(at, print, 5); }
 
 /* One of five bits; marks are kept for each. */
-static inline uint64_t line_class(uint64_t print) { return (uint64_t)1 << ((print & 0xffff) * 5 >> 16); }
+static inline uint64_t line_class(uint64_t print) {
+    return (uint64_t)1 << ((print & 0xffff) * 5 >> 16);
+}
 
 /* -- the map ------------------------------------------------------------------------------ */
 
@@ -112,8 +114,8 @@ static inline uint64_t line_age_map(uint64_t map, uint64_t ago, uint32_t *gone) 
     uint64_t cut = bits_select(map << 1 | 1, ago); /* behind the ago-th end */
     uint64_t length = 63 - (uint64_t)__builtin_clzll(map);
     *gone = (uint32_t)(cut - ago);
-    return (map >> cut ^ (uint64_t)1 << (length - cut)) |
-           (((uint64_t)2 << ago) - 1) << (length - cut);
+    return (map >> cut ^ (uint64_t)1 << (length - cut)) | (((uint64_t)2 << ago) - 1)
+                                                              << (length - cut);
 }
 
 /* Generations ago of the entry whose 0 is bit `place`. */
@@ -130,8 +132,8 @@ line_observe_fn line_observe_portable, line_observe_avx2, line_observe_vbmi2;
 bool line_shrink(struct line_state *);
 
 /* The slot of a tag in the spare area, or one for it if `add`; NULL if there is none. */
-struct line_spare *line_spare_find(const struct line_state *, const struct line_view *, uint64_t tag,
-                                   bool add);
+struct line_spare *line_spare_find(const struct line_state *, const struct line_view *,
+                                   uint64_t tag, bool add);
 
 /* -- planning (line_plan.c) --------------------------------------------------------------- */
 

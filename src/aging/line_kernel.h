@@ -1,14 +1,15 @@
 /* line_kernel.h - test and add for `line`, over what an instruction set gives:
  *
  *     vector entries_load(line)                      the entries; the rest of the line is 0
- *     uint32_t entries_match(line, print, f)         bit i: entry i of the line, as it stands, is it
- *     vector entries_drop(v, n)                      without its lowest n bits
- *     vector entries_cut(v, at, f)                   without the f bits from `at` on
- *     vector entries_put(v, at, print)               with a fingerprint at `at`, where all is 0
- *     void entries_store(line, v, word6, word7)      with the upper 16 bits of word 6, and word 7
+ *     uint32_t entries_match(line, print, f)         bit i: entry i of the line, as it stands, is
+ * it vector entries_drop(v, n)                      without its lowest n bits vector entries_cut(v,
+ * at, f)                   without the f bits from `at` on vector entries_put(v, at, print) with a
+ * fingerprint at `at`, where all is 0 void entries_store(line, v, word6, word7)      with the upper
+ * 16 bits of word 6, and word 7
  *
  * A file that includes this has one algorithm, specialised for each f: nothing in a record's way
- * depends on data but whether the key is found, or added, in its first line, which nearly all are. */
+ * depends on data but whether the key is found, or added, in its first line, which nearly all are.
+ */
 #ifndef LINE_KERNEL_H
 #define LINE_KERNEL_H
 
@@ -201,19 +202,19 @@ ALWAYS_INLINE void observe_all(struct line_state *s, size_t n, const seen_digest
 
 /* All widths of fingerprints there are. */
 #define LINE_KERNEL(name)                                                                          \
-    void name(struct line_state *s, size_t n, const seen_digest *d, const uint64_t *at,               \
+    void name(struct line_state *s, size_t n, const seen_digest *d, const uint64_t *at,            \
               uint8_t *verdict) {                                                                  \
         switch (s->bits) {                                                                         \
-        case 16: observe_all(s, n, d, at, verdict, 16); break;                                         \
-        case 18: observe_all(s, n, d, at, verdict, 18); break;                                         \
-        case 20: observe_all(s, n, d, at, verdict, 20); break;                                         \
-        case 22: observe_all(s, n, d, at, verdict, 22); break;                                         \
-        case 24: observe_all(s, n, d, at, verdict, 24); break;                                         \
-        case 27: observe_all(s, n, d, at, verdict, 27); break;                                         \
-        case 30: observe_all(s, n, d, at, verdict, 30); break;                                         \
-        case 33: observe_all(s, n, d, at, verdict, 33); break;                                         \
-        case 36: observe_all(s, n, d, at, verdict, 36); break;                                         \
-        default: observe_all(s, n, d, at, verdict, 43); break;                                         \
+        case 16: observe_all(s, n, d, at, verdict, 16); break;                                     \
+        case 18: observe_all(s, n, d, at, verdict, 18); break;                                     \
+        case 20: observe_all(s, n, d, at, verdict, 20); break;                                     \
+        case 22: observe_all(s, n, d, at, verdict, 22); break;                                     \
+        case 24: observe_all(s, n, d, at, verdict, 24); break;                                     \
+        case 27: observe_all(s, n, d, at, verdict, 27); break;                                     \
+        case 30: observe_all(s, n, d, at, verdict, 30); break;                                     \
+        case 33: observe_all(s, n, d, at, verdict, 33); break;                                     \
+        case 36: observe_all(s, n, d, at, verdict, 36); break;                                     \
+        default: observe_all(s, n, d, at, verdict, 43); break;                                     \
         }                                                                                          \
     }
 #endif

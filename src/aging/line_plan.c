@@ -140,10 +140,11 @@ static int choose(struct seen_plan *plan, const struct demand *d, struct seen_er
     for (size_t i = 0; i < WIDTHS; i++) known |= widths[i] == bits;
     if (!bits) return too_wide(s, e);
     if (!known)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=line has fingerprints of signature=16, 18, 20, 22, 24, 27, 30, 33, "
-                         "36 or 43 bits, not %u",
-                         bits);
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "filter=line has fingerprints of signature=16, 18, 20, 22, 24, 27, 30, 33, "
+            "36 or 43 bits, not %u",
+            bits);
     s->signature = bits;
     if (given) return 0;
     s->lines = d->keys > 0 ? lines_for(d, d->most, bits) : d->budget;

@@ -1,4 +1,5 @@
-/* line_vbmi2.c - a line in one 512-bit register: AVX-512 with byte permutations and double shifts. */
+/* line_vbmi2.c - a line in one 512-bit register: AVX-512 with byte permutations and double shifts.
+ */
 #include "aging/line.h"
 
 #include <immintrin.h>
@@ -24,7 +25,8 @@ ALWAYS_INLINE uint32_t match_narrow(vector line, uint64_t print, uint32_t f, int
     vector bit = _mm512_mullo_epi32(_mm512_add_epi32(lane, _mm512_set1_epi32(from)),
                                     _mm512_set1_epi32((int)f));
     vector byte = _mm512_mullo_epi32(_mm512_srli_epi32(bit, 3), _mm512_set1_epi32(0x01010101));
-    vector entry = _mm512_permutexvar_epi8(_mm512_add_epi32(byte, _mm512_set1_epi32(0x03020100)), line);
+    vector entry =
+        _mm512_permutexvar_epi8(_mm512_add_epi32(byte, _mm512_set1_epi32(0x03020100)), line);
     entry = _mm512_srlv_epi32(entry, _mm512_and_si512(bit, _mm512_set1_epi32(7)));
     entry = _mm512_and_si512(entry, _mm512_set1_epi32((int)(((uint32_t)1 << f) - 1)));
     return _mm512_cmpeq_epi32_mask(entry, _mm512_set1_epi32((int)print));
@@ -33,11 +35,12 @@ ALWAYS_INLINE uint32_t match_narrow(vector line, uint64_t print, uint32_t f, int
 /* Entries `from` to `from`+7 in 64-bit lanes. */
 ALWAYS_INLINE uint32_t match_wide(vector line, uint64_t print, uint32_t f, int from) {
     vector lane = _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0);
-    vector bit = _mm512_mullo_epi64(_mm512_add_epi64(lane, _mm512_set1_epi64(from)),
-                                    _mm512_set1_epi64(f));
-    vector byte = _mm512_mullo_epi64(_mm512_srli_epi64(bit, 3), _mm512_set1_epi64(0x0101010101010101));
-    vector entry =
-        _mm512_permutexvar_epi8(_mm512_add_epi64(byte, _mm512_set1_epi64(0x0706050403020100)), line);
+    vector bit =
+        _mm512_mullo_epi64(_mm512_add_epi64(lane, _mm512_set1_epi64(from)), _mm512_set1_epi64(f));
+    vector byte =
+        _mm512_mullo_epi64(_mm512_srli_epi64(bit, 3), _mm512_set1_epi64(0x0101010101010101));
+    vector entry = _mm512_permutexvar_epi8(
+        _mm512_add_epi64(byte, _mm512_set1_epi64(0x0706050403020100)), line);
     entry = _mm512_srlv_epi64(entry, _mm512_and_si512(bit, _mm512_set1_epi64(7)));
     entry = _mm512_and_si512(entry, _mm512_set1_epi64((int64_t)(((uint64_t)1 << f) - 1)));
     return _mm512_cmpeq_epi64_mask(entry, _mm512_set1_epi64((int64_t)print));
@@ -61,8 +64,8 @@ ALWAYS_INLINE vector entries_drop(vector v, uint32_t n) {
 
 ALWAYS_INLINE vector entries_cut(vector v, uint32_t at, uint32_t f) {
     vector into = _mm512_sub_epi64(_mm512_set1_epi64(at), starts());
-    vector above = _mm512_sllv_epi64(_mm512_set1_epi64(-1),
-                                     _mm512_max_epi64(into, _mm512_setzero_si512()));
+    vector above =
+        _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_max_epi64(into, _mm512_setzero_si512()));
     vector next = _mm512_alignr_epi64(_mm512_setzero_si512(), v, 1);
     vector shifted = _mm512_shrdv_epi64(v, next, _mm512_set1_epi64(f));
     return _mm512_ternarylogic_epi64(above, shifted, v, 0xca); /* above ? shifted : v */

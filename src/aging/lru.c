@@ -21,102 +21,72 @@
 #include "aging/buffer.h"
 #include "error.h"
 
-#include <stddef.h>
-
 #define SLOT    32 /* bytes, links included */
 #define TOUCHES 6
-#define CHUNK   256
+
+enum { NEWEST, OLDEST }; /* ends of the list: slot + 1 */
 
 struct link {
     uint32_t newer, older;
 };
 
-struct state {
-    uint64_t used;           /* slots in the list */
-    uint64_t vacant;         /* of them, at its oldest end, those without a key */
-    uint64_t newest, oldest; /* slot + 1 */
-    uint64_t landmarks, pad[3];
-    char block[];
-};
-
 struct list {
-    struct state *s;
-    struct buffer b;
+    struct buffer *b;
     struct link *link;
 };
 
-static struct list list_of(const struct window *w) {
-    uint64_t room = w->plan->spec.lines * 64 / SLOT;
-    struct state *s = w->state;
-    struct buffer b = {(struct buffer_slot *)(void *)s->block, room, s->used};
-    return (struct list){s, b, (struct link *)(void *)(b.slot + room)};
-}
+static struct list list_of(struct buffer *b) { return (struct list){b, buffer_beside(b)}; }
 
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     plan->touches = TOUCHES;
-    return buffer_plan(plan, sizeof(struct state), SLOT, e);
+    return buffer_plan(plan, SLOT, e);
 }
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
-    (void)none;
-    return sizeof(struct state) + plan->spec.lines * 64;
-}
-
-static void init(struct window *w) { (void)w; }
-static void destroy(struct window *w) { (void)w; }
-
-/* -- the list ----------------------------------------------------------------------------- */
+/* -- the list; vacant slots stand at its oldest end --------------------------------------- */
 
 static void leave(struct list *l, uint32_t i) {
     struct link *me = &l->link[i];
     if (me->newer)
         l->link[me->newer - 1].older = me->older;
     else
-        l->s->newest = me->older;
+        l->b->own[NEWEST] = me->older;
     if (me->older)
         l->link[me->older - 1].newer = me->newer;
     else
-        l->s->oldest = me->newer;
+        l->b->own[OLDEST] = me->newer;
 }
 
 static void enter_newest(struct list *l, uint32_t i) {
-    l->link[i] = (struct link){0, (uint32_t)l->s->newest};
-    if (l->s->newest)
-        l->link[l->s->newest - 1].newer = i + 1;
+    uint32_t before = (uint32_t)l->b->own[NEWEST];
+    l->link[i] = (struct link){0, before};
+    if (before)
+        l->link[before - 1].newer = i + 1;
     else
-        l->s->oldest = i + 1;
-    l->s->newest = i + 1;
+        l->b->own[OLDEST] = i + 1;
+    l->b->own[NEWEST] = i + 1;
 }
 
 static void enter_oldest(struct list *l, uint32_t i) {
-    l->link[i] = (struct link){(uint32_t)l->s->oldest, 0};
-    if (l->s->oldest)
-        l->link[l->s->oldest - 1].older = i + 1;
+    uint32_t before = (uint32_t)l->b->own[OLDEST];
+    l->link[i] = (struct link){before, 0};
+    if (before)
+        l->link[before - 1].older = i + 1;
     else
-        l->s->newest = i + 1;
-    l->s->oldest = i + 1;
+        l->b->own[NEWEST] = i + 1;
+    l->b->own[OLDEST] = i + 1;
 }
 
 /* A slot for a new key: a vacant one, one never used, or the oldest key's. */
 static uint32_t make_room(struct list *l) {
-    if (!l->s->vacant && l->s->used < l->b.room) {
-        l->b.used = ++l->s->used;
-        return (uint32_t)(l->s->used - 1);
-    }
-    uint32_t i = (uint32_t)l->s->oldest - 1;
-    if (l->s->vacant)
-        l->s->vacant--;
+    if (!l->b->vacant && l->b->used < l->b->room) return (uint32_t)l->b->used++;
+    uint32_t i = (uint32_t)l->b->own[OLDEST] - 1;
+    if (l->b->vacant)
+        l->b->vacant--;
     else
-        buffer_take(&l->b, i);
+        buffer_take(l->b, i);
     leave(l, i);
     return i;
-}
-
-static void add(struct list *l, seen_digest d) {
-    uint32_t i = make_room(l);
-    buffer_put(&l->b, i, d);
-    enter_newest(l, i);
 }
 
 /* -- work --------------------------------------------------------------------------------- */
@@ -124,15 +94,16 @@ static void add(struct list *l, seen_digest d) {
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     (void)at;
-    struct list l = list_of(w);
+    struct list l = list_of(w->state);
     bool renew = w->plan->spec.refresh == SEEN_REFRESH_LAST;
     for (size_t i = 0; i < n; i++) {
-        if (i % 16 == 0)
-            for (size_t j = i; j < n && j < i + 16; j++) buffer_prefetch(&l.b, d[j]);
-        uint32_t slot = buffer_find(&l.b, d[i]);
+        buffer_prefetch(l.b, i, n, d);
+        uint32_t slot = buffer_find(l.b, d[i]);
         verdict[i] = slot != BUFFER_NONE;
         if (!verdict[i]) {
-            add(&l, d[i]);
+            slot = make_room(&l);
+            buffer_put(l.b, slot, d[i]);
+            enter_newest(&l, slot);
         } else if (renew) {
             leave(&l, slot);
             enter_newest(&l, slot);
@@ -140,46 +111,16 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     }
 }
 
-/* No times are kept: the youngest age possible is that of the record before. */
-static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
-                 uint64_t *age) {
-    (void)at;
-    struct list l = list_of(w);
-    for (size_t i = 0; i < n; i++) age[i] = buffer_find(&l.b, d[i]) != BUFFER_NONE ? 1 : SEEN_NEVER;
-}
-
-static void landmark(struct window *w, uint64_t at) {
-    (void)at;
-    struct state *s = w->state;
-    if (!s->used) return;
-    s->landmarks++;
-    s->used = s->vacant = s->newest = s->oldest = 0;
+static void vacate(struct buffer *b, uint32_t i) {
+    struct list l = list_of(b);
+    leave(&l, i);
+    enter_oldest(&l, i);
 }
 
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     (void)at;
-    struct list l = list_of(w);
-    size_t gone = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t slot = buffer_find(&l.b, d[i]);
-        if (slot == BUFFER_NONE) continue;
-        buffer_take(&l.b, slot);
-        leave(&l, slot);
-        enter_oldest(&l, slot);
-        l.s->vacant++;
-        gone++;
-    }
-    return gone;
+    return buffer_forget(w, n, d, vacate);
 }
-
-static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
-    (void)at;
-    const struct state *s = w->state;
-    out->stored += s->used - s->vacant;
-    out->landmarks = bits_max(out->landmarks, s->landmarks);
-}
-
-static void clear_counters(struct window *w) { ((struct state *)w->state)->landmarks = 0; }
 
 /* -- snapshot: the digests, oldest first; where they stood makes no difference ------------ */
 
@@ -188,44 +129,38 @@ struct saved {
 };
 
 static int save(const struct window *w, struct seen_writer out) {
-    struct list l = list_of(w);
-    seen_digest chunk[CHUNK];
-    size_t n = 0;
-    struct saved saved = {l.s->used - l.s->vacant, l.s->used > 0, l.s->landmarks};
+    struct list l = list_of(w->state);
+    struct buffer_chunk chunk = {.out = out};
+    struct saved saved = {l.b->used - l.b->vacant, l.b->used > 0, l.b->landmarks};
     if (out.write(out.ctx, &saved, sizeof saved)) return -1;
-    uint32_t i = (uint32_t)l.s->oldest;
-    for (uint64_t skip = l.s->vacant; skip > 0; skip--) i = l.link[i - 1].newer;
+    uint32_t i = (uint32_t)l.b->own[OLDEST];
+    for (uint64_t skip = l.b->vacant; skip > 0; skip--) i = l.link[i - 1].newer;
     for (; i; i = l.link[i - 1].newer) {
-        chunk[n++] = (seen_digest){l.b.slot[i - 1].lo, l.b.slot[i - 1].hi};
-        if (n < CHUNK) continue;
-        if (out.write(out.ctx, chunk, sizeof chunk)) return -1;
-        n = 0;
+        seen_digest d = {l.b->slot[i - 1].lo, l.b->slot[i - 1].hi};
+        if (buffer_save_key(&chunk, d)) return -1;
     }
-    return n ? out.write(out.ctx, chunk, n * sizeof *chunk) : 0;
+    return buffer_save_rest(&chunk);
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)at, (void)limit;
-    struct list l = list_of(w);
+    struct list l = list_of(w->state);
     struct saved saved;
-    seen_digest d;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (saved.keys > l.b.room || saved.used > 1 || saved.landmarks >= (uint64_t)1 << 62 ||
+    if (saved.keys > l.b->room || saved.used > 1 || saved.landmarks >= (uint64_t)1 << 62 ||
         (saved.keys && !saved.used))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    l.s->landmarks = saved.landmarks;
-    for (uint64_t i = 0; i < saved.keys; i++) {
-        if (in.read(in.ctx, &d, sizeof d))
-            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
-        if (buffer_find(&l.b, d) != BUFFER_NONE)
-            return error_set(e, SEEN_EFORMAT, 0, "the snapshot holds a key twice");
-        add(&l, d);
+    l.b->landmarks = saved.landmarks;
+    for (uint32_t i = 0; i < saved.keys; i++) {
+        int bad = buffer_load_slot(l.b, false, in, e);
+        if (bad) return bad;
+        enter_newest(&l, i);
     }
     if (saved.used && !saved.keys) { /* all were forgotten: a landmark still is one */
         enter_oldest(&l, make_room(&l));
-        l.s->vacant = 1;
+        l.b->vacant = 1;
     }
     return 0;
 }
@@ -233,15 +168,15 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_lru = {
     .name = "decaying",
     .plan = plan,
-    .size = size,
-    .init = init,
-    .destroy = destroy,
+    .size = buffer_size,
+    .init = buffer_init,
+    .destroy = buffer_destroy,
     .observe = observe,
-    .find = find,
-    .landmark = landmark,
+    .find = buffer_ages,
+    .landmark = buffer_landmark,
     .forget = forget,
-    .stats = stats,
-    .clear_counters = clear_counters,
+    .stats = buffer_stats,
+    .clear_counters = buffer_clear_counters,
     .save = save,
     .load = load,
 };

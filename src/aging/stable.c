@@ -7,12 +7,11 @@
  *            of different keys.  False negatives: none while fewer than Max records lie between,
  *            then more and more with the gap (Eqs. 9-14); none promised.
  * Paper      Deng, Rafiei, SIGMOD 2006.  Algorithm 1 as printed updates after "No" only; its text
- *            and Eq. 1 need the update on every record, which is done here.  P is Eq. 17 rounded
- *            up, K minimises the false negatives that decaying.h assumes, Max is 1 or, where gaps=
- *            is given, the best of 1, 3 and 7 (4.1).
- * Layout     lines as in filter/table.h, with cells of d bits side by side; Max = 1, P = 0 is
- * bloom, bit for bit.  The P cells are neighbours from a random one on, around the end
- *            (decrement=run), or P different ones anywhere (decrement=each).
+ *            and Eq. 1 need the update on every record, which is done here.  4.1 chooses P, K and
+ *            Max: stable_plan.c.
+ * Layout     lines as in filter/table.h, with cells of d bits side by side; with Max = 1 and P = 0
+ *            it is bloom, bit for bit.  The P cells are neighbours from a random one on, around the
+ *            end (decrement=run), or P different ones anywhere (decrement=each).
  *
  *                line:  | cell 0 | cell 1 | … | cell 496/d - 1 | spare | stamp, 16 bits |
  *                          d bits      ▲ set to Max: K          └ generation of the last touch:
@@ -22,18 +21,14 @@
  *            of the keys after 1.8e5 others.
  * Cost       K + 1 cache lines a record, fetched together; decrement=each: K + P.
  */
-#include "bits.h"
-#include "detector.h"
+#include "aging/stable.h"
 #include "error.h"
 #include "filter/cells.h"
-#include "plan/decaying.h"
-#include "plan/plan.h"
-#include "plan/theory_stable.h"
+#include "plan/theory.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#define EACH_MOST  256 /* different cells that decrement=each looks for, by comparing them all */
 #define PIECE_MOST 4096
 
 struct state {
@@ -45,141 +40,15 @@ struct state {
     uint64_t fresh, until; /* records called new in the open piece, which ends at `until` records */
     double odds;           /* fp/(1-fp) when it began */
     double expected;       /* false duplicates, before it */
-    uint64_t reserved[7];  /* up to 128 bytes */
+    uint64_t reserved[7];
     uint64_t line[][8];
 };
 
-static uint32_t bits_of(uint64_t max) { return 64 - (uint32_t)__builtin_clzll(max); }
-static uint32_t a_line(uint64_t max) { return TABLE_BITS / bits_of(max); }
-
-static double cells_of(const struct seen_spec *spec, uint64_t lines) {
-    return (double)lines * a_line(spec->max);
-}
+_Static_assert(sizeof(struct state) == STABLE_STATE, "what the plan counts with");
 
 static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
     (void)none;
     return sizeof(struct state) + plan->spec.lines * 64;
-}
-
-/* -- planning ----------------------------------------------------------------------------- */
-
-static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
-    double m = cells_of(s, lines), K = (double)s->k, Max = (double)s->max;
-    bool given = options_has(s, OPTION_P);
-    return (struct theory_stable){
-        m, K, given ? (double)s->p : theory_stable_p_whole(m, K, Max, s->fp), Max};
-}
-
-static double reach(const struct seen_spec *spec, uint64_t lines) {
-    struct theory_stable s = theory_of(spec, lines);
-    if (!options_has(spec, OPTION_P) && s.P == 0) return 0;
-    return theory_stable_reach(&s);
-}
-
-/* Cells that a shard will have, nearly: what K and Max are chosen for. */
-static double about_cells(const struct seen_spec *s) {
-    double shards = (double)s->shards, mem = (double)PLAN_MEM_DEFAULT;
-    if (options_has(s, OPTION_LINES)) return fmax(1, (double)s->lines) * TABLE_BITS;
-    if (options_has(s, OPTION_ITEMS)) return fmax(1e4, 32 * (double)s->items / shards);
-    if (options_has(s, OPTION_MEM)) mem = (double)s->mem;
-    return fmax(TABLE_BITS, mem * 7.75 / shards);
-}
-
-/* Best K for cells of `max`, and its rate of false negatives in *fn; 0 where none keeps fp. */
-static double best_k(const struct seen_spec *spec, double max, double *fn) {
-    double m = floor(about_cells(spec) / bits_of((uint64_t)max)), best = 0, gaps;
-    bool given = options_has(spec, OPTION_P), fixed = options_has(spec, OPTION_K);
-    gaps = decaying_gaps(spec);
-    if (fixed) m = fmax(m, 8 / spec->fp); /* the size is only a guess: no reason to refuse a k */
-    *fn = 2;
-    for (double K = fixed ? (double)spec->k : 1; K <= (fixed ? (double)spec->k : 64); K++) {
-        double P = given ? (double)spec->p : theory_stable_p_whole(m, K, max, spec->fp);
-        struct theory_stable s = {m, K, P, max};
-        if (m <= K || (!given && P == 0)) continue;
-        if (!fixed && theory_stable_fp(&s) > spec->fp * (1 + 1e-12)) continue;
-        double rate = theory_stable_fn_mean(&s, gaps);
-        if (rate < *fn - 1e-12) *fn = rate, best = K;
-    }
-    return best;
-}
-
-static int choose_max_and_k(struct seen_plan *plan, struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    static const double candidates[] = {1, 3, 7};
-    double best = 2, K = 0, fn;
-    size_t n = options_has(&plan->asked, OPTION_GAPS) ? 3 : 1;
-    if (options_has(spec, OPTION_K) && options_has(spec, OPTION_MAX)) return 0;
-    for (size_t i = 0; i < (options_has(spec, OPTION_MAX) ? 1 : n); i++) {
-        double max = options_has(spec, OPTION_MAX) ? (double)spec->max : candidates[i];
-        double k = best_k(spec, max, &fn);
-        if (!(k > 0) || fn >= best) continue;
-        best = fn, K = k;
-        spec->max = (uint64_t)max;
-    }
-    if (K == 0)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "nothing keeps fp=%g with filter=stable here; allow a higher fp=, give "
-                         "more mem=, or leave k=, p= and max= out",
-                         spec->fp);
-    spec->k = (uint64_t)K;
-    return 0;
-}
-
-/* So many lines that no run of P cells is longer than half of them all. */
-static uint64_t least_lines(const struct seen_spec *spec) {
-    uint64_t lines = 1;
-    for (; lines < (uint64_t)1 << 40; lines += 1 + lines / 8) {
-        struct theory_stable s = theory_of(spec, lines);
-        bool bounded = s.P > 0 || (options_has(spec, OPTION_P) && spec->p == 0);
-        if (bounded && s.m >= 2 * s.P && s.m > s.K) break;
-    }
-    return lines;
-}
-
-/* P, and the rate that it keeps; no rate of 1 can be asked for, but P = 0 has it. */
-static int settle_p(struct seen_plan *plan, struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    struct theory_stable s = theory_of(spec, spec->lines);
-    spec->p = (uint64_t)s.P;
-    double fp = theory_stable_fp(&s);
-    if (!options_has(spec, OPTION_FP) && options_has(spec, OPTION_P)) spec->fp = plan_round_up(fp);
-    if (fmin(fp, 1 - 1e-9) > spec->fp * (1 + 1e-12))
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "p=%llu bounds false positives at %.3g, above fp=%g; leave p= out",
-                         (unsigned long long)spec->p, fp, spec->fp);
-    if (spec->decrement == SEEN_EACH && spec->p > EACH_MOST)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "decrement=each picks %d cells a record at most, not %llu; "
-                         "decrement=run picks any number",
-                         EACH_MOST, (unsigned long long)spec->p);
-    static const enum option decided[] = {OPTION_FP, OPTION_K, OPTION_MAX, OPTION_P,
-                                          OPTION_DECREMENT};
-    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
-    return 0;
-}
-
-static void predict(struct seen_plan *plan) {
-    const struct seen_spec *spec = &plan->spec;
-    struct theory_stable s = theory_of(spec, spec->lines);
-    double far = reach(spec, spec->lines) * (double)spec->shards;
-    plan->capacity = (uint64_t)fmax(1, far);
-    plan->fp_full = plan->fp_mean = theory_stable_fp(&s);
-    plan->fn = theory_stable_fn_mean(&s, decaying_gaps(spec));
-    plan->touches = s.K + (spec->decrement == SEEN_EACH ? s.P : 1 + s.P / a_line(spec->max));
-}
-
-static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
-    struct seen_spec *spec = &plan->spec;
-    int bad = decaying_settle(plan, e);
-    if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
-    if (!bad) bad = choose_max_and_k(plan, e);
-    if (bad) return bad;
-    struct decaying d = {sizeof(struct state), least_lines(spec), reach};
-    bad = decaying_lines(plan, &d, e);
-    if (!bad) bad = settle_p(plan, e);
-    if (!bad) predict(plan);
-    return bad;
 }
 
 /* -- cells -------------------------------------------------------------------------------- */
@@ -250,7 +119,7 @@ ALWAYS_INLINE void decrement_run(struct state *s, const struct seen_spec *spec,
 /* The first is given, the others are drawn until all differ. */
 ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
                                   struct cells_probe first, uint32_t d) {
-    struct cells_probe at[EACH_MOST] = {first};
+    struct cells_probe at[STABLE_EACH_MOST] = {first};
     for (uint64_t n = 0; n < spec->p; n++) {
         bool met = n > 0;
         while (met) {
@@ -268,13 +137,10 @@ ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
 static double fp_now(const struct window *w) {
     const struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    return pow((double)s->set / cells_of(spec, spec->lines), (double)spec->k);
+    return pow((double)s->set / stable_cells(spec, spec->lines), (double)spec->k);
 }
 
-static double odds_now(const struct window *w) {
-    double fp = fp_now(w);
-    return fp < .999999 ? fp / (1 - fp) : 1e6;
-}
+static double odds_now(const struct window *w) { return theory_odds(fp_now(w)); }
 
 /* Each record called new stands for fp/(1-fp) that were new and called duplicates.  Missed
  * duplicates are among them, so this is an upper bound where keys come back. */
@@ -287,7 +153,7 @@ static double expected_now(const struct window *w) {
 static void next_piece(struct window *w) {
     struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    uint64_t most = (uint64_t)(cells_of(spec, spec->lines) / 100) / (spec->k + spec->p);
+    uint64_t most = (uint64_t)(stable_cells(spec, spec->lines) / 100) / (spec->k + spec->p);
     s->expected = expected_now(w);
     s->odds = odds_now(w);
     s->fresh = 0;
@@ -357,7 +223,7 @@ ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *
 static void observe(struct window *w, size_t n, const seen_digest *digest, const uint64_t *at,
                     uint8_t *verdict) {
     (void)at;
-    uint32_t d = bits_of(w->plan->spec.max);
+    uint32_t d = stable_bits(w->plan->spec.max);
     switch (d) { /* a constant in each of the usual ones */
     case 1: observe_cells(w, n, digest, verdict, 1); break;
     case 2: observe_cells(w, n, digest, verdict, 2); break;
@@ -370,7 +236,7 @@ static void observe(struct window *w, size_t n, const seen_digest *digest, const
 static uint64_t age_of(const struct window *w, seen_digest key) {
     const struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    uint32_t d = bits_of(spec->max), least = (uint32_t)spec->max;
+    uint32_t d = stable_bits(spec->max), least = (uint32_t)spec->max;
     for (uint32_t j = 0; j < spec->k; j++) {
         struct cells_probe p =
             cells_place(bits_draw(key.lo, key.hi, j), spec->lines, TABLE_BITS / d);
@@ -405,7 +271,7 @@ static void landmark(struct window *w, uint64_t at) {
 /* Keys that would leave as many cells set, each in its own K. */
 static uint64_t keys_for(const struct window *w) {
     const struct state *s = w->state;
-    double m = cells_of(&w->plan->spec, w->plan->spec.lines), zeros = m - (double)s->set;
+    double m = stable_cells(&w->plan->spec, w->plan->spec.lines), zeros = m - (double)s->set;
     return (uint64_t)(-m / (double)w->plan->spec.k * log(fmax(zeros, .5) / m) + .5);
 }
 
@@ -437,7 +303,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)at, (void)limit;
     struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    uint32_t d = bits_of(spec->max);
+    uint32_t d = stable_bits(spec->max);
     if (in.read(in.ctx, s, size(w->plan, NULL)))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
     uint64_t set = 0, most = (uint64_t)1 << 62;
@@ -455,7 +321,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 
 const struct window_ops aging_stable = {
     .name = "decaying",
-    .plan = plan,
+    .plan = stable_plan,
     .size = size,
     .init = init,
     .destroy = destroy,

@@ -45,28 +45,10 @@ static int choose_stamp(struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
-static int choose_overload(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
-        return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
-                         does == SEEN_KEEP ? "keep" : "saturate");
-    spec->overload = does;
-    options_mark(spec, OPTION_OVERLOAD);
-    return 0;
-}
-
 int stamps_plan(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    uint64_t keys;
-    bool sized = options_has(spec, OPTION_MEM) || options_has(spec, OPTION_LINES) ||
-                 options_has(spec, OPTION_LAMBDA);
-    int bad = plan_keys(&keys, spec, e);
-    if (!bad) bad = choose_overload(plan, does, e);
+    int bad = plan_sliding(plan, does, e);
     if (bad) return bad;
-    if (!keys && !sized && !options_has(&plan->asked, OPTION_FILTER))
-        return error_set(
-            e, SEEN_EREFUSED, 0,
-            "nothing says how many keys this window holds; give rate=, items= or mem=");
     if (spec->unit != SEEN_MICROSECONDS && options_has(spec, OPTION_TICKS))
         return error_set(e, SEEN_EREFUSED, 0,
                          "ticks= cuts windows of time, and this window counts records");

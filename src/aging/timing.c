@@ -34,21 +34,16 @@
 #include "plan/plan.h"
 #include "plan/theory.h"
 #include "plan/theory_sliding.h"
+#include "window/pieces.h"
 
 #include <math.h>
 
 #define BATCH  16 /* records whose cells are fetched together */
 #define K_MOST 64
 
-/* What a snapshot keeps beside the clock and the cells. */
-struct account {
-    uint64_t landmarks;
-    uint64_t fresh, until; /* records called new in the open piece of the account; its length */
-    double expected, odds; /* false duplicates before it; p/(1-p) when it began */
-};
-
 struct state {
-    struct account a;
+    uint64_t landmarks;
+    struct pieces pieces;
     struct stamps t;
     uint64_t mask;
     uint32_t bits, k, first;
@@ -149,20 +144,10 @@ static double fill_of(const struct state *s, uint64_t ahead) {
     return fmin(1, stamps_live_ahead(&s->t, ahead) / (double)s->t.cells);
 }
 
-static double odds_of(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
-
-/* Each record called new stands for p/(1-p) that were new and called duplicates. */
-static double expected_now(const struct state *s) {
-    double odds = s->a.fresh ? odds_of(pow(fill_of(s, 0), s->k)) : 0;
-    return s->a.expected + (double)s->a.fresh * (s->a.odds + odds) / 2;
-}
-
 static void close_piece(struct state *s) {
     double fill = fill_of(s, 0);
-    s->a.expected = expected_now(s);
-    s->a.odds = odds_of(pow(fill, s->k));
-    s->a.fresh = 0;
-    s->a.until = 16 + (uint64_t)(fill * (double)s->t.cells / (64. * s->k));
+    uint64_t until = 16 + (uint64_t)(fill * (double)s->t.cells / (64. * s->k));
+    pieces_close(&s->pieces, pow(fill, s->k), until);
 }
 
 /* -- the clock ---------------------------------------------------------------------------- */
@@ -180,7 +165,7 @@ static void advance(struct state *s, uint64_t tick) {
     bool anew = stamps_anew(&s->t, tick);
     if (anew) close_piece(s);
     sweep(s, stamps_advance(&s->t, tick));
-    if (anew) s->a.odds = 0;
+    if (anew) s->pieces.odds = 0;
 }
 
 static void init(struct window *w) {
@@ -202,7 +187,7 @@ static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
     bool seen = oldest(s, at) <= stamps_limit(&s->t);
     for (uint32_t i = 0; i < s->k && !(seen && s->first); i++)
         cell_replace(s, at[i], s->t.phase + 1);
-    if (!seen && ++s->a.fresh >= s->a.until) close_piece(s);
+    if (!seen && ++s->pieces.fresh >= s->pieces.until) close_piece(s);
     return seen;
 }
 
@@ -241,7 +226,7 @@ static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
     if (stamps_anew(&s->t, at / s->t.unit)) return;
     close_piece(s);
-    s->a.landmarks++;
+    s->landmarks++;
     s->t.h.cleared = 1;
 }
 
@@ -251,38 +236,36 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double most = fmin(fill, 1 - 1 / (double)(s->t.cells + 1));
     out->stored += (uint64_t)(-log1p(-most) * (double)s->t.cells / s->k + .5);
     out->fp_now += pow(fill, s->k) / (double)w->plan->spec.shards;
-    out->expected_false += expected_now(s);
-    out->landmarks = bits_max(out->landmarks, s->a.landmarks);
+    out->expected_false += pieces_now(&s->pieces, pow(fill_of(s, 0), s->k));
+    out->landmarks = bits_max(out->landmarks, s->landmarks);
 }
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->a.landmarks = s->a.fresh = 0;
-    s->a.expected = 0;
+    s->landmarks = s->pieces.fresh = 0;
+    s->pieces.expected = 0;
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    if (out.write(out.ctx, &s->a, sizeof s->a) || out.write(out.ctx, &s->t.h, sizeof s->t.h))
+    if (out.write(out.ctx, &s->landmarks, sizeof s->landmarks) ||
+        out.write(out.ctx, &s->pieces, sizeof s->pieces) ||
+        out.write(out.ctx, &s->t.h, sizeof s->t.h))
         return -1;
     return out.write(out.ctx, cells(s), w->plan->spec.lines * 64);
-}
-
-static bool sane(const struct account *a) {
-    return a->fresh < (uint64_t)1 << 62 && isfinite(a->expected) && a->expected >= 0 &&
-           a->expected < 1e18 && a->odds >= 0 && a->odds <= 1e6;
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)limit;
     struct state *s = w->state;
-    if (in.read(in.ctx, &s->a, sizeof s->a) || in.read(in.ctx, &s->t.h, sizeof s->t.h) ||
+    if (in.read(in.ctx, &s->landmarks, sizeof s->landmarks) ||
+        in.read(in.ctx, &s->pieces, sizeof s->pieces) || in.read(in.ctx, &s->t.h, sizeof s->t.h) ||
         in.read(in.ctx, cells(s), w->plan->spec.lines * 64))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
-    if (!sane(&s->a) || !stamps_sane(&s->t, at))
+    if (!pieces_sane(&s->pieces) || !stamps_sane(&s->t, at))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->t.phase = s->t.h.clock % s->t.range;
     for (uint64_t i = 0; i < s->t.cells; i++) {

@@ -21,7 +21,9 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
                                  .k = (uint32_t)spec->k,
                                  .live = live,
                                  .width = (uint32_t)spec->width,
-                                 .stamp = (uint32_t)spec->stamp};
+                                 .stamp = (uint32_t)spec->stamp,
+                                 .generations = (uint32_t)spec->generations,
+                                 .length = spec->length};
 }
 
 int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
@@ -38,6 +40,25 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
         return error_set(e, SEEN_EREFUSED, 0,
                          "%.3g keys in a window are too many; the most is 1e15", counted);
     *keys = (uint64_t)counted;
+    return 0;
+}
+
+int plan_sliding(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    uint64_t keys = 0;
+    bool sized = options_has(spec, OPTION_MEM) || options_has(spec, OPTION_LINES) ||
+                 options_has(spec, OPTION_LAMBDA);
+    int bad = plan_keys(&keys, spec, e);
+    if (bad) return bad;
+    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
+                         does == SEEN_KEEP ? "keep" : "saturate");
+    spec->overload = does;
+    options_mark(spec, OPTION_OVERLOAD);
+    if (!keys && !sized && !options_has(&plan->asked, OPTION_FILTER))
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "nothing says how many keys this window holds; give rate=, items= or mem=");
     return 0;
 }
 

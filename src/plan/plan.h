@@ -12,6 +12,10 @@
  * nothing says.  Refuses a rate= that says nothing. */
 int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
 
+/* For structures of sliding windows that are of fixed size: overload= is what the structure `does`;
+ * refused if nothing says how many keys there are. */
+int plan_sliding(struct seen_plan *, uint32_t does, struct seen_error *);
+
 /* Decides lines and k (or, for structures that grow, the most keys) of a filter in a window of the
  * given `fit`, whose state takes `fixed` bytes a detector besides; predicts errors and bytes. */
 int plan_filter(struct seen_plan *, const struct fit *, uint64_t fixed, struct seen_error *);

@@ -11,6 +11,8 @@ double theory_bloom(double m, double n, double k) { return pow(at_least_once(1 /
 
 double theory_partitioned(double m, double n, double k) { return pow(at_least_once(k / m, n), k); }
 
+double theory_odds(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
+
 double theory_union(double p, double count) { return at_least_once(p, count); }
 
 /* -- one line a key ----------------------------------------------------------------------- */

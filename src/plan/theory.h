@@ -20,6 +20,10 @@ double theory_partitioned(double m, double n, double k);
  */
 double theory_blocked(double lines, double n, uint32_t k);
 
+/* p/(1-p): at a false-positive rate p each record called new stands for so many new ones that were
+ * called duplicates.  At most 1e6. */
+double theory_odds(double p);
+
 /* Rate of a union of `count` independent sets that each err at rate p: 1-(1-p)^count. */
 double theory_union(double p, double count);
 

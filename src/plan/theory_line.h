@@ -25,8 +25,8 @@ double theory_line_looked(double mean, uint32_t room);
 /* Lines that it touches: if its own was full and not marked, the next as well. */
 double theory_line_touched(double mean, uint32_t room);
 
-/* Entries that could be taken for it: all in those lines, and those that went from its line to where
- * it would have gone itself. */
+/* Entries that could be taken for it: all in those lines, and those that went from its line to
+ * where it would have gone itself. */
 double theory_line_alike(double mean, uint32_t room);
 
 /* False-positive rate: 2^-f for each of these. */

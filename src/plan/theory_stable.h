@@ -34,7 +34,8 @@ double theory_stable_lost(double gap, double Max, double p, double k);
 double theory_stable_fn(const struct theory_stable *, double gap);
 
 /* The k of a key that makes up `share` of the stream, phi being the stream's: Eq. 18 turned around;
- * with it Eq. 14 is Eq. 19. */
+ * with it Eq. 14 is Eq. 19.  As printed: the share is in k, though no record in the gap before a
+ * duplicate is of its key, so a frequent key is missed as often as share = 0 says. */
 double theory_stable_set(const struct theory_stable *, double share, double phi);
 double theory_stable_fn_of(const struct theory_stable *, double gap, double share, double phi);
 

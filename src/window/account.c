@@ -1,5 +1,7 @@
 #include "window/account.h"
 
+#include "plan/theory.h"
+
 #include <math.h>
 
 /* Rates with `load` keys in the current generation. */
@@ -8,15 +10,13 @@ struct rates {
     double odds;  /* p/(1-p) of all generations, above that of the full ones alone */
 };
 
-static double odds_of(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
-
 double account_rate(const struct filter *f, uint64_t load) {
     return load ? f->ops->fp(&f->shape, (double)load) : 0;
 }
 
 static struct rates rates_at(const struct account *a, const struct filter *f, uint64_t load) {
     double own = account_rate(f, load), all = own + a->others - own * a->others;
-    return (struct rates){all > 0 ? own / all : 0, odds_of(all) - odds_of(a->others)};
+    return (struct rates){all > 0 ? own / all : 0, theory_odds(all) - theory_odds(a->others)};
 }
 
 /* Area under a power law through (l0, r0) and (l1, r1). */
@@ -47,7 +47,7 @@ struct account_sum account_now(const struct account *a, const struct filter *f, 
     for (int pass = 0; a->fresh && pass < 2; pass++) {
         uint64_t keys = load + (uint64_t)own;
         struct rates r = rates_at(a, f, keys);
-        piece = (double)a->fresh * (odds_of(a->others) + mean_odds(a, f, keys, r.odds));
+        piece = (double)a->fresh * (theory_odds(a->others) + mean_odds(a, f, keys, r.odds));
         own = piece * r.share;
         if (own < 1e-3 * (double)load) break; /* too few to change the rate */
     }

@@ -25,22 +25,15 @@
 #include "error.h"
 #include "plan/plan.h"
 #include "window/account.h"
+#include "window/ring.h"
 
 #include <math.h>
 
 #define MONDAY ((uint64_t)4 * 86400 * 1000000) /* 1970-01-05, a Monday; weeks begin there */
 #define WEEK   ((uint64_t)7 * 86400 * 1000000)
 
-/* What a snapshot keeps of it. */
-struct ring {
-    uint64_t generation; /* logical number of the current one, from `live`: those before exist */
-    uint64_t boundary;   /* clock at which the next begins; UINT64_MAX: by landmark only */
-    uint64_t begun;      /* generations begun after the first with something in it */
-    struct account_sum sum;
-};
-
 struct state {
-    struct ring ring; /* its sum is up to date in snapshots only */
+    struct ring ring;
     struct account account;
     uint64_t step;   /* length of a generation on the clock; 0: by landmark only */
     uint64_t load[]; /* keys stored in each live generation, at generation mod live */
@@ -200,14 +193,9 @@ static bool empty(const struct window *w) {
     return true;
 }
 
-/* Generations that begin up to clock `at`, the last of them around it. */
-static uint64_t steps_to(const struct state *s, uint64_t at) {
-    return at < s->ring.boundary ? 0 : (at - s->ring.boundary) / s->step + 1;
-}
-
 static void advance_to(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    uint64_t steps = steps_to(s, at);
+    uint64_t steps = ring_steps(&s->ring, s->step, at);
     close_piece(w);
     if (!empty(w)) {
         s->ring.begun += bits_min(steps, live_of(w));
@@ -236,9 +224,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     struct state *s = w->state;
     for (size_t i = 0; i < n;) {
         if (at[i] >= s->ring.boundary) advance_to(w, at[i]);
-        size_t run = n - i;
-        if (at[n - 1] >= s->ring.boundary)
-            for (run = 1; at[i + run] < s->ring.boundary;) run++;
+        size_t run = ring_run(&s->ring, n - i, at + i);
         uint64_t *load = load_of(w, s->ring.generation);
         *load += w->filter.ops->observe(&w->filter, s->ring.generation, run, d + i, verdict + i);
         s->account.fresh += run - bits_count(verdict + i, run);
@@ -253,8 +239,8 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 /* Where the clock would stand at `at`, without moving it. */
 static uint64_t generation_at(const struct window *w, uint64_t at, uint64_t *start) {
     const struct state *s = w->state;
-    uint64_t steps = steps_to(s, at), boundary = s->ring.boundary + steps * s->step;
-    *start = s->step && boundary > s->step ? boundary - s->step : 0;
+    uint64_t steps = ring_steps(&s->ring, s->step, at);
+    *start = ring_start(&s->ring, s->step, at);
     return s->ring.generation + (empty(w) ? 0 : bits_min(steps, live_of(w)));
 }
 
@@ -262,15 +248,14 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
                  uint64_t *age) {
     const struct state *s = w->state;
     uint64_t start, generation = generation_at(w, at, &start);
-    uint64_t least = w->plan->spec.unit == SEEN_MICROSECONDS ? 0 : 1;
     uint32_t ago[DETECTOR_BATCH];
     for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
         size_t batch = bits_min(n - i, DETECTOR_BATCH);
         w->filter.ops->find(&w->filter, generation, batch, d + i, ago);
         for (size_t j = 0; j < batch; j++)
-            age[i + j] = ago[j] == FILTER_NONE ? SEEN_NEVER
-                         : ago[j] == 0         ? least
-                                               : at - start + 1 + (ago[j] - 1) * s->step;
+            age[i + j] = ago[j] == FILTER_NONE
+                             ? SEEN_NEVER
+                             : ring_age(&w->plan->spec, s->step, start, at, ago[j]);
     }
 }
 
@@ -345,9 +330,9 @@ static void clear_counters(struct window *w) {
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    struct ring ring = s->ring;
-    ring.sum = sum_now(w);
-    if (out.write(out.ctx, &ring, sizeof ring)) return -1;
+    struct account_sum sum = sum_now(w);
+    if (out.write(out.ctx, &s->ring, sizeof s->ring) || out.write(out.ctx, &sum, sizeof sum))
+        return -1;
     if (out.write(out.ctx, s->load, live_of(w) * sizeof *s->load)) return -1;
     return w->filter.ops->save(&w->filter, out);
 }
@@ -356,21 +341,17 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
                 struct seen_error *e) {
     (void)at;
     struct state *s = w->state;
-    struct ring *r = &s->ring;
-    uint64_t first = r->boundary, step = s->step;
-    if (in.read(in.ctx, r, sizeof *r) || in.read(in.ctx, s->load, live_of(w) * sizeof *s->load))
+    struct account_sum *sum = &s->account.sum;
+    uint64_t first = s->ring.boundary;
+    if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, sum, sizeof *sum) ||
+        in.read(in.ctx, s->load, live_of(w) * sizeof *s->load))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < (uint64_t)1 << 62
-                        : r->boundary == UINT64_MAX;
-    bool aligned = !step || w->plan->spec.unit == SEEN_RECORDS || (r->boundary - first) % step == 0;
-    bool sane = isfinite(r->sum.expected) && r->sum.expected >= 0 && r->sum.unnoticed >= 0 &&
-                r->sum.unnoticed < 1e15 && r->generation >= live_of(w) &&
-                r->generation < (uint64_t)1 << 62;
+    bool sane = ring_sane(&s->ring, &w->plan->spec, s->step, first, live_of(w)) &&
+                isfinite(sum->expected) && sum->expected >= 0 && sum->unnoticed >= 0 &&
+                sum->unnoticed < 1e15;
     for (uint32_t a = 0; a < live_of(w); a++) sane &= s->load[a] < (uint64_t)1 << 62;
-    if (!clocked || !aligned || !sane)
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    s->account.sum = r->sum;
-    int bad = w->filter.ops->load(&w->filter, r->generation, in, limit, e);
+    if (!sane) return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    int bad = w->filter.ops->load(&w->filter, s->ring.generation, in, limit, e);
     if (!bad) renew_others(w);
     return bad;
 }

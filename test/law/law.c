@@ -107,6 +107,8 @@ uint64_t law_below(uint64_t *rng, uint64_t n) { return law_next(rng) % n; }
 
 seen_digest law_digest(uint64_t key, uint64_t seed) { return seen_hash(&key, sizeof key, seed); }
 
+seen_digest law_fresh(uint64_t *rng) { return (seen_digest){law_next(rng), law_next(rng)}; }
+
 /* -- detectors ---------------------------------------------------------------------------- */
 
 static void plan_text(struct seen_plan *plan, const char *format, va_list args) {
@@ -232,6 +234,19 @@ void law_play(seen_detector *d, const struct law_stream *s, size_t from, size_t 
         seen_observe(d, n, s->digest + i, s->time + i, verdict + i);
         i += n;
     }
+}
+
+double law_query_fresh(const seen_detector *d, uint64_t n, uint64_t *rng) {
+    enum { BATCH = 256 };
+    seen_digest digest[BATCH];
+    uint8_t verdict[BATCH];
+    uint64_t hits = 0, batches = (n + BATCH - 1) / BATCH;
+    for (uint64_t i = 0; i < batches; i++) {
+        for (size_t j = 0; j < BATCH; j++) digest[j] = law_fresh(rng);
+        seen_query(d, BATCH, digest, 0, 0, verdict);
+        for (size_t j = 0; j < BATCH; j++) hits += verdict[j];
+    }
+    return (double)hits / (double)(batches * BATCH);
 }
 
 /* -- bytes -------------------------------------------------------------------------------- */

@@ -13,6 +13,9 @@
  *   law_memory.c     bytes = plan; the k-th allocation fails, for every k; mem= holds, and what
  *                    is forgotten is counted
  *   law_merge.c      merged = both streams in one; refused where spec or seed differ
+ *   law_decaying.c   false positives against "ever seen"
+ *   law_stable.c     the Stable Bloom filter against its closed forms
+ *   law_buffer.c     lru, clock and fp-lru against stack distances
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
 #ifndef LAW_H
 #define LAW_H
@@ -58,6 +61,7 @@ uint64_t law_seed(void);          /* SEEN_SEED, or the one of every ordinary run
 uint64_t law_next(uint64_t *rng); /* SplitMix64 */
 uint64_t law_below(uint64_t *rng, uint64_t n);
 seen_digest law_digest(uint64_t key, uint64_t seed);
+seen_digest law_fresh(uint64_t *rng); /* of a key never met before */
 
 /* -- detectors ---------------------------------------------------------------------------- */
 
@@ -94,6 +98,9 @@ void law_stream_free(struct law_stream *);
 /* The records [from, to) in batches drawn from `rng`, or one by one (NULL); landmarks included. */
 void law_play(seen_detector *, const struct law_stream *, size_t from, size_t to, uint64_t *rng,
               uint8_t *verdict);
+
+/* Share of n fresh keys (rounded up to whole batches) that a query takes for duplicates. */
+double law_query_fresh(const seen_detector *, uint64_t n, uint64_t *rng);
 
 /* -- bytes -------------------------------------------------------------------------------- */
 

@@ -63,12 +63,15 @@ static void check_promises(const struct seen_plan *p, const char *asked) {
     law_check(p->fp_full >= 0 && p->fp_full <= 1 && p->fp_mean <= p->fp_full * 1.001,
               "%s: fp %g, mean %g", asked, p->fp_full, p->fp_mean);
     bool cut = p->spec.window == SEEN_SLIDING && p->spec.unit == SEEN_MICROSECONDS;
-    bool parts = p->spec.window == SEEN_JUMPING || options_has(&p->spec, OPTION_GENERATIONS);
-    law_check(p->slack >= 0 && (parts || cut || p->slack == 0), "%s: slack %g", asked, p->slack);
-    /* A sub-window is a whole number of records, so up to one longer than its share. */
-    double q = s->subwindows ? (double)s->subwindows : 1;
-    law_check(p->slack <= 1 / q + (q + 1) / (double)(s->length ? s->length : 1), "%s: slack %g",
-              asked, p->slack);
+    bool runs = p->spec.generations;
+    law_check(p->slack >= 0 && (p->spec.window == SEEN_JUMPING || cut || runs || p->slack == 0),
+              "%s: slack %g", asked, p->slack);
+    /* A sub-window is a whole number of records, so up to one longer than its share.  Runs of k
+     * slices leave it one by one, so it is kept for k generations more, not for one. */
+    double q = s->subwindows ? (double)s->subwindows : 1, more = 1;
+    if (runs) q = (double)p->spec.generations, more = fmax(1, (double)p->spec.k);
+    law_check(p->slack <= more / q + (q + more) / (double)(s->length ? s->length : 1),
+              "%s: slack %g", asked, p->slack);
     if (options_has(s, OPTION_FP))
         law_check(p->fp_full <= s->fp * (1 + 1e-9) || options_has(s, OPTION_LINES),
                   "%s: fp_full is %g", asked, p->fp_full);

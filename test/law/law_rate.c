@@ -127,8 +127,9 @@ static void plan_for(struct seen_plan *plan, const struct law_case *c, const cha
 static struct load load_for(const struct law_case *c, const struct seen_plan *plan,
                             uint64_t queries) {
     if (c->window == SEEN_LANDMARK) return (struct load){0, ITEMS, queries};
-    if (c->window == SEEN_SLIDING) return (struct load){2 * ITEMS, ITEMS, queries};
-    uint64_t q = plan->spec.subwindows, step = (ITEMS + q - 1) / q;
+    uint64_t q = plan->spec.subwindows + plan->spec.generations;
+    if (!q) return (struct load){2 * ITEMS, ITEMS, queries};
+    uint64_t step = (ITEMS + q - 1) / q;
     /* One record short of the end: the next would begin a generation and drop the oldest. */
     return (struct load){2 * (q + 1) * step - 1, (q + 1) * step, queries};
 }
@@ -152,10 +153,13 @@ static void also_with_any_number_of_probes(const struct law_case *c) {
     registry_pick(c->window, c->structure, 0, &choice);
     uint32_t most = choice.filter ? choice.filter->k_most : 64;
     if (!options_serve(OPTION_K, c->structure)) return;
-    for (uint32_t k = 1; k <= most; k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / 3) {
+    bool runs = options_serve(OPTION_GENERATIONS, c->structure);
+    bool bits = c->window == SEEN_LANDMARK || runs;
+    uint32_t skip = runs ? 1 : 3;
+    for (uint32_t k = 1; k <= most; k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / skip) {
         struct seen_plan plan;
         char more[64];
-        uint64_t lines = c->window == SEEN_LANDMARK ? 1008 : 16 * 504;
+        uint64_t lines = bits ? 1008 : 16 * 504; /* else cells are of stamps or sub-windows */
         if (!strcmp(c->structure, "counting")) lines *= 4; /* its cells are of 4 bits */
         if (!strcmp(c->structure, "partitioned")) lines = lines / k * k;
         snprintf(more, sizeof more, "k=%u lines=%llu", k, (unsigned long long)lines);
@@ -186,20 +190,39 @@ static void also_in_many_small_shards(const struct law_case *c) {
 
 /* -- any stretch of a sliding window ------------------------------------------------------ */
 
+/* A window of generations is asked about whole ones, and one cut into fewer has fewer slices, each
+ * as large.  Makes w of them, current one included, and `records` the end of one. */
+static void plan_generations(struct seen_plan *part, const struct seen_plan *plan, uint64_t *w,
+                             uint64_t *records) {
+    const struct seen_spec *s = &plan->spec;
+    uint64_t step = (ITEMS + s->generations - 1) / s->generations, l = (*w + step - 1) / step;
+    uint64_t lines = s->lines / (s->k + s->generations) * (s->k + l);
+    *w = (l + 1) * step - 1;
+    *records = 2 * (s->generations + 1) * step - 1;
+    law_plan(part, "sliding:%llu filter=%s seed=1 k=%llu generations=%llu lines=%llu",
+             (unsigned long long)(l * step), plan->filter, (unsigned long long)s->k,
+             (unsigned long long)l, (unsigned long long)lines);
+}
+
 /* Asked about its last w records, a detector errs as one that was planned for w keys in the same
- * geometry; and the age of a key that it holds is too low as often. */
+ * geometry; and the age of a key that it holds is too low as often, unless a run of slices tells
+ * it, which younger ones may lengthen. */
 static void stretch(const struct law_case *c, const struct seen_plan *plan, uint64_t w) {
     struct tally fresh = {0}, young = {0};
     struct seen_plan part;
     char spec[512];
+    uint64_t records = 2 * ITEMS;
     seen_spec_print(&plan->spec, spec, sizeof spec);
-    law_plan(&part, "%s items=%llu", spec, (unsigned long long)w);
+    if (plan->spec.generations)
+        plan_generations(&part, plan, &w, &records);
+    else
+        law_plan(&part, "%s items=%llu", spec, (unsigned long long)w);
     law_check(!strcmp(part.filter, c->structure), "planned %s", part.filter);
     for (int i = 0; i < SEEDS; i++) {
         uint64_t rng = law_seed() * 2000 + (uint64_t)i, then, low = 0, age[BATCH];
         seen_digest digest[BATCH];
         seen_detector *d = law_new(plan, NULL);
-        observe_fresh(d, 2 * ITEMS - w, &rng);
+        observe_fresh(d, records - w, &rng);
         then = rng;
         observe_fresh(d, w, &rng);
         add(&fresh, 40192, query_fresh(d, 40192, w, &rng));
@@ -215,7 +238,8 @@ static void stretch(const struct law_case *c, const struct seen_plan *plan, uint
         seen_free(d);
     }
     agree("stretch", &fresh, part.fp_full, .01);
-    if (young.trials * part.fp_full > 1000) agree("age too low", &young, part.fp_full, .04);
+    if (!plan->spec.generations && young.trials * part.fp_full > 1000)
+        agree("age too low", &young, part.fp_full, .04);
 }
 
 static void any_stretch_of_the_window_errs_as_predicted(const struct law_case *c) {
@@ -268,6 +292,48 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
               runs);
 }
 
+/* -- duplicates --------------------------------------------------------------------------- */
+
+enum order { NO_DUPLICATES, FROM_ANYWHERE, OF_THE_LAST, IN_ONE_BURST, ORDERS };
+
+/* How many duplicates come before the i-th new one of n keys, and from how many keys back. */
+static uint64_t duplicates_before(enum order order, uint64_t i, uint64_t n, uint64_t *reach,
+                                  uint64_t *rng) {
+    *reach = order == OF_THE_LAST && i > 5 ? 5 : i;
+    if (order == NO_DUPLICATES || i == 0) return 0;
+    return order == IN_ONE_BURST ? (i == n / 2 ? n : 0) : law_below(rng, 4);
+}
+
+/* Which new keys are called duplicates hangs on the order in which keys come first, and not on
+ * where duplicates lie between. */
+static void duplicates_make_no_false_positives(const struct law_case *c) {
+    enum { KEYS = 8000 };
+    static uint8_t wrong[ORDERS][KEYS];
+    if (c->window != SEEN_LANDMARK || !measurable(c)) return;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        for (enum order order = 0; order < ORDERS; order++) {
+            uint64_t rng = law_seed() * 100 + seed, reach;
+            seen_detector *d = law_make("landmark filter=%s items=8000 fp=.05 seed=%llu",
+                                        c->structure, (unsigned long long)seed);
+            for (uint64_t i = 0; i < KEYS; i++) {
+                uint64_t n = duplicates_before(order, i, KEYS, &reach, &rng);
+                for (; n > 0; n--) {
+                    seen_digest old = law_digest(i - 1 - law_below(&rng, reach), seed);
+                    uint8_t verdict;
+                    seen_observe(d, 1, &old, NULL, &verdict);
+                    law_check(verdict, "a duplicate was missed");
+                }
+                seen_digest key = law_digest(i, seed);
+                seen_observe(d, 1, &key, NULL, &wrong[order][i]);
+            }
+            seen_free(d);
+            law_check(!memcmp(wrong[order], wrong[0], KEYS),
+                      "duplicates in order %d make other false positives", order);
+        }
+        law_check(memchr(wrong[0], SEEN_DUPLICATE, KEYS), "nothing was false");
+    }
+}
+
 /* -- beyond 2^32 bits --------------------------------------------------------------------- */
 
 static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
@@ -294,6 +360,7 @@ int main(void) {
         {"any stretch of a sliding window errs as predicted",
          any_stretch_of_the_window_errs_as_predicted, false},
         {"the statistics know how many were false", the_statistics_know_how_many_were_false, false},
+        {"duplicates make no false positives", duplicates_make_no_false_positives, false},
         {"a filter of 5e9 bits errs as predicted (SEEN_LONG=1)",
          a_filter_of_5e9_bits_errs_as_predicted, false},
     };

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include <cmocka.h>
 
@@ -52,11 +53,35 @@ static void the_limit_is_the_stable_point(void **state) {
     }
 }
 
+/* Corollary 2: what is still to come is at most (1-k)^n. */
+static void zeros_fall_exponentially_to_the_stable_point(void **state) {
+    (void)state;
+    for (double Max = 1; Max <= 7; Max += 2)
+        for (double n = 1; n < 3000; n += 50) {
+            double p = .02, k = .004, before = theory_stable_zero_after(n, Max, p, k);
+            double left = before - theory_stable_zero(Max, p, k);
+            assert_true(left > -1e-12 && left <= exp(n * log1p(-k)));
+            assert_true(theory_stable_step(n, Max, p, k) <= 0);
+            assert_true(-theory_stable_step(n, Max, p, k) <= k * exp((n - 1) * log1p(-k)));
+            assert_true(theory_stable_zero_after(n + 50, Max, p, k) <= before);
+        }
+}
+
 static void with_max_1_the_chance_to_be_found_is_closed(void **state) {
     (void)state;
     struct theory_stable s = {1e6, 3, 11, 1};
     for (double gap = 1; gap < 1e7; gap *= 3)
         near(1 - theory_stable_fn(&s, gap), theory_stable_found_one(&s, gap), 2e-5);
+}
+
+static void the_real_p_gives_the_asked_rate(void **state) {
+    (void)state;
+    for (double fp = .3; fp > 1e-9; fp *= .3)
+        for (double K = 1; K < 20; K += 3)
+            for (double Max = 1; Max < 16; Max = 2 * Max + 1) {
+                struct theory_stable s = {1e7, K, theory_stable_p(1e7, K, Max, fp), Max};
+                near(theory_stable_fp(&s) / fp, 1, 1e-9);
+            }
 }
 
 static void p_is_rounded_up(void **state) {
@@ -106,6 +131,74 @@ static void the_best_k(void **state) {
     best_k(1, 1e5, 1, (const int[]){1, 2, 2, 3, 3, 5, 6});
 }
 
+/* Max 1, .001: next to nothing decides between 4 and 5. */
+static void near_the_best_k_others_are_nearly_as_good(void **state) {
+    (void)state;
+    double fn[6];
+    for (double K = 4; K < 6; K++) {
+        struct theory_stable s = {1e6, K, theory_stable_p(1e6, K, 1, .001), 1};
+        fn[(int)K] = theory_stable_fn_mean(&s, 1e9);
+    }
+    assert_true(fn[4] < fn[5] && fn[5] < fn[4] + 2e-5);
+}
+
+static void the_mean_is_that_over_all_gaps(void **state) {
+    (void)state;
+    for (double Max = 1; Max < 8; Max = 2 * Max + 1)
+        for (double most = 1e3; most < 1e10; most *= 1e3) {
+            struct theory_stable s = {1e6, 3, theory_stable_p_whole(1e6, 3, Max, .01), Max};
+            double sum = 0;
+            enum { STEPS = 4000 };
+            for (int i = 0; i < STEPS; i++)
+                sum += theory_stable_fn(&s, pow(most, (i + .5) / STEPS));
+            near(theory_stable_fn_mean(&s, most), sum / STEPS, 1e-3);
+        }
+}
+
+/* Figure 2: Max = 3 is better up to some gap, Max = 1 beyond, and far out neither. */
+static void a_larger_max_is_for_smaller_gaps(void **state) {
+    (void)state;
+    for (int i = 0; i < 7; i++)
+        for (double Max = 1; Max < 7; Max = 2 * Max + 1) {
+            double more = 2 * Max + 1, K = theory_stable_best_k(1e6, Max, rates[i], 1e9, 0);
+            double L = theory_stable_best_k(1e6, more, rates[i], 1e9, 0), last = 0;
+            struct theory_stable a = {1e6, K, theory_stable_p(1e6, K, Max, rates[i]), Max};
+            struct theory_stable b = {1e6, L, theory_stable_p(1e6, L, more, rates[i]), more};
+            int turns = 0;
+            for (double gap = more; gap < 1e9; gap *= 1.2) {
+                double better = theory_stable_fn(&b, gap) - theory_stable_fn(&a, gap);
+                if (fabs(better) < 1e-6) continue;
+                turns += last * better < 0;
+                assert_true(last || better < 0); /* at small gaps the larger */
+                last = better;
+            }
+            assert_int_equal(turns, 1);
+        }
+}
+
+/* Eq. 18: mean and variance of k over which of the other keys share the cell, all 2^n ways. */
+static void phi_has_the_mean_and_variance_of_the_paper(void **state) {
+    (void)state;
+    enum { N = 6 };
+    static const double others[N] = {.3, .2, .2, .1, .04, .01};
+    struct theory_stable s = {50, 3, 11, 1};
+    double share = .15, q = s.K / s.m, mean = 0, square = 0, expected = 0;
+    for (int i = 0; i < N; i++) expected += others[i] * others[i];
+    for (int ways = 0; ways < 1 << N; ways++) {
+        double chance = 1, k = share;
+        for (int i = 0; i < N; i++) {
+            chance *= ways >> i & 1 ? q : 1 - q;
+            k += ways >> i & 1 ? others[i] : 0;
+        }
+        double phi = (k - theory_stable_set(&s, share, 0)) / sqrt(q * (1 - q));
+        near(theory_stable_set(&s, share, phi), k, 1e-12);
+        mean += chance * phi;
+        square += chance * phi * phi;
+    }
+    near(mean, 0, 1e-12);
+    near(square, expected, 1e-12);
+}
+
 static void a_frequent_key_keeps_its_cells(void **state) {
     (void)state;
     struct theory_stable s = {1e6, 3, 11, 1};
@@ -138,6 +231,30 @@ static void the_plan_takes_them(void **state) {
     }
 }
 
+static double planned_fn(double fp, double gaps, int max) {
+    char text[128];
+    struct seen_spec spec;
+    struct seen_plan plan;
+    struct seen_error e = {0};
+    int n = snprintf(text, sizeof text, "decaying filter=stable mem=1MiB fp=%g gaps=%g", fp, gaps);
+    if (max) snprintf(text + n, sizeof text - (size_t)n, " max=%d", max);
+    assert_int_equal(seen_spec_parse(&spec, text, &e), 0);
+    assert_int_equal(seen_plan_make(&plan, &spec, &e), 0);
+    assert_true(plan.spec.max == 1 || plan.spec.max == 3 || plan.spec.max == 7);
+    return plan.fn;
+}
+
+/* 4.1: of 1, 3 and 7 that with the fewest false negatives under the gaps given. */
+static void the_plan_takes_the_max_with_the_fewest_misses(void **state) {
+    (void)state;
+    for (double fp = .1; fp > 5e-4; fp /= 10)
+        for (double gaps = 1e3; gaps < 1e10; gaps *= 10) {
+            double chosen = planned_fn(fp, gaps, 0);
+            for (int max = 1; max < 8; max = 2 * max + 1)
+                assert_true(chosen <= planned_fn(fp, gaps, max) + 1e-4);
+        }
+}
+
 static void senseless_specs_are_refused(void **state) {
     (void)state;
     static const char *const specs[] = {"decaying filter=stable fp=.01 k=3 p=10",
@@ -161,12 +278,19 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(closed_forms_are_the_papers_sums),
         cmocka_unit_test(the_limit_is_the_stable_point),
+        cmocka_unit_test(zeros_fall_exponentially_to_the_stable_point),
         cmocka_unit_test(with_max_1_the_chance_to_be_found_is_closed),
+        cmocka_unit_test(the_real_p_gives_the_asked_rate),
         cmocka_unit_test(p_is_rounded_up),
         cmocka_unit_test(p_does_not_depend_on_m),
         cmocka_unit_test(the_best_k),
+        cmocka_unit_test(near_the_best_k_others_are_nearly_as_good),
+        cmocka_unit_test(the_mean_is_that_over_all_gaps),
+        cmocka_unit_test(a_larger_max_is_for_smaller_gaps),
+        cmocka_unit_test(phi_has_the_mean_and_variance_of_the_paper),
         cmocka_unit_test(a_frequent_key_keeps_its_cells),
         cmocka_unit_test(the_plan_takes_them),
+        cmocka_unit_test(the_plan_takes_the_max_with_the_fewest_misses),
         cmocka_unit_test(senseless_specs_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

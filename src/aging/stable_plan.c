@@ -1,0 +1,129 @@
+/* stable_plan - the parameters of the Stable Bloom filter, [DR06] 4.1 (theory_stable.h): P is Eq.
+ * 17 rounded up, K the one with the fewest false negatives that decaying.h assumes, Max 1 or, where
+ * gaps= is given, the best of 1, 3 and 7.  What is given stays. */
+#include "aging/stable.h"
+#include "error.h"
+#include "plan/decaying.h"
+#include "plan/plan.h"
+#include "plan/theory_stable.h"
+
+#include <math.h>
+
+static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
+    double m = stable_cells(s, lines), K = (double)s->k, Max = (double)s->max;
+    bool given = options_has(s, OPTION_P);
+    return (struct theory_stable){
+        m, K, given ? (double)s->p : theory_stable_p_whole(m, K, Max, s->fp), Max};
+}
+
+static double reach(const struct seen_spec *spec, uint64_t lines) {
+    struct theory_stable s = theory_of(spec, lines);
+    if (!options_has(spec, OPTION_P) && s.P == 0) return 0;
+    return theory_stable_reach(&s);
+}
+
+/* Cells that a shard will have, nearly: what K and Max are chosen for. */
+static double about_cells(const struct seen_spec *s) {
+    double shards = (double)s->shards, mem = (double)PLAN_MEM_DEFAULT;
+    if (options_has(s, OPTION_LINES)) return fmax(1, (double)s->lines) * TABLE_BITS;
+    if (options_has(s, OPTION_ITEMS)) return fmax(1e4, 32 * (double)s->items / shards);
+    if (options_has(s, OPTION_MEM)) mem = (double)s->mem;
+    return fmax(TABLE_BITS, mem * 7.75 / shards);
+}
+
+/* Best K for cells of `max`, and its rate of false negatives in *fn; 0 where none keeps fp. */
+static double best_k(const struct seen_spec *spec, double max, double *fn) {
+    double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), best = 0, gaps;
+    bool given = options_has(spec, OPTION_P), fixed = options_has(spec, OPTION_K);
+    gaps = decaying_gaps(spec);
+    if (fixed) m = fmax(m, 8 / spec->fp); /* the size is only a guess: no reason to refuse a k */
+    *fn = 2;
+    for (double K = fixed ? (double)spec->k : 1; K <= (fixed ? (double)spec->k : 64); K++) {
+        double P = given ? (double)spec->p : theory_stable_p_whole(m, K, max, spec->fp);
+        struct theory_stable s = {m, K, P, max};
+        if (m <= K || (!given && P == 0)) continue;
+        if (!fixed && theory_stable_fp(&s) > spec->fp * (1 + 1e-12)) continue;
+        double rate = theory_stable_fn_mean(&s, gaps);
+        if (rate < *fn - 1e-12) *fn = rate, best = K;
+    }
+    return best;
+}
+
+static int choose_max_and_k(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    static const double candidates[] = {1, 3, 7};
+    double best = 2, K = 0, fn;
+    size_t n = options_has(&plan->asked, OPTION_GAPS) ? 3 : 1;
+    if (options_has(spec, OPTION_K) && options_has(spec, OPTION_MAX)) return 0;
+    for (size_t i = 0; i < (options_has(spec, OPTION_MAX) ? 1 : n); i++) {
+        double max = options_has(spec, OPTION_MAX) ? (double)spec->max : candidates[i];
+        double k = best_k(spec, max, &fn);
+        if (!(k > 0) || fn >= best) continue;
+        best = fn, K = k;
+        spec->max = (uint64_t)max;
+    }
+    if (K == 0)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "nothing keeps fp=%g with filter=stable here; allow a higher fp=, give "
+                         "more mem=, or leave k=, p= and max= out",
+                         spec->fp);
+    spec->k = (uint64_t)K;
+    return 0;
+}
+
+/* So many lines that no run of P cells is longer than half of them all. */
+static uint64_t least_lines(const struct seen_spec *spec) {
+    uint64_t lines = 1;
+    for (; lines < (uint64_t)1 << 40; lines += 1 + lines / 8) {
+        struct theory_stable s = theory_of(spec, lines);
+        bool bounded = s.P > 0 || (options_has(spec, OPTION_P) && spec->p == 0);
+        if (bounded && s.m >= 2 * s.P && s.m > s.K) break;
+    }
+    return lines;
+}
+
+/* P, and the rate that it keeps; no rate of 1 can be asked for, but P = 0 has it. */
+static int settle_p(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    struct theory_stable s = theory_of(spec, spec->lines);
+    spec->p = (uint64_t)s.P;
+    double fp = theory_stable_fp(&s);
+    if (!options_has(spec, OPTION_FP) && options_has(spec, OPTION_P)) spec->fp = plan_round_up(fp);
+    if (fmin(fp, 1 - 1e-9) > spec->fp * (1 + 1e-12))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "p=%llu bounds false positives at %.3g, above fp=%g; leave p= out",
+                         (unsigned long long)spec->p, fp, spec->fp);
+    if (spec->decrement == SEEN_EACH && spec->p > STABLE_EACH_MOST)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "decrement=each picks %d cells a record at most, not %llu; "
+                         "decrement=run picks any number",
+                         STABLE_EACH_MOST, (unsigned long long)spec->p);
+    static const enum option decided[] = {OPTION_FP, OPTION_K, OPTION_MAX, OPTION_P,
+                                          OPTION_DECREMENT};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
+    return 0;
+}
+
+static void predict(struct seen_plan *plan) {
+    const struct seen_spec *spec = &plan->spec;
+    struct theory_stable s = theory_of(spec, spec->lines);
+    double far = reach(spec, spec->lines) * (double)spec->shards;
+    plan->capacity = (uint64_t)fmax(1, far);
+    plan->fp_full = plan->fp_mean = theory_stable_fp(&s);
+    plan->fn = theory_stable_fn_mean(&s, decaying_gaps(spec));
+    plan->touches = s.K + (spec->decrement == SEEN_EACH ? s.P : 1 + s.P / stable_a_line(spec->max));
+}
+
+int stable_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+    (void)none;
+    struct seen_spec *spec = &plan->spec;
+    int bad = decaying_settle(plan, e);
+    if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
+    if (!bad) bad = choose_max_and_k(plan, e);
+    if (bad) return bad;
+    struct decaying d = {STABLE_STATE, least_lines(spec), reach};
+    bad = decaying_lines(plan, &d, e);
+    if (!bad) bad = settle_p(plan, e);
+    if (!bad) predict(plan);
+    return bad;
+}

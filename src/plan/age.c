@@ -1,0 +1,112 @@
+#include "plan/age.h"
+
+#include "bits.h"
+#include "error.h"
+#include "filter/table.h"
+#include "plan/plan.h"
+#include "plan/theory.h"
+
+_Static_assert(THEORY_AGE_K + AGE_GENERATIONS <= THEORY_AGE_SLICES, "slices are kept in arrays");
+
+/* generations=, or 5k for a slack of about 1/5; no more than it takes, a generation being a whole
+ * number of records or microseconds. */
+static uint32_t generations_of(const struct filter_shape *shape) {
+    uint64_t l = shape->generations ? shape->generations : bits_min(5 * shape->k, AGE_GENERATIONS);
+    uint64_t step = bits_ceil_div(shape->length, bits_max(1, bits_min(l, shape->length)));
+    return (uint32_t)bits_ceil_div(shape->length, step);
+}
+
+uint64_t age_step(const struct filter_shape *shape) {
+    return bits_ceil_div(shape->length, generations_of(shape));
+}
+
+uint32_t age_slices(const struct filter_shape *shape) { return shape->k + generations_of(shape); }
+
+static uint64_t granule(const struct filter_shape *shape) { return age_slices(shape); }
+
+/* The rates of the planner are of so much of a window: over shards it lets these keys scatter, and
+ * the fills of a run's k slices weigh 2k-1 generations in a triangle, which scatters as 1.5k even
+ * ones do: .3 of the window where l is 5k. */
+#define SCATTER .3
+
+struct filling {
+    const struct filter_shape *shape;
+    double keys; /* in SCATTER of a window */
+    uint64_t shards;
+    double lead; /* of the youngest slice through its generation */
+};
+
+static void fills_of(const struct filling *f, double *fill) {
+    uint32_t slices = age_slices(f->shape);
+    double m = (double)(f->shape->lines / slices * TABLE_BITS);
+    double share = (double)age_step(f->shape) / (double)f->shape->length;
+    theory_age_fill(fill, slices, f->shape->k, m, f->keys / SCATTER * share, f->lead);
+}
+
+static double rate_with(const void *ctx, double keys) {
+    struct filling f = *(const struct filling *)ctx;
+    double fill[THEORY_AGE_SLICES];
+    f.keys = keys;
+    fills_of(&f, fill);
+    return theory_age(fill, age_slices(f.shape), f.shape->k);
+}
+
+static double rate_at(const void *ctx, double lead) {
+    struct filling f = *(const struct filling *)ctx;
+    f.lead = lead;
+    return f.shards > 1 ? theory_scattered(rate_with, &f, f.keys) : rate_with(&f, f.keys);
+}
+
+static double fp(const struct filter_shape *shape, double keys) {
+    struct filling f = {.shape = shape, .lead = 1};
+    return rate_with(&f, keys);
+}
+
+static double touches(const struct filter_shape *shape) { return shape->k; }
+
+static const struct filter_ops sizing = {.name = "age-partitioned",
+                                         .traits = SEEN_NO_FN | SEEN_BY_NAME,
+                                         .k_most = THEORY_AGE_K,
+                                         .live_most = 1,
+                                         .fp = fp,
+                                         .touches = touches,
+                                         .size = table_size,
+                                         .granule = granule};
+
+/* What follows from the geometry chosen. */
+static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    struct filter_shape shape = plan_shape(spec, fit->live);
+    uint32_t l = generations_of(&shape);
+    double reach = (double)(spec->k + l) * (double)age_step(&shape);
+    uint64_t keys;
+    double fill[THEORY_AGE_SLICES];
+    int bad = plan_keys(&keys, spec, e);
+    if (bad) return bad;
+    double each =
+        keys ? (double)keys / (double)spec->shards : fit_keys(fit, &shape, spec->fp, shape.k);
+    struct filling f = {&shape, SCATTER * each, spec->shards, 1};
+    plan->fp_mean = theory_mean(rate_at, &f, 1);
+    if (spec->unit == SEEN_RECORDS) reach--; /* the record itself is none of those before */
+    plan->slack = reach / (double)spec->length - 1;
+    fills_of(&f, fill);
+    plan->touches = (double)spec->k + theory_age_probes(fill, (uint32_t)spec->k + l,
+                                                        (uint32_t)spec->k, (uint32_t)spec->k);
+    spec->generations = l;
+    options_mark(spec, OPTION_GENERATIONS);
+    return 0;
+}
+
+int age_plan(struct seen_plan *plan, uint64_t fixed, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    struct fit fit = {&sizing, 1, SCATTER, spec->shards};
+    plan->traits = sizing.traits;
+    int bad = plan_sliding(plan, SEEN_KEEP, e);
+    if (bad) return bad;
+    if (spec->generations > spec->length)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "a window of %llu cannot be cut into generations=%llu; give fewer",
+                         (unsigned long long)spec->length, (unsigned long long)spec->generations);
+    bad = plan_filter(plan, &fit, fixed, e);
+    return bad ? bad : predict(plan, &fit, e);
+}

@@ -1,0 +1,28 @@
+/* theory_age.h - the Age-Partitioned Bloom filter; pure.
+ *
+ *   [S20]  Shtul, Baquero, Almeida: Age-Partitioned Bloom Filters, arXiv:2001.03147, 2020
+ *
+ * Slices are numbered by age, 0 being the youngest; a key is there if k slices in a row match. */
+#ifndef THEORY_AGE_H
+#define THEORY_AGE_H
+
+#include <stdint.h>
+
+#define THEORY_AGE_K      64  /* the most that k may be, */
+#define THEORY_AGE_SLICES 320 /* and that slices may */
+
+/* Fill ratios of slices of m cells while the youngest is `lead` (0 to 1) through its generation of
+ * n keys: each takes the keys of k generations, so slice i has had those of min(i + lead, k). */
+void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double lead);
+
+/* False-positive rate of slices so full: the probability that k in a row match, slices being
+ * independent.  [S20] asks the same by a recursion over runs; here by where the first run ends, of
+ * the form of which all terms are positive: slices i-k+1 to i match, i-k does not, and no run is
+ * before. */
+double theory_age(const double *fill, uint32_t slices, uint32_t k);
+
+/* Slices from `first` on that a key never met is expected to be looked up in, where the youngest
+ * run is searched, the oldest slice of a run first, and a miss passes over all runs with it. */
+double theory_age_probes(const double *fill, uint32_t slices, uint32_t k, uint32_t first);
+
+#endif

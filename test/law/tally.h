@@ -1,0 +1,19 @@
+/* tally.h - a measurement that each seed repeats, against what it should be. */
+#ifndef TALLY_H
+#define TALLY_H
+
+struct tally {
+    double sum, squares;
+    int n;
+};
+
+void tally_add(struct tally *, double value);
+double tally_mean(const struct tally *);
+
+/* Standard error of the mean, `least` where the seeds show less. */
+double tally_error(const struct tally *, double least);
+
+/* Fails the test at more than five standard errors; SEEN_VERBOSE=1 prints all. */
+void tally_agree(const char *what, const struct tally *, double expected, double least);
+
+#endif
