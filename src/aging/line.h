@@ -48,6 +48,7 @@ struct line_head {
     uint64_t cleared;    /* 1: nothing counts (at birth and after a landmark) */
     uint64_t landmarks, lost, forgotten, kept;
     uint64_t flood;            /* generation in which the last key was lost; 0: none */
+    uint64_t taken;            /* records taken for lost keys */
     uint64_t compared;         /* entries that records called new were compared with */
     uint64_t fresh, looked;    /* records called new; lines looked at behind the first */
     uint64_t start[LINE_RING]; /* clock at which a generation began */

@@ -81,8 +81,9 @@ static inline void mark_all(const struct line_state *s, const uint64_t *at, uint
     for (uint32_t i = 0; i < n; i++) mark(s, at[i], class);
 }
 
+/* Also a new one, which is of no generation. */
 static inline void renew_spare(struct line_state *s, struct line_spare *spare) {
-    s->held[spare->generation % LINE_RING]--;
+    if (spare->generation) s->held[spare->generation % LINE_RING]--;
     s->held[s->view.generation % LINE_RING]++;
     spare->generation = s->view.generation;
 }
@@ -146,8 +147,7 @@ ALWAYS_INLINE void add_behind(struct line_state *s, uint64_t *at, uint64_t print
         struct line_spare *spare =
             line_spare_find(s, &s->view, line_tag(at[LINE_CHAIN - 1], print), true);
         if (!spare) continue;
-        spare->generation = s->view.generation;
-        s->held[s->view.generation % LINE_RING]++;
+        renew_spare(s, spare);
         return;
     } while (line_shrink(s));
     s->h.lost++;
@@ -166,6 +166,7 @@ static __attribute__((noinline)) uint8_t look_behind(struct line_state *s, uint6
     bool found = found_behind(s, at, print, f, &last);
     bool seen = found || (last == LINE_CHAIN && flooded(s, &s->view));
     if (seen) s->h.compared = compared;
+    s->h.taken += seen && !found;
     s->h.fresh += !seen;
     if (!found && !(seen && s->first)) add_behind(s, at, print, f);
     return seen;

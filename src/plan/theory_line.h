@@ -19,6 +19,10 @@ double theory_line_full(double mean, uint32_t room);
  * (fitted: within 6 % for rooms of 16 and more, 12 % below, where few are marked). */
 double theory_line_marked(double mean, uint32_t room);
 
+/* P(all four lines of a key are marked), where so many keys come that some find no place: marks
+ * then are as good as for two epochs. */
+double theory_line_flooded(double mean, uint32_t room);
+
 /* Lines in which a record that is new is looked for: the first, and those behind marks. */
 double theory_line_looked(double mean, uint32_t room);
 
@@ -32,7 +36,7 @@ double theory_line_alike(double mean, uint32_t room);
 /* False-positive rate: 2^-f for each of these. */
 double theory_line_fp(double mean, uint32_t room, uint32_t bits);
 
-/* Share of the keys that find room in none of their three lines. */
+/* Share of the keys that find room in none of their four lines. */
 double theory_line_spared(double mean, uint32_t room);
 
 /* The mean at which so many keys find their line full. */
