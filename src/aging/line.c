@@ -44,24 +44,22 @@
 #define entries_match entries_match_words
 #include "aging/line_kernel.h"
 
-LINE_KERNEL(line_observe_portable)
-
 #define SLICES 1920 /* generations in which every line is visited once; stamps last for 2048 */
 
-static line_observe_fn *kernel_of(uint32_t cpu) {
+static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 #if defined __x86_64__
-    if (cpu == CPU_VBMI2) return line_observe_vbmi2;
-    if (cpu >= CPU_AVX2) return line_observe_avx2;
+    if (cpu == CPU_VBMI2) return line_kernel_vbmi2(bits);
+    if (cpu >= CPU_AVX2) return line_kernel_avx2(bits);
 #endif
     (void)cpu;
-    return line_observe_portable;
+    return observe_width(bits);
 }
 
 /* -- generations -------------------------------------------------------------------------- */
 
 static struct line_view view_of(const struct line_state *s, uint64_t generation) {
     return (struct line_view){generation, (uint32_t)bits_min(s->live, generation - s->h.floor),
-                              (uint32_t)(generation % (s->live + 1))};
+                              (uint32_t)(generation % (s->live + 1)), s->live};
 }
 
 static uint64_t *start_of(struct line_state *s, uint64_t generation) {
@@ -159,7 +157,7 @@ static void init(struct window *w) {
     s->time = spec->unit == SEEN_MICROSECONDS;
     s->shrink = spec->overload == SEEN_SHRINK;
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
-    s->kernel = kernel_of(w->filter.cpu);
+    s->kernel = kernel_of(w->filter.cpu, s->bits);
     s->h.generation = LINE_RING;
     s->h.cleared = 1;
     s->h.kept = SEEN_NEVER;
@@ -185,14 +183,14 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 /* Generations ago of the youngest match in the chain; UINT64_MAX if there is none. */
 static uint64_t youngest(const struct line_state *s, const struct line_view *view, seen_digest d) {
-    uint64_t print = line_print(s, d), at = line_home(s, d), best = UINT64_MAX;
+    uint64_t print = line_print(d, s->bits), at = line_home(s, d), best = UINT64_MAX;
     for (uint32_t i = 0; i < LINE_CHAIN; i++, at = line_next(s, at, print)) {
-        struct open o = open_line(s, view, line_at(s, at), print, s->bits);
+        struct open o = open_line(view, line_at(s, at), print, s->bits);
         if (o.found) {
             uint64_t newest = 31 - (uint64_t)__builtin_clz(o.found);
             best = bits_min(best, line_age(o.map, bits_select(~o.map, newest)));
         }
-        if (!((o.now | o.before) & line_class(print))) return best;
+        if (!marked(&o, print)) return best;
         if (i + 1 < LINE_CHAIN) continue;
         const struct line_spare *spare = line_spare_find(s, view, line_tag(at, print), false);
         if (spare) best = bits_min(best, view->generation - spare->generation);
@@ -257,7 +255,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 
 static void clear_counters(struct window *w) {
     struct line_head *h = &((struct line_state *)w->state)->h;
-    h->landmarks = h->lost = h->taken = h->forgotten = h->compared = h->fresh = h->looked = 0;
+    h->landmarks = h->lost = h->taken = h->forgotten = h->compared = h->looked = 0;
     h->kept = SEEN_NEVER;
 }
 

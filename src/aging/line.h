@@ -50,7 +50,7 @@ struct line_head {
     uint64_t flood;            /* generation in which the last key was lost; 0: none */
     uint64_t taken;            /* records taken for lost keys */
     uint64_t compared;         /* entries that records called new were compared with */
-    uint64_t fresh, looked;    /* records called new; lines looked at behind the first */
+    uint64_t looked;           /* lines looked at behind the first */
     uint64_t start[LINE_RING]; /* clock at which a generation began */
 };
 
@@ -59,6 +59,7 @@ struct line_view {
     uint64_t generation;
     uint32_t live;  /* full generations that count */
     uint32_t since; /* generations since the epoch began */
+    uint32_t ends;  /* of generations in a map */
 };
 
 struct line_state;
@@ -93,8 +94,8 @@ static inline uint32_t line_room(uint32_t bits) { return LINE_PAYLOAD / bits; }
 static inline uint64_t line_home(const struct line_state *s, seen_digest d) {
     return bits_range(d.lo, s->lines);
 }
-static inline uint64_t line_print(const struct line_state *s, seen_digest d) {
-    return d.hi & (((uint64_t)1 << s->bits) - 1);
+static inline uint64_t line_print(seen_digest d, uint32_t bits) {
+    return d.hi & (((uint64_t)1 << bits) - 1);
 }
 static inline uint64_t line_next(const struct line_state *s, uint64_t at, uint64_t print) {
     return bits_range(bits_draw(at, print, 3), s->lines);
@@ -126,7 +127,7 @@ static inline uint64_t line_age(uint64_t map, uint64_t place) {
 
 /* -- kernels: test and add for records of one generation ---------------------------------- */
 
-line_observe_fn line_observe_portable, line_observe_avx2, line_observe_vbmi2;
+line_observe_fn *line_kernel_avx2(uint32_t bits), *line_kernel_vbmi2(uint32_t bits);
 
 /* Makes room when a key found none: drops the oldest generation (overload=shrink), at the clock of
  * the current record; false where it may not. */

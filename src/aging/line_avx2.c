@@ -29,4 +29,4 @@ ALWAYS_INLINE uint32_t entries_match(const uint64_t *line, uint64_t print, uint3
 
 #include "aging/line_kernel.h"
 
-LINE_KERNEL(line_observe_avx2)
+line_observe_fn *line_kernel_avx2(uint32_t bits) { return observe_width(bits); }

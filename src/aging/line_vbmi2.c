@@ -14,11 +14,6 @@ ALWAYS_INLINE vector entries_load(const uint64_t *line) {
     return _mm512_and_si512(_mm512_load_si512(line), payload);
 }
 
-ALWAYS_INLINE void entries_store(uint64_t *line, vector v, uint64_t word6, uint64_t word7) {
-    vector rest = _mm512_set_epi64((int64_t)word7, (int64_t)word6, 0, 0, 0, 0, 0, 0);
-    _mm512_store_si512(line, _mm512_or_si512(v, rest));
-}
-
 /* Entries `from` to `from`+15 in 32-bit lanes, compared. */
 ALWAYS_INLINE uint32_t match_narrow(vector line, uint64_t print, uint32_t f, int from) {
     vector lane = _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
@@ -53,7 +48,22 @@ ALWAYS_INLINE uint32_t entries_match(const uint64_t *line, uint64_t print, uint3
     return match_wide(v, print, f, 0) | match_wide(v, print, f, 8) << 8;
 }
 
-ALWAYS_INLINE vector entries_drop(vector v, uint32_t n) {
+/* -- entries of 16 bits are lanes --------------------------------------------------------- */
+
+ALWAYS_INLINE vector shift_lanes(vector v, uint32_t gone, uint32_t at) {
+    vector lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
+                                   15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+    vector from = _mm512_add_epi16(lane, _mm512_set1_epi16((short)gone));
+    __mmask32 behind = _cvtu32_mask32(~(uint32_t)0 << at);
+    from = _mm512_mask_add_epi16(from, behind, from, _mm512_set1_epi16(1));
+    from = _mm512_min_epu16(from, _mm512_set1_epi16(31)); /* which is 0 */
+    return _mm512_permutexvar_epi16(from, v);
+}
+
+/* -- entries of any width ----------------------------------------------------------------- */
+
+/* Without the lowest n bits. */
+ALWAYS_INLINE vector drop(vector v, uint32_t n) {
     vector last = _mm512_set1_epi64(7);
     vector from = _mm512_add_epi64(_mm512_srli_epi64(starts(), 6), _mm512_set1_epi64(n / 64));
     vector low = _mm512_permutexvar_epi64(_mm512_min_epu64(from, last), v);
@@ -62,7 +72,8 @@ ALWAYS_INLINE vector entries_drop(vector v, uint32_t n) {
     return _mm512_shrdv_epi64(low, high, _mm512_set1_epi64(n % 64));
 }
 
-ALWAYS_INLINE vector entries_cut(vector v, uint32_t at, uint32_t f) {
+/* Without the f bits from `at` on. */
+ALWAYS_INLINE vector cut(vector v, uint32_t at, uint32_t f) {
     vector into = _mm512_sub_epi64(_mm512_set1_epi64(at), starts());
     vector above =
         _mm512_sllv_epi64(_mm512_set1_epi64(-1), _mm512_max_epi64(into, _mm512_setzero_si512()));
@@ -71,14 +82,25 @@ ALWAYS_INLINE vector entries_cut(vector v, uint32_t at, uint32_t f) {
     return _mm512_ternarylogic_epi64(above, shifted, v, 0xca); /* above ? shifted : v */
 }
 
-ALWAYS_INLINE vector entries_put(vector v, uint32_t at, uint64_t print) {
-    vector into = _mm512_sub_epi64(_mm512_set1_epi64(at), starts());
+ALWAYS_INLINE vector entries_shift(const uint64_t *line, uint32_t gone, uint32_t at, uint32_t f) {
+    vector v = entries_load(line);
+    return f == 16 ? shift_lanes(v, gone, at) : cut(drop(v, gone * f), at * f, f);
+}
+
+ALWAYS_INLINE vector entries_put(vector v, uint32_t at, uint64_t print, uint32_t f) {
     vector value = _mm512_set1_epi64((int64_t)print);
+    if (f == 16) return _mm512_mask_set1_epi16(v, _cvtu32_mask32((uint32_t)1 << at), (short)print);
+    vector into = _mm512_sub_epi64(_mm512_set1_epi64(at * f), starts());
     vector low = _mm512_sllv_epi64(value, into);
     vector high = _mm512_srlv_epi64(value, _mm512_sub_epi64(_mm512_setzero_si512(), into));
     return _mm512_ternarylogic_epi64(v, low, high, 0xfe); /* all or-ed */
 }
 
+ALWAYS_INLINE void entries_store(uint64_t *line, vector v, uint64_t word6, uint64_t word7) {
+    v = _mm512_mask_or_epi64(v, 1 << 6, v, _mm512_set1_epi64((int64_t)word6));
+    _mm512_store_si512(line, _mm512_mask_set1_epi64(v, 1 << 7, (int64_t)word7));
+}
+
 #include "aging/line_kernel.h"
 
-LINE_KERNEL(line_observe_vbmi2)
+line_observe_fn *line_kernel_vbmi2(uint32_t bits) { return observe_width(bits); }
