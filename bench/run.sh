@@ -2,8 +2,12 @@
 # All benchmarks, each a ratio within one run: `make bench`.
 set -eu
 build=${1:-build}
-ninja -C "$build" --quiet bench-blocked
+ninja -C "$build" --quiet bench-blocked bench-sliding bench-spaces
 echo "== blocked: test-and-add of digests in batches"
 "$build/bench-blocked"
+echo "== sliding: exact windows, 25 % duplicates, in batches"
+"$build/bench-sliding"
+echo "== spaces: one for all hash functions against one for each"
+"$build/bench-spaces"
 echo "== seen: lines of 64 bytes, 25 % duplicates"
 bench/lines.py "$build/seen"

@@ -56,7 +56,7 @@ static void show_progress(struct run *r) {
 
 static void warn_when_full(struct run *r) {
     struct seen_stats s;
-    if (r->warned_full || r->settings.source.quiet) return;
+    if (r->warned_full || r->settings.source.quiet || r->settings.confirmed) return;
     seen_stats(r->detector, &s);
     if (seen_plan_of(r->detector)->spec.window == SEEN_DECAYING) return; /* it forgets instead */
     if (s.capacity == 0 || s.stored < s.capacity ||
@@ -116,6 +116,7 @@ static void start(struct run *r) {
     r->judge.zone = s->zone;
     if (s->asked.landmark_on) r->judge.pattern = &s->asked.pattern;
     sink_init(&r->sink, STDOUT_FILENO, s->mode, s->source.table ? s->source.delimiter : '\0');
+    r->sink.confirmed = s->confirmed;
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
 }
@@ -123,7 +124,8 @@ static void start(struct run *r) {
 static void report_losses(const struct run *r) {
     struct seen_stats s;
     seen_stats(r->detector, &s);
-    if (r->settings.source.quiet || r->settings.mode == SINK_TAG || s.expected_false < 0.5) return;
+    bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
+    if (r->settings.source.quiet || kept || s.expected_false < 0.5) return;
     warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju)",
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
 }
@@ -148,7 +150,8 @@ static int finish(struct run *r) {
     if (r->sink.error || r->reader.failed) return EXIT_TROUBLE;
     report_unreadable(r);
     if (r->settings.source.strict && unreadable(r)) return EXIT_TROUBLE;
-    return r->settings.exit_code && s.duplicates ? EXIT_FOUND : EXIT_FINE;
+    uint64_t found = r->settings.confirmed ? s.confirmed : s.duplicates;
+    return r->settings.exit_code && found ? EXIT_FOUND : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

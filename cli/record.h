@@ -23,7 +23,7 @@
 
 enum { BATCH = 512 };     /* records judged together */
 enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given to `split` */
-enum { UNREADABLE = 2 };  /* a third verdict, beside SEEN_NEW and SEEN_DUPLICATE */
+enum { UNREADABLE = 3 };  /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
 enum { NO_SLOT = -1 };
 
 struct slice {

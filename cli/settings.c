@@ -4,14 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DUPLICATES = 1, TAG, STATS, EXIT_CODE, HELP, VERSION };
+enum { DUPLICATES = 1, CONFIRMED, TAG, STATS, EXIT_CODE, HELP, VERSION };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
     SOURCE_ROWS,
     {"Output (default: records not seen before)", 0, NULL, NULL, 0},
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
-    {"tag", 0, NULL, "all, with new, dup or - in front (tables: last)", TAG},
+    {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
+    {"tag", 0, NULL, "all, with new, dup, sure or - in front (tables: last)", TAG},
     {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},
     SOURCE_QUIET_ROW,
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
@@ -48,6 +49,7 @@ static void take(struct settings *s, int id, const char *value) {
     if (asked_take(&s->asked, id, value)) return;
     switch (id) {
     case DUPLICATES: set_mode(s, SINK_DUPLICATES); break;
+    case CONFIRMED: s->confirmed = true; break;
     case TAG: set_mode(s, SINK_TAG); break;
     case STATS: s->report = report_of(value); break;
     case EXIT_CODE: s->exit_code = true; break;
@@ -65,6 +67,9 @@ bool settings_read(struct settings *s, int argc, char **argv) {
     }
     source_files(&s->source, &a);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
+    if (s->confirmed && s->mode == SINK_TAG) die("--confirmed and --tag exclude each other");
+    if (s->confirmed && !s->plan.spec.cache)
+        die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
     asked_compile(&s->asked);
     return true;
 }

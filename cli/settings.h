@@ -13,6 +13,7 @@ struct settings {
     struct seen_plan plan;
     enum zone_window zone; /* days or weeks whose boundaries are found here */
     bool exit_code;
+    bool confirmed; /* only confirmed duplicates are dropped, or shown */
     enum sink_mode mode;
     enum report report;
 };

@@ -14,7 +14,8 @@
 
 enum { CAP = 128 << 10, DIRECT = 64 << 10 };
 
-static const char *const verdict_names[] = {[SEEN_NEW] = "new", [SEEN_DUPLICATE] = "dup", "-"};
+static const char *const verdict_names[] = {
+    [SEEN_NEW] = "new", [SEEN_DUPLICATE] = "dup", [SEEN_CONFIRMED] = "sure", [UNREADABLE] = "-"};
 
 void sink_init(struct sink *s, int fd, enum sink_mode mode, char column) {
     *s = (struct sink){
@@ -107,17 +108,21 @@ static void put_run(struct sink *s, const struct batch *b, size_t i, size_t j) {
     s->unended = end[-1] != '\n';
 }
 
+static bool dropped(const struct sink *s, uint8_t verdict) {
+    return verdict == SEEN_CONFIRMED || (verdict == SEEN_DUPLICATE && !s->confirmed);
+}
+
 static void put_duplicates(struct sink *s, const struct batch *b) {
     for (size_t i = 0, j; i < b->n; i = j + 1) {
-        while (i < b->n && b->verdict[i] != SEEN_DUPLICATE) i++;
-        for (j = i; j < b->n && b->verdict[j] == SEEN_DUPLICATE;) j++;
+        while (i < b->n && !dropped(s, b->verdict[i])) i++;
+        for (j = i; j < b->n && dropped(s, b->verdict[j]);) j++;
         if (i < j) put_run(s, b, i, j);
     }
 }
 
 static void put_unique(struct sink *s, const struct batch *b) {
     for (size_t i = 0, j; i < b->n; i = j + 1) {
-        for (j = i; j < b->n && b->verdict[j] != SEEN_DUPLICATE;) j++;
+        for (j = i; j < b->n && !dropped(s, b->verdict[j]);) j++;
         if (i < j) put_run(s, b, i, j);
     }
 }

@@ -10,6 +10,7 @@ struct sink {
     int fd;
     enum sink_mode mode;
     char column; /* SINK_TAG: the verdict is a last column behind this byte; 0: a first TAB field */
+    bool confirmed;      /* only confirmed duplicates count as such; false to begin with */
     bool unended;        /* the last record written had no newline */
     const char *heading; /* SINK_TAG: of that column; "seen" to begin with */
     int error;           /* errno of the write that failed: from then on nothing is written */

@@ -62,7 +62,7 @@ static void window_text(const struct seen_spec *spec, const struct run_counts *c
 
 /* -- for people --------------------------------------------------------------------------- */
 
-static void print_counts(const struct seen_stats *s, const struct run_counts *c) {
+static void print_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     char note[128];
     uint64_t records = s->records + c->unreadable;
     snprintf(note, sizeof note, "in %.1f s, %s a second", c->seconds,
@@ -72,8 +72,14 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c)
     row("unique", number_grouped(s->unique).text, note);
     snprintf(note, sizeof note, "%.2f %%", percent(s->duplicates, records));
     row("duplicates", number_grouped(s->duplicates).text, note);
-    snprintf(note, sizeof note, "expected among the duplicates; 95 %%: %s to %s",
-             number_grouped(s->false_lo).text, number_grouped(s->false_hi).text);
+    if (confirms) {
+        snprintf(note, sizeof note, "%.2f %% of the duplicates, none of them false",
+                 percent(s->confirmed, s->duplicates));
+        row("confirmed", number_grouped(s->confirmed).text, note);
+    }
+    snprintf(note, sizeof note, "expected among the %s; 95 %%: %s to %s",
+             confirms ? "others" : "duplicates", number_grouped(s->false_lo).text,
+             number_grouped(s->false_hi).text);
     row("false duplicates", expected(s->expected_false).text, note);
     row("unparseable", number_grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
     uint64_t most = c->late_most > s->late_most ? c->late_most : s->late_most;
@@ -101,6 +107,7 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->forgotten)
         row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
     if (s->saturated) row("saturated", number_grouped(s->saturated).text, "counters, at their top");
+    if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted anew");
 }
 
 void stats_print_text(const seen_detector *d, const struct run_counts *c) {
@@ -110,7 +117,7 @@ void stats_print_text(const seen_detector *d, const struct run_counts *c) {
     seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
     message_transient(NULL);
     fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
-    print_counts(&s, c);
+    print_counts(&s, c, seen_plan_of(d)->spec.cache);
     print_state(d, &s, c);
 }
 
@@ -145,11 +152,12 @@ static void json_real(const char *name, double value) {
         fprintf(stderr, "\"%s\":null,", name);
 }
 
-static void json_counts(const struct seen_stats *s, const struct run_counts *c) {
+static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     uint64_t records = s->records + c->unreadable;
     json_count("records", records);
     json_count("unique", s->unique);
     json_count("duplicates", s->duplicates);
+    if (confirms) json_count("confirmed", s->confirmed);
     json_real("expected_false_duplicates", s->expected_false);
     fprintf(stderr, "\"expected_false_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->false_lo,
             s->false_hi);
@@ -188,6 +196,7 @@ static void json_state(const seen_detector *d, const struct seen_stats *s,
     json_count("landmarks", s->landmarks);
     json_count("forgotten", s->forgotten);
     json_count("saturated", s->saturated);
+    json_count("rebuilt", s->rebuilt);
 }
 
 void stats_print_json(const seen_detector *d, const struct run_counts *c) {
@@ -197,7 +206,7 @@ void stats_print_json(const seen_detector *d, const struct run_counts *c) {
     seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
     message_transient(NULL);
     fputc('{', stderr);
-    json_counts(&s, c);
+    json_counts(&s, c, seen_plan_of(d)->spec.cache);
     json_state(d, &s, c);
     json_text("spec", spec);
     fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));

@@ -50,9 +50,12 @@ typedef struct {
 } seen_digest;              /* 128 bits that stand for a key */
 typedef uint64_t seen_time; /* microseconds since the Unix epoch; above 2^60 it is taken as 2^60 */
 
+/* Verdicts: any but SEEN_NEW is a duplicate. */
 #define SEEN_NEW       0
 #define SEEN_DUPLICATE 1
-#define SEEN_NEVER     UINT64_MAX /* the age of a key that is not in the window */
+#define SEEN_CONFIRMED 2 /* with cache= only: a duplicate for certain */
+
+#define SEEN_NEVER UINT64_MAX /* the age of a key that is not in the window */
 
 enum seen_code {
     SEEN_OK = 0,
@@ -76,7 +79,8 @@ struct seen_error {
 seen_digest seen_hash(const void *key, size_t len, uint64_t seed);
 
 /* The digest of a key under the detector's own hash= and seed.  Fails (SEEN_EINVAL) where hash=int
- * is given something that is no integer below 2^128, or hash=raw more than 16 bytes. */
+ * is given something that is no integer below 2^128, or hash=raw more than 16 bytes, and where
+ * either takes more than the bits= of a plan that has them (bitvector, substrings). */
 int seen_key(const seen_detector *, const void *key, size_t len, seen_digest *out,
              struct seen_error *);
 
@@ -109,6 +113,7 @@ struct seen_spec {
     uint32_t refresh, overload, hash, decrement, by, vla;
     uint64_t seed;
     uint64_t shards;
+    uint64_t cache;                    /* keys called duplicates to keep exactly */
     uint64_t k;                        /* probes a key */
     uint64_t lines;                    /* 64-byte lines a shard */
     uint64_t width;                    /* bits of a counter */
@@ -118,7 +123,7 @@ struct seen_spec {
     uint64_t p;                        /* cells decremented a record */
     uint64_t gaps;                     /* most records between a key and its repeat, expected */
     uint64_t lambda, signature, moves; /* timed-cuckoo: cells a table, bits, moves a record */
-    uint64_t bits, substring;          /* of a key; of its substrings */
+    uint64_t bits, substring;          /* of a key (of its digest, if hashed); of its substrings */
     uint64_t generations;              /* that an age-partitioned window spans */
 };
 
@@ -163,7 +168,9 @@ enum seen_trait {
     SEEN_MERGEABLE = 8,   /* seen_merge works */
     SEEN_GROWS = 16,      /* allocates as it fills; `bytes` is then what `capacity` keys take */
     SEEN_ANY_DIGEST = 32, /* works on digests that are not uniform: hash=int, hash=raw */
-    SEEN_BY_NAME = 64     /* for special wishes: chosen only where filter= names it */
+    SEEN_BY_NAME = 64,    /* for special wishes: chosen only where filter= names it */
+    SEEN_NO_AGES = 128    /* knows who is in the window, not since when: seen_last_seen gives the
+                             youngest age possible, so any `within` of seen_query finds all */
 };
 
 struct seen_plan {
@@ -206,7 +213,8 @@ void seen_free(seen_detector *); /* NULL is fine */
 
 /* Test and add n digests in order: a duplicate inside one batch is found.  `time` is needed by time
  * windows only and may be NULL otherwise; a time below the last one is taken as the last, and
- * counted as late.  Writes n verdicts. */
+ * counted as late.  Writes n verdicts.  Of digests with more than the bits= of a plan that has them
+ * the low bits= bits count: they are taken modulo 2^bits. */
 void seen_observe(seen_detector *, size_t n, const seen_digest *, const seen_time *time,
                   uint8_t *verdict);
 
@@ -218,7 +226,8 @@ void seen_query(const seen_detector *, size_t n, const seen_digest *, seen_time 
 
 /* How long ago each was last seen, in records (1 = the record before) or microseconds; SEEN_NEVER
  * if it is not in the window.  Structures that keep generations give the youngest age possible;
- * the true one is less than a generation older (age-partitioned: or more). */
+ * the true one is less than a generation older (age-partitioned: or more).  Where ages are unknown
+ * (trait SEEN_NO_AGES) it is 1 record or 0 microseconds. */
 void seen_last_seen(const seen_detector *, size_t n, const seen_digest *, seen_time now,
                     uint64_t *age);
 
@@ -238,6 +247,7 @@ int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error
 
 struct seen_stats {
     uint64_t records, unique, duplicates;
+    uint64_t confirmed;    /* of the duplicates, with cache=: none of them is false */
     uint64_t stored;       /* keys in the window now; refreshed keys may count once a generation */
     uint64_t capacity;     /* as planned; beyond it fp rises above fp_full */
     double fp_now;         /* false-positive rate of the next record */
@@ -250,6 +260,7 @@ struct seen_stats {
     uint64_t forgotten;          /* keys dropped inside the window because memory was short */
     uint64_t saturated; /* counters that reached their top, and then count no more; keys that
                            found no place, and made others count as seen (timed-cuckoo) */
+    uint64_t rebuilt;   /* counters set free again, counted anew (sliding, counting) */
     uint64_t listed;    /* keys kept beside the table, for want of a place in it */
     uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
                        structure knows; else SEEN_NEVER */

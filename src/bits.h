@@ -46,6 +46,28 @@ static inline uint64_t bits_select(uint64_t x, uint64_t k) {
 #endif
 }
 
+/* Fields of up to 56 bits anywhere in a table; eight bytes are touched, so it needs a tail. */
+static inline uint64_t bits_field(const unsigned char *table, uint64_t bit, uint32_t bits) {
+    uint64_t word;
+    memcpy(&word, table + bit / 8, 8);
+    return word >> bit % 8 & (((uint64_t)1 << bits) - 1);
+}
+
+static inline void bits_field_set(unsigned char *table, uint64_t bit, uint32_t bits,
+                                  uint64_t value) {
+    uint64_t word, mask = ((uint64_t)1 << bits) - 1;
+    memcpy(&word, table + bit / 8, 8);
+    word = (word & ~(mask << bit % 8)) | value << bit % 8;
+    memcpy(table + bit / 8, &word, 8);
+}
+
+/* How many bits are 1; the same code on every machine. */
+static inline uint32_t bits_popcount(uint64_t x) {
+    x -= x >> 1 & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+    return (uint32_t)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+}
+
 /* How many of n bytes, each 0 or 1, are 1. */
 static inline size_t bits_count(const uint8_t *bytes, size_t n) {
     size_t i = 0, sum = 0;

@@ -1,11 +1,12 @@
 /* detector.c - the running thing: one block that holds the plan, the counters and the shards.
  *
- *     | struct seen_detector | window[S] | state of shard 0 | state of shard 1 | … |
+ *     | struct seen_detector | window[S] | state of shard 0 | state of shard 1 | … | cache |
  */
 #include "detector.h"
 
 #include "alloc.h"
 #include "bits.h"
+#include "confirm.h"
 #include "cpu.h"
 #include "error.h"
 #include "hash.h"
@@ -14,6 +15,7 @@
 #include "spec/options.h"
 #include "spec/units.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -24,7 +26,13 @@ static uint64_t head_bytes(const struct seen_plan *plan) {
 
 uint64_t detector_bytes(const struct seen_plan *plan, const struct window_ops *ops,
                         const struct filter_ops *filter) {
-    return head_bytes(plan) + plan->spec.shards * ops->size(plan, filter);
+    return head_bytes(plan) + plan->spec.shards * ops->size(plan, filter) +
+           confirm_bytes(plan->spec.cache);
+}
+
+uint64_t detector_fixed(const struct seen_spec *spec, uint64_t state) {
+    return sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + state) +
+           confirm_bytes(spec->cache);
 }
 
 /* -- life
@@ -76,6 +84,7 @@ int seen_new(seen_detector **out, const struct seen_plan *asked, const struct se
     d->alloc = *alloc;
     d->bytes = bytes;
     init_shards(d, &c);
+    if (plan.spec.cache) confirm_init(d);
     *out = d;
     return 0;
 }
@@ -90,9 +99,33 @@ void seen_free(seen_detector *d) {
 const struct seen_plan *seen_plan_of(const seen_detector *d) { return &d->plan; }
 uint64_t seen_seed(const seen_detector *d) { return d->plan.spec.seed; }
 
+static uint32_t bits_of(seen_digest d) {
+    return d.hi   ? 128 - (uint32_t)__builtin_clzll(d.hi)
+           : d.lo ? 64 - (uint32_t)__builtin_clzll(d.lo)
+                  : 0;
+}
+
+/* Keys that are taken as they are have to be as short as the plan says. */
+static int check_bits(const struct seen_spec *spec, const void *key, size_t len, seen_digest d,
+                      struct seen_error *e) {
+    uint32_t bits = bits_of(d);
+    if (spec->hash < SEEN_INT || !options_has(spec, OPTION_BITS) || bits <= spec->bits) return 0;
+    char text[48];
+    if (spec->hash == SEEN_INT)
+        snprintf(text, sizeof text, "key %.*s", (int)bits_min(len, 39), (const char *)key);
+    else
+        snprintf(text, sizeof text, "a key of %zu bytes", len);
+    return error_set(e, SEEN_EINVAL, 1,
+                     "%s takes %u bits, and the plan says bits=%llu; ask for more bits=, or use "
+                     "filter=exact",
+                     text, bits, (unsigned long long)spec->bits);
+}
+
 int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *out,
              struct seen_error *e) {
-    return hash_key(d->plan.spec.hash, d->plan.spec.seed, key, len, out, e);
+    const struct seen_spec *spec = &d->plan.spec;
+    int bad = hash_key(spec->hash, spec->seed, key, len, out, e);
+    return bad ? bad : check_bits(spec, key, len, *out, e);
 }
 
 /* -- work
@@ -158,6 +191,7 @@ void seen_observe(seen_detector *d, size_t n, const seen_digest *digest, const s
             observe_shards(d, batch, digest, at, verdict);
         d->counters.records += batch;
         d->counters.duplicates += bits_count(verdict, batch);
+        if (d->plan.spec.cache) confirm_observe(d, batch, digest, at, verdict);
         n -= batch;
         digest += batch;
         verdict += batch;
@@ -192,6 +226,7 @@ void seen_query(const seen_detector *d, size_t n, const seen_digest *digest, see
         seen_last_seen(d, batch, digest + i, now, age);
         for (size_t j = 0; j < batch; j++) verdict[i + j] = age[j] <= within;
     }
+    if (d->plan.spec.cache) confirm_query(d, n, digest, detector_now(d, now), within, verdict);
 }
 
 /* -- windows, by hand
@@ -200,12 +235,14 @@ void seen_query(const seen_detector *d, size_t n, const seen_digest *digest, see
 void seen_landmark(seen_detector *d) {
     uint64_t at = detector_now(d, 0);
     for (uint64_t i = 0; i < d->plan.spec.shards; i++) d->shard[i].ops->landmark(&d->shard[i], at);
+    if (d->plan.spec.cache) confirm_landmark(d);
 }
 
 void seen_clear(seen_detector *d) {
     seen_landmark(d);
     for (uint64_t i = 0; i < d->plan.spec.shards; i++)
         d->shard[i].ops->clear_counters(&d->shard[i]);
+    if (d->plan.spec.cache) confirm_clear_counters(d);
     d->counters = (struct detector_counters){.tick = d->counters.tick, .last = d->counters.last};
 }
 
@@ -218,6 +255,7 @@ int seen_forget(seen_detector *d, size_t n, const seen_digest *digest, struct se
         struct window *w = &d->shard[shard_of(d, digest[i])];
         w->ops->forget(w, 1, digest + i, at);
     }
+    if (d->plan.spec.cache) confirm_forget(d, n, digest);
     return 0;
 }
 
@@ -241,6 +279,7 @@ int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error
     into->counters.last = bits_max(into->counters.last, from->counters.last);
     for (uint64_t i = 0; i < into->plan.spec.shards; i++)
         into->shard[i].ops->merge(&into->shard[i], at, &from->shard[i], from_at);
+    if (into->plan.spec.cache) confirm_merge(into, at, from, from_at);
     into->counters.records += from->counters.records;
     into->counters.duplicates += from->counters.duplicates;
     into->counters.late += from->counters.late;
@@ -261,6 +300,7 @@ void seen_stats(const seen_detector *d, struct seen_stats *out) {
         .last = c->last,
         .kept = SEEN_NEVER,
     };
+    if (d->plan.spec.cache) out->confirmed = confirm_count(d);
     uint64_t at = detector_now(d, 0);
     for (uint64_t i = 0; i < d->plan.spec.shards; i++)
         d->shard[i].ops->stats(&d->shard[i], at, out);

@@ -34,6 +34,8 @@ struct window_ops {
     /* Ages in the clock's unit, were each the record at `at`; SEEN_NEVER outside the window. */
     void (*find)(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);
     void (*landmark)(struct window *, uint64_t at);
+    /* Where the landmark window around `at` begins; needed by those only. */
+    uint64_t (*since)(const struct window *, uint64_t at);
     size_t (*forget)(struct window *, size_t n, const seen_digest *, uint64_t at);
     void (*merge)(struct window *into, uint64_t into_at, const struct window *from,
                   uint64_t from_at);
@@ -61,7 +63,8 @@ struct seen_detector {
     struct seen_allocator alloc;
     size_t bytes; /* of this block */
     struct detector_counters counters;
-    struct window shard[]; /* plan.spec.shards of them; their states follow in the same block */
+    struct window shard[]; /* plan.spec.shards of them; in the same block their states follow, and
+                              the cache of confirm.h */
 };
 
 /* Bytes of the whole block under a resolved plan. */
@@ -70,6 +73,8 @@ uint64_t detector_bytes(const struct seen_plan *, const struct window_ops *,
 
 #define DETECTOR_SHARD_DRAW                                                                        \
     64 /* of bits_draw; one that no probe uses: else that probe would see one shard's share */
+/* The same, or a few bytes more, of shards of `state` bytes each. */
+uint64_t detector_fixed(const struct seen_spec *, uint64_t state);
 
 /* Clock of the record to come. */
 uint64_t detector_now(const seen_detector *, seen_time now);

@@ -5,16 +5,17 @@
 #include <string.h>
 
 extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact;
-extern const struct filter_ops filter_counting;
+extern const struct filter_ops filter_counting, filter_substrings, filter_bitvector;
 extern const struct window_ops window_landmark, window_jumping;
 extern const struct window_ops aging_sliding_exact, aging_timing, aging_timed_cuckoo;
-extern const struct window_ops aging_age_partitioned, aging_line;
+extern const struct window_ops aging_age_partitioned, aging_counting, aging_line;
 extern const struct window_ops aging_stable, aging_lru, aging_clock, aging_fp_lru;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
 static const struct filter_ops *const filters[] = {
-    &filter_bloom, &filter_partitioned, &filter_blocked, &filter_exact, &filter_counting};
+    &filter_bloom,    &filter_partitioned, &filter_blocked,  &filter_exact,
+    &filter_counting, &filter_substrings,  &filter_bitvector};
 
 /* Windows over any filter (no name), and structures that age by themselves. */
 static const struct {
@@ -30,6 +31,7 @@ static const struct {
     {SEEN_DECAYING, &aging_stable, "stable"},
     {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
     {SEEN_SLIDING, &aging_age_partitioned, "age-partitioned"},
+    {SEEN_SLIDING, &aging_counting, "counting"},
     {SEEN_DECAYING, &aging_lru, "lru"},
     {SEEN_DECAYING, &aging_clock, "clock"},
     {SEEN_DECAYING, &aging_fp_lru, "fp-lru"},

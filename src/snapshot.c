@@ -1,7 +1,8 @@
 /* snapshot.c - a detector as bytes: one format for library, command line and servers.
  *
  *     "SEEN" | version u32 | spec length u32 | blob length u32 | spec text | counters
- *            | checksum of all that u64 | blob | each shard's window | checksum of all the rest u64
+ *            | checksum of all that u64 | blob | each shard's window | cache, if there is one
+ *            | checksum of all the rest u64
  *
  * Little-endian throughout (doc/snapshot.md).  The spec is the resolved one, so that whoever loads
  * it builds the very same geometry, whatever his planner has learnt since.
@@ -9,6 +10,7 @@
  * Loading believes nothing: the header is checksummed before it is parsed, the spec is planned like
  * any other, memory is bounded by the caller's limit, and every structure checks its own part. */
 #include "bits.h"
+#include "confirm.h"
 #include "detector.h"
 #include "error.h"
 #include "hash.h"
@@ -80,6 +82,7 @@ static int write_all(struct stream *s, const seen_detector *d, const void *blob,
     if (blob_len && sum_write(s, blob, blob_len)) return -1;
     for (uint64_t i = 0; i < d->plan.spec.shards; i++)
         if (d->shard[i].ops->save(&d->shard[i], w)) return -1;
+    if (d->plan.spec.cache && confirm_save(d, w)) return -1;
     return write_sum(s);
 }
 
@@ -162,7 +165,8 @@ static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t bl
         w->ops->stats(w, detector_now(d, 0), &grown);
         limit -= bits_min(limit, grown.bytes);
     }
-    return check_sum(s, "table", e);
+    int bad = d->plan.spec.cache ? confirm_load(d, r, e) : 0;
+    return bad ? bad : check_sum(s, "table", e);
 }
 
 int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_reader reader,

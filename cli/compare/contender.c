@@ -21,9 +21,12 @@ void contender_count(struct contender *c, const struct batch *b, const struct tw
     for (size_t i = 0; i < b->n; i++) {
         if (!c->twin->read[i]) continue;
         enum truth truth = twin_truth(&c->plan, c->twin->age[i]);
-        bool duplicate = c->verdict[i] == SEEN_DUPLICATE, missed = !duplicate;
+        bool missed = c->verdict[i] == SEEN_NEW, duplicate = !missed;
         c->truths[truth]++;
-        if (truth == TRUTH_NEW) c->fp += duplicate;
+        bool confirmed = c->verdict[i] == SEEN_CONFIRMED;
+        c->confirmed += confirmed;
+        c->duplicates += duplicate;
+        if (truth == TRUTH_NEW) c->fp += duplicate, c->confirmed_fp += confirmed;
         if (truth != TRUTH_DUPLICATE) continue;
         c->fn += missed;
         unsigned d = decade(ever->age[i]);

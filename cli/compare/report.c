@@ -105,9 +105,20 @@ static void put_answer(const struct comparison *all) {
     put_errors(all, i);
 }
 
+static void put_confirmed(const struct contender *c, size_t i) {
+    uint64_t others = c->duplicates - c->confirmed;
+    printf("#%zu: confirmed %s of %s duplicates (%.3g %%), ", i + 1,
+           number_grouped(c->confirmed).text, number_grouped(c->duplicates).text,
+           c->duplicates ? 100.0 * (double)c->confirmed / (double)c->duplicates : 0);
+    printf("%s of them wrongly; ", number_grouped(c->confirmed_fp).text);
+    printf("of the other %s, %s are wrong\n", number_grouped(others).text,
+           number_grouped(c->fp - c->confirmed_fp).text);
+}
+
 static void put_notes(const struct comparison *all) {
     for (size_t i = 0; i < all->n; i++) {
         const struct contender *c = &all->contender[i];
+        if (c->plan.spec.cache) put_confirmed(c, i);
         if (c->truths[TRUTH_EITHER])
             printf("#%zu: %s records lay in its slack, where either answer is right\n", i + 1,
                    number_grouped(c->truths[TRUTH_EITHER]).text);
@@ -167,6 +178,9 @@ static void json_contender(const struct comparison *all, const struct contender 
     json_rate("fp", c->fp, c->truths[TRUTH_NEW]);
     printf("\"fp_expected\": %.9g, \"fp_full\": %.9g, \"fp_mean\": %.9g, ", contender_expected(c),
            c->plan.fp_full, c->plan.fp_mean);
+    if (c->plan.spec.cache)
+        printf("\"confirmed\": %" PRIu64 ", \"confirmed_fp\": %" PRIu64 ", ", c->confirmed,
+               c->confirmed_fp);
     json_rate("fn", c->fn, c->truths[TRUTH_DUPLICATE]);
     printf("\"fn_planned\": %.9g, \"slack\": %.9g, \"bytes\": %" PRIu64 ", \"forgotten\": %" PRIu64
            ", \"ns\": %.4g, ",
@@ -202,7 +216,7 @@ static void csv_rate(uint64_t x, uint64_t n) {
 void report_csv(const struct comparison *all) {
     unsigned decades = decades_of(all);
     printf("spec,new,duplicates,either,fp,fp_rate,fp_low,fp_high,fp_expected,fp_full,"
-           "fn,fn_rate,fn_low,fn_high,fn_planned,bytes,forgotten,ns");
+           "fn,fn_rate,fn_low,fn_high,fn_planned,confirmed,confirmed_fp,bytes,forgotten,ns");
     for (unsigned d = 0; d < decades; d++) printf(",gap_1e%u_duplicates,gap_1e%u_fn", d, d);
     putchar('\n');
     for (size_t i = 0; i < all->n; i++) {
@@ -213,7 +227,8 @@ void report_csv(const struct comparison *all) {
         csv_rate(c->fp, c->truths[TRUTH_NEW]);
         printf(",%.9g,%.9g", contender_expected(c), c->plan.fp_full);
         csv_rate(c->fn, c->truths[TRUTH_DUPLICATE]);
-        printf(",%.9g,%" PRIu64 ",%" PRIu64 ",%.4g", c->plan.fn, bytes_of(c), forgotten_by(c),
+        printf(",%.9g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.4g", c->plan.fn,
+               c->confirmed, c->confirmed_fp, bytes_of(c), forgotten_by(c),
                nanoseconds(c, all->records));
         for (unsigned d = 0; d < decades; d++)
             printf(",%" PRIu64 ",%" PRIu64, c->gap[d].duplicates, c->gap[d].missed);

@@ -84,7 +84,7 @@ void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint
         if (landmarks && j->landmark[m]) seen_landmark(t->detector);
         seen_last_seen(t->detector, 1, &j->digest[m], j->timed ? j->time[m] : 0, &t->age[i]);
         t->read[i] = true;
-        advance(t, m, t->shared || verdict[i] != SEEN_DUPLICATE);
+        advance(t, m, t->shared || verdict[i] == SEEN_NEW);
     }
 }
 

@@ -77,7 +77,7 @@ uint64_t pace_step(struct pace *p, size_t m) {
     if (judge_landmarks(j) && j->landmark[m]) seen_landmark(p->detector);
     seen_observe(p->detector, 1, &same, j->timed ? &j->time[m] : NULL, &verdict);
     p->records++;
-    if (verdict == SEEN_DUPLICATE) return 0;
+    if (verdict != SEEN_NEW) return 0;
     uint64_t before = p->from, ended = p->records > 1;
     p->from = p->timed ? j->time[m] : p->records;
     if (ended && j->timed) {

@@ -66,8 +66,7 @@ static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
 
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
-    uint64_t each = sizeof(struct window) + STATE_BYTES;
-    return age_plan(plan, sizeof(struct seen_detector) + 64 + plan->spec.shards * each, e);
+    return age_plan(plan, detector_fixed(&plan->spec, STATE_BYTES), e);
 }
 
 /* -- slices ------------------------------------------------------------------------------- */
@@ -363,8 +362,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->ring.begun = s->pieces.fresh = 0;
-    s->pieces.expected = 0;
+    s->ring.begun = 0;
+    pieces_clear(&s->pieces);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */

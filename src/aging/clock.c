@@ -17,7 +17,7 @@
  * Cost       about four cache lines a record.  The hand passes each slot it wipes once for the
  *            duplicate that marked it, and at most CHANCES of them in a row, then takes the next.
  */
-#include "aging/buffer.h"
+#include "aging/recent.h"
 #include "error.h"
 
 #define SLOT    25
@@ -30,7 +30,7 @@ enum flag { PLAIN, CAME_BACK, VACANT };
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     plan->touches = TOUCHES;
-    return buffer_plan(plan, SLOT, e);
+    return recent_plan(plan, SLOT, e);
 }
 
 /* -- work --------------------------------------------------------------------------------- */
@@ -80,7 +80,7 @@ static void vacate(struct buffer *b, uint32_t i) { ((uint8_t *)buffer_beside(b))
 
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     (void)at;
-    return buffer_forget(w, n, d, vacate);
+    return recent_forget(w, n, d, vacate);
 }
 
 /* -- snapshot: flags and digests in their places; chains are laid anew -------------------- */
@@ -92,15 +92,15 @@ struct saved {
 static int save(const struct window *w, struct seen_writer out) {
     struct buffer *b = w->state;
     const uint8_t *flag = buffer_beside(b);
-    struct buffer_chunk chunk = {.out = out};
+    struct recent_chunk chunk = {.out = out};
     struct saved saved = {b->used, b->own[HAND], b->landmarks};
     if (out.write(out.ctx, &saved, sizeof saved)) return -1;
     if (b->used && out.write(out.ctx, flag, b->used)) return -1;
     for (uint64_t i = 0; i < b->used; i++) {
         seen_digest none = {0, 0}, d = {b->slot[i].lo, b->slot[i].hi};
-        if (buffer_save_key(&chunk, flag[i] == VACANT ? none : d)) return -1;
+        if (recent_save_key(&chunk, flag[i] == VACANT ? none : d)) return -1;
     }
-    return buffer_save_rest(&chunk);
+    return recent_save_rest(&chunk);
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
@@ -121,7 +121,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     b->landmarks = saved.landmarks;
     for (uint64_t i = 0; i < saved.used; i++) {
         if (flag[i] > VACANT) return error_set(e, SEEN_EFORMAT, 0, "the snapshot holds a bad flag");
-        int bad = buffer_load_slot(b, flag[i] == VACANT, in, e);
+        int bad = recent_load_slot(b, flag[i] == VACANT, in, e);
         if (bad) return bad;
     }
     return 0;
@@ -130,15 +130,15 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_clock = {
     .name = "decaying",
     .plan = plan,
-    .size = buffer_size,
-    .init = buffer_init,
-    .destroy = buffer_destroy,
+    .size = recent_size,
+    .init = recent_init,
+    .destroy = recent_destroy,
     .observe = observe,
-    .find = buffer_ages,
-    .landmark = buffer_landmark,
+    .find = recent_ages,
+    .landmark = recent_landmark,
     .forget = forget,
-    .stats = buffer_stats,
-    .clear_counters = buffer_clear_counters,
+    .stats = recent_stats,
+    .clear_counters = recent_clear_counters,
     .save = save,
     .load = load,
 };

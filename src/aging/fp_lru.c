@@ -17,7 +17,7 @@
  *            are not, and each of them is called new three times in four.
  * Cost       lru's, and two multiplications a key that is not in the buffer.
  */
-#include "aging/buffer.h"
+#include "aging/recent.h"
 #include "plan/plan.h"
 #include "plan/theory.h"
 #include "plan/theory_buffer.h"
@@ -55,7 +55,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
-    buffer_ages(w, n, d, at, age);
+    recent_ages(w, n, d, at, age);
     for (size_t i = 0; i < n; i++)
         if (age[i] == SEEN_NEVER && coin(&w->plan->spec, d[i], at)) age[i] = 1;
 }
@@ -65,7 +65,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct seen_spec *spec = &w->plan->spec;
     double share = 1 / (double)spec->shards;
-    buffer_stats(w, at, out);
+    recent_stats(w, at, out);
     out->fp_now += spec->fp * share;
     out->expected_false += (double)out->unique * theory_odds(spec->fp) * share;
 }
@@ -86,15 +86,15 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_fp_lru = {
     .name = "decaying",
     .plan = plan,
-    .size = buffer_size,
-    .init = buffer_init,
-    .destroy = buffer_destroy,
+    .size = recent_size,
+    .init = recent_init,
+    .destroy = recent_destroy,
     .observe = observe,
     .find = find,
-    .landmark = buffer_landmark,
+    .landmark = recent_landmark,
     .forget = forget,
     .stats = stats,
-    .clear_counters = buffer_clear_counters,
+    .clear_counters = recent_clear_counters,
     .save = save,
     .load = load,
 };

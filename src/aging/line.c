@@ -244,10 +244,10 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     out->saturated += s->h.lost;
     out->forgotten += s->h.forgotten;
     out->kept = bits_min(out->kept, s->h.kept);
-    double right = 1 - theory_line_fp(mean, s->room, s->bits);
+    double right = 1 - theory_line_fp(mean, mean, s->room, s->bits);
     if (flooded(s, &view)) right *= 1 - theory_line_flooded(mean, s->room);
     out->fp_now += (1 - right) / (double)w->plan->spec.shards;
-    double alike = mean > 0 ? theory_line_alike(mean, s->room) / mean : 1;
+    double alike = mean > 0 ? theory_line_alike(mean, mean, s->room) / mean : 1;
     out->expected_false += (double)s->h.compared * each * alike / theory_line_looked(mean, s->room);
     out->expected_false += (double)s->h.taken; /* too many: lost keys that come again are true */
     out->landmarks = bits_max(out->landmarks, s->h.landmarks);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#define FULL_MOST .065 /* of the keys may find their line full: 1.45 lines a record at most */
+#define FULL_MOST .072 /* of the keys may find their line full: 1.45 lines a record at most */
 
 static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
 #define WIDTHS (sizeof widths / sizeof *widths)
@@ -55,8 +55,10 @@ static double keys_in(const struct demand *d, uint64_t lines, uint32_t bits) {
     return (double)lines * theory_line_mean(FULL_MOST, line_room(bits)) / d->longer;
 }
 
+/* At a full window; the marks are those of the average. */
 static double rate_of(const struct demand *d, double keys, uint64_t lines, uint32_t bits) {
-    return theory_line_fp(fmin(mean_of(d, keys, lines), line_room(bits)), line_room(bits), bits);
+    double held = fmin(mean_of(d, keys, lines), line_room(bits));
+    return theory_line_fp(held, held * d->steadily / d->longer, line_room(bits), bits);
 }
 
 /* Chance: one shard of several gets more than its share, up to five standard deviations. */
@@ -165,9 +167,9 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
     struct seen_spec *s = &plan->spec;
     uint32_t bits = (uint32_t)s->signature, room = line_room(bits);
     double keys = d->keys > 0 ? d->keys : keys_in(d, s->lines, bits);
-    double mean = fmin(mean_of(d, keys, s->lines), room);
-    plan->fp_full = theory_line_fp(mean, room, bits);
-    plan->fp_mean = theory_line_fp(mean * d->steadily / d->longer, room, bits);
+    double mean = fmin(mean_of(d, keys, s->lines), room) * d->steadily / d->longer;
+    plan->fp_full = rate_of(d, keys, s->lines, bits);
+    plan->fp_mean = theory_line_fp(mean, mean, room, bits);
     if (plan->fp_full > s->fp * (1 + 1e-9)) {
         if (options_has(&plan->asked, OPTION_FP))
             return error_set(e, SEEN_EREFUSED, 0,

@@ -18,7 +18,7 @@
  * Cost       about six cache lines a record: chain, digest, links; for a new key those of the
  *            oldest as well.
  */
-#include "aging/buffer.h"
+#include "aging/recent.h"
 #include "error.h"
 
 #define SLOT    32 /* bytes, links included */
@@ -40,7 +40,7 @@ static struct list list_of(struct buffer *b) { return (struct list){b, buffer_be
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     plan->touches = TOUCHES;
-    return buffer_plan(plan, SLOT, e);
+    return recent_plan(plan, SLOT, e);
 }
 
 /* -- the list; vacant slots stand at its oldest end --------------------------------------- */
@@ -119,7 +119,7 @@ static void vacate(struct buffer *b, uint32_t i) {
 
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     (void)at;
-    return buffer_forget(w, n, d, vacate);
+    return recent_forget(w, n, d, vacate);
 }
 
 /* -- snapshot: the digests, oldest first; where they stood makes no difference ------------ */
@@ -130,16 +130,16 @@ struct saved {
 
 static int save(const struct window *w, struct seen_writer out) {
     struct list l = list_of(w->state);
-    struct buffer_chunk chunk = {.out = out};
+    struct recent_chunk chunk = {.out = out};
     struct saved saved = {l.b->used - l.b->vacant, l.b->used > 0, l.b->landmarks};
     if (out.write(out.ctx, &saved, sizeof saved)) return -1;
     uint32_t i = (uint32_t)l.b->own[OLDEST];
     for (uint64_t skip = l.b->vacant; skip > 0; skip--) i = l.link[i - 1].newer;
     for (; i; i = l.link[i - 1].newer) {
         seen_digest d = {l.b->slot[i - 1].lo, l.b->slot[i - 1].hi};
-        if (buffer_save_key(&chunk, d)) return -1;
+        if (recent_save_key(&chunk, d)) return -1;
     }
-    return buffer_save_rest(&chunk);
+    return recent_save_rest(&chunk);
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
@@ -154,7 +154,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     l.b->landmarks = saved.landmarks;
     for (uint32_t i = 0; i < saved.keys; i++) {
-        int bad = buffer_load_slot(l.b, false, in, e);
+        int bad = recent_load_slot(l.b, false, in, e);
         if (bad) return bad;
         enter_newest(&l, i);
     }
@@ -168,15 +168,15 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_lru = {
     .name = "decaying",
     .plan = plan,
-    .size = buffer_size,
-    .init = buffer_init,
-    .destroy = buffer_destroy,
+    .size = recent_size,
+    .init = recent_init,
+    .destroy = recent_destroy,
     .observe = observe,
-    .find = buffer_ages,
-    .landmark = buffer_landmark,
+    .find = recent_ages,
+    .landmark = recent_landmark,
     .forget = forget,
-    .stats = buffer_stats,
-    .clear_counters = buffer_clear_counters,
+    .stats = recent_stats,
+    .clear_counters = recent_clear_counters,
     .save = save,
     .load = load,
 };

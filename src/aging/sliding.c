@@ -46,9 +46,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
                          "filter=exact does overload=grow, or shrink with mem=");
     if (!options_has(spec, OPTION_OVERLOAD)) spec->overload = does;
     options_mark(spec, OPTION_OVERLOAD);
-    uint64_t fixed =
-        sizeof(struct seen_detector) + 64 +
-        spec->shards * (sizeof(struct window) + size(plan, NULL) - sizeof(struct store));
+    uint64_t fixed = detector_fixed(spec, size(plan, NULL) - sizeof(struct store));
     return plan_filter(plan, &fit, fixed, e);
 }
 

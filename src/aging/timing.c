@@ -45,7 +45,6 @@ struct state {
     uint64_t landmarks;
     struct pieces pieces;
     struct stamps t;
-    uint64_t mask;
     uint32_t bits, k, first;
 };
 
@@ -94,8 +93,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     plan->traits = sizing.traits;
     int bad = stamps_plan(plan, SEEN_KEEP, e);
     if (bad) return bad;
-    uint64_t fixed =
-        sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + STATE_BYTES);
+    uint64_t fixed = detector_fixed(spec, STATE_BYTES);
     bad = plan_filter(plan, &fit, fixed, e);
     if (bad) return bad;
     plan->fp_mean = plan->fp_full;
@@ -108,16 +106,11 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
 static unsigned char *cells(const struct state *s) { return (unsigned char *)s + STATE_BYTES; }
 
 static uint64_t cell_get(const struct state *s, uint64_t i) {
-    uint64_t word, bit = i * s->bits;
-    memcpy(&word, cells(s) + bit / 8, 8);
-    return word >> bit % 8 & s->mask;
+    return bits_field(cells(s), i * s->bits, s->bits);
 }
 
 static void cell_set(struct state *s, uint64_t i, uint64_t value) {
-    uint64_t word, bit = i * s->bits;
-    memcpy(&word, cells(s) + bit / 8, 8);
-    word = (word & ~(s->mask << bit % 8)) | value << bit % 8;
-    memcpy(cells(s) + bit / 8, &word, 8);
+    bits_field_set(cells(s), i * s->bits, s->bits, value);
 }
 
 static void cell_replace(struct state *s, uint64_t i, uint64_t value) {
@@ -173,7 +166,6 @@ static void init(struct window *w) {
     struct state *s = w->state;
     stamps_init(&s->t, spec, cells_of(spec->lines, spec->stamp));
     s->bits = (uint32_t)spec->stamp;
-    s->mask = s->t.range;
     s->k = (uint32_t)spec->k;
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
 }
@@ -233,8 +225,8 @@ static void landmark(struct window *w, uint64_t at) {
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
     double fill = fill_of(s, at / s->t.unit - s->t.h.last);
-    double most = fmin(fill, 1 - 1 / (double)(s->t.cells + 1));
-    out->stored += (uint64_t)(-log1p(-most) * (double)s->t.cells / s->k + .5);
+    double cells = (double)s->t.cells;
+    out->stored += (uint64_t)(theory_bloom_keys(cells, fill * cells, s->k) + .5);
     out->fp_now += pow(fill, s->k) / (double)w->plan->spec.shards;
     out->expected_false += pieces_now(&s->pieces, pow(fill_of(s, 0), s->k));
     out->landmarks = bits_max(out->landmarks, s->landmarks);
@@ -242,8 +234,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->landmarks = s->pieces.fresh = 0;
-    s->pieces.expected = 0;
+    s->landmarks = 0;
+    pieces_clear(&s->pieces);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */

@@ -56,6 +56,15 @@ static inline struct cells_probe cells_place(uint64_t draw, uint64_t lines, uint
                                 (uint32_t)bits_range((uint64_t)product, a_line)};
 }
 
+/* The cell of a number, and the lines that so many take. */
+static inline struct cells_probe cells_number(uint64_t number, uint32_t a_line) {
+    return (struct cells_probe){number / a_line, (uint32_t)(number % a_line)};
+}
+
+static inline uint64_t cells_lines(uint64_t cells, uint32_t live) {
+    return bits_ceil_div(cells, cells_a_line(cells_width(live)));
+}
+
 /* A structure says where the i-th probe of a digest goes; the rest is shared. */
 typedef struct cells_probe cells_place_fn(const struct filter_shape *, seen_digest, uint32_t i,
                                           uint32_t a_line);
@@ -72,7 +81,8 @@ void cells_merge(struct filter *into, uint64_t into_generation, const struct fil
 
 /* -- test and add, specialised by `place` and `width` at compile time --------------------- */
 
-#define CELLS_GROUP 16 /* keys whose lines are fetched ahead of use */
+#define CELLS_GROUP 16   /* keys whose lines are fetched ahead of use ... */
+#define CELLS_AHEAD 1024 /* ... as long as they have no more probes */
 
 ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t n,
                                    const seen_digest *digest, uint8_t *verdict,
@@ -82,20 +92,22 @@ ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t
     uint32_t k = shape->k, a_line = cells_a_line(width);
     uint64_t live = cells_columns(generation, shape->live, width);
     uint64_t current = cells_columns(generation, 1, width);
-    struct cells_probe probe[CELLS_GROUP][64];
-    size_t added = 0;
-    for (size_t from = 0; from < n; from += CELLS_GROUP) {
-        size_t group = n - from < CELLS_GROUP ? n - from : CELLS_GROUP;
+    struct cells_probe probes[CELLS_AHEAD];
+    size_t added = 0, most = k <= CELLS_AHEAD / CELLS_GROUP ? CELLS_GROUP : CELLS_AHEAD / k;
+    for (size_t from = 0, group; from < n; from += group) {
+        group = bits_min(n - from, most);
         for (size_t i = 0; i < group; i++)
             for (uint32_t j = 0; j < k; j++) {
-                probe[i][j] = place(shape, digest[from + i], j, a_line);
-                __builtin_prefetch(lines[probe[i][j].line], 1);
+                struct cells_probe *probe = &probes[i * k + j];
+                *probe = place(shape, digest[from + i], j, a_line);
+                __builtin_prefetch(lines[probe->line], 1);
             }
         for (size_t i = 0; i < group; i++) {
+            const struct cells_probe *probe = probes + i * k;
             uint64_t found = live;
             for (uint32_t j = 0; j < k; j++) {
-                uint64_t *line = lines[probe[i][j].line];
-                uint32_t bit = probe[i][j].cell * width;
+                uint64_t *line = lines[probe[j].line];
+                uint32_t bit = probe[j].cell * width;
                 if (__builtin_expect(table_stamp(line) != (uint16_t)generation, 0))
                     cells_freshen(line, generation, width);
                 found &= line[bit >> 6] >> (bit & 63);
@@ -105,8 +117,8 @@ ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t
             if (stored || (found && f->refresh_first)) continue;
             added++;
             for (uint32_t j = 0; j < k; j++) {
-                uint32_t bit = probe[i][j].cell * width;
-                lines[probe[i][j].line][bit >> 6] |= current << (bit & 63);
+                uint32_t bit = probe[j].cell * width;
+                lines[probe[j].line][bit >> 6] |= current << (bit & 63);
             }
         }
     }

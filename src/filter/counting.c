@@ -8,29 +8,35 @@
  *            (1-(1-1/m)^(kn))^k.  A counter that reaches its top of 2^width-1 sticks there, because
  *            nobody knows how many keys it stands for; how many did is in the statistics.  It is
  *            free again when its generation has left.
- * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.3 (counters) and §5.2.4 (add); they after
- *            Fan, Cao, Almeida, Broder, Summary Cache, 2000.
- * Layout     lines of cells (table.h), a counter of `width` bits a live generation in each; the
- *            counters of generation g stand at g mod live.  After the lines one more: the head.
+ * Jumping    by=or asks the sub-windows' filters one by one: 1-(1-e)^live, n/Q keys in each.
+ *            by=subtract asks one filter, their sum: it errs as one Bloom filter of all n distinct
+ *            keys of the window.  Both find the same keys; they differ in false positives only.
+ * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.3 (counters) and §5.2.4 (add, subtract);
+ *            they after Fan, Cao, Almeida, Broder, Summary Cache, 2000.
+ * Layout     lines of cells (table.h), a counter of `width` bits a live generation in each, by the
+ *            sum of them if there is one; the counter of generation g stands at g mod live.  After
+ *            the lines one more: the head.
  *
- *                line  | cell 0: c0 c1 … | cell 1: c0 c1 … | …  spare | stamp, 16 bits |
- *                head  | counters that stuck, 64 bits | unused |
+ *                line         | cell 0: c0 c1 …   | cell 1: c0 c1 …   | … spare | stamp, 16 bits |
+ *                by=subtract  | cell 0: Σ c0 c1 … | cell 1: Σ c0 c1 … | … spare | stamp, 16 bits |
+ *                head         | counters that stuck, 64 bits | unused |
  *
  *            A line whose stamp is old is brought up to date when it is next touched: the counters
- *            of generations since are set to zero, because they are theirs now.
+ *            of generations since are subtracted from the sum and set to zero, because they are
+ *            theirs now.  The sum is always min(top, c0 + c1 + …), so it never sticks: one at its
+ *            top is added up anew.
  * Example    landmark:1e6 fp=.01 takes 4.85 MiB, k = 5: four times a Bloom filter.
+ *            by=subtract, three generations, as the first leaves: a cell 3 = 2+1+0 becomes
+ *            1 = 0+1+0; a cell 15 = 9+8+0, which stood for 17, becomes 8 = 0+8+0.
  * Cost       k cache lines a record.
  */
-#include "bits.h"
 #include "error.h"
 #include "filter/cells.h"
+#include "filter/counters.h"
 #include "plan/theory.h"
 #include "spec/options.h"
 
 #include <string.h>
-
-#define WIDTH_DEFAULT 4
-#define WIDTH_MOST    16
 
 struct head {
     uint64_t saturated, unused[7];
@@ -39,78 +45,75 @@ struct head {
 /* -- geometry ----------------------------------------------------------------------------- */
 
 static uint32_t width_of(const struct filter_shape *s) {
-    return s->width ? s->width : WIDTH_DEFAULT;
+    return s->width ? s->width : COUNTERS_WIDTH;
 }
-static uint32_t top_of(const struct filter_shape *s) { return (1u << width_of(s)) - 1; }
+static uint32_t top_of(const struct filter_shape *s) { return counters_top(width_of(s)); }
 
-/* Counters of a cell; the one of a slot stands at slot x width. */
-static uint32_t cell_bits(const struct filter_shape *s) { return s->live * width_of(s); }
+/* Counters of a cell: the sum, if any, and after it one for each slot. */
+static uint32_t cell_bits(const struct filter_shape *s) {
+    return (s->live + s->summed) * width_of(s);
+}
 static uint32_t a_line(const struct filter_shape *s) { return TABLE_BITS / cell_bits(s); }
 
 static uint32_t slot_of(const struct filter_shape *s, uint64_t generation) {
     return (uint32_t)(generation % s->live);
 }
 
+/* Where the counter of a slot stands in a cell. */
+static uint32_t slot_bit(const struct filter_shape *s, uint32_t slot) {
+    return (s->summed + slot) * width_of(s);
+}
+
 static struct head *head_of(const struct filter *f) {
     return (struct head *)table_line(f, f->shape.lines);
 }
 
-static uint32_t counter(const uint64_t *line, uint32_t bit, uint32_t top) {
-    uint32_t word = bit >> 6, shift = bit & 63;
-    uint64_t value = line[word] >> shift;
-    if (shift > 64 - WIDTH_MOST) value |= line[word + 1] << (64 - shift);
-    return (uint32_t)value & top;
+/* -- the sum ------------------------------------------------------------------------------ */
+
+static void add_up(const struct filter_shape *s, uint64_t *line, uint32_t cell) {
+    uint32_t top = top_of(s), sum = 0;
+    for (uint32_t i = 0; i < s->live; i++) sum += counters_get(line, cell + slot_bit(s, i), top);
+    counters_set(line, cell, top, bits_min(sum, top));
 }
 
-static void set_counter(uint64_t *line, uint32_t bit, uint32_t top, uint64_t value) {
-    uint32_t word = bit >> 6, shift = bit & 63, back = 64 - shift;
-    line[word] = (line[word] & ~((uint64_t)top << shift)) | value << shift;
-    if (shift > 64 - WIDTH_MOST)
-        line[word + 1] = (line[word + 1] & ~((uint64_t)top >> back)) | value >> back;
+/* `gone` was taken out of the counters of a cell. */
+static void subtract(const struct filter_shape *s, uint64_t *line, uint32_t cell, uint32_t gone) {
+    uint32_t top = top_of(s), sum = counters_get(line, cell, top);
+    if (sum == top || gone > sum)
+        add_up(s, line, cell);
+    else
+        counters_set(line, cell, top, sum - gone);
 }
 
-/* -- counters ----------------------------------------------------------------------------- */
-
-static void count_up(struct filter *f, uint64_t *line, uint32_t bit) {
-    uint32_t top = top_of(&f->shape), value = counter(line, bit, top);
-    if (value == top) return;
-    set_counter(line, bit, top, value + 1);
-    head_of(f)->saturated += value + 1 == top;
+/* Takes the counters of the `stale` generations up to this one out of a cell. */
+static void take_over(const struct filter_shape *s, uint64_t *line, uint32_t cell,
+                      uint64_t generation, uint32_t stale) {
+    uint32_t top = top_of(s), gone = 0;
+    for (uint32_t i = 0; i < stale; i++) {
+        uint32_t bit = cell + slot_bit(s, slot_of(s, generation - i));
+        gone += counters_get(line, bit, top);
+        counters_set(line, bit, top, 0);
+    }
+    if (s->summed && gone) subtract(s, line, cell, gone);
 }
 
-static void count_down(const struct filter_shape *s, uint64_t *line, uint32_t bit) {
-    uint32_t top = top_of(s), value = counter(line, bit, top);
-    if (value && value < top) set_counter(line, bit, top, value - 1);
-}
-
-/* Clears the counters that generations since the line's stamp have taken over. */
 static void freshen(const struct filter_shape *s, uint64_t *line, uint64_t generation) {
     uint32_t stale = (uint16_t)(generation - table_stamp(line));
     if (!stale) return;
     if (stale >= s->live) {
         memset(line, 0, 64);
     } else {
-        for (uint32_t bit = 0, n = a_line(s); n > 0; n--, bit += cell_bits(s))
-            for (uint32_t i = 0; i < stale; i++)
-                set_counter(line, bit + slot_of(s, generation - i) * width_of(s), top_of(s), 0);
+        for (uint32_t cell = 0, n = a_line(s); n > 0; n--, cell += cell_bits(s))
+            take_over(s, line, cell, generation, stale);
     }
     line[7] = (line[7] & TABLE_STAMP_BELOW) | generation << TABLE_STAMP_SHIFT;
-}
-
-/* Bit i: the counter of slot i is above zero. */
-static uint64_t slots_held(const struct filter_shape *s, const uint64_t *line, uint32_t bit) {
-    uint32_t top = top_of(s);
-    uint64_t held = 0;
-    for (uint32_t i = 0; i < s->live; i++, bit += width_of(s))
-        held |= (uint64_t)(counter(line, bit, top) > 0) << i;
-    return held;
 }
 
 /* -- test and add ------------------------------------------------------------------------- */
 
 struct probe {
     uint64_t *line;
-    uint32_t bit; /* where its cell begins */
+    uint32_t cell; /* where it begins */
 };
 
 static struct probe place(const struct filter *f, seen_digest d, uint32_t i) {
@@ -118,19 +121,59 @@ static struct probe place(const struct filter *f, seen_digest d, uint32_t i) {
     return (struct probe){table_line(f, p.line), p.cell * cell_bits(&f->shape)};
 }
 
-/* The slots whose k counters are all above zero. */
-static uint64_t test(const struct filter *f, uint64_t generation, const struct probe *probe) {
-    uint64_t held = cells_low(f->shape.live);
+/* What holds a key. */
+struct held {
+    uint64_t slots; /* bit i: the filter of slot i, all of whose k counters are above zero */
+    bool found;     /* whom the window asks does: the sum, or one of the slots */
+};
+
+static struct held held_at_first(const struct filter_shape *s) {
+    return (struct held){cells_low(s->live), true};
+}
+
+/* Leaves what a probe's cell holds, too. */
+static void narrow(const struct filter_shape *s, struct held *held, const uint64_t *line,
+                   uint32_t cell) {
+    uint32_t top = top_of(s), bit = cell + slot_bit(s, 0);
+    uint64_t slots = 0;
+    for (uint32_t i = 0; i < s->live; i++, bit += width_of(s))
+        slots |= (uint64_t)(counters_get(line, bit, top) > 0) << i;
+    held->slots &= slots;
+    held->found &= s->summed ? counters_get(line, cell, top) > 0 : held->slots != 0;
+}
+
+static struct held test(const struct filter *f, uint64_t generation, const struct probe *probe) {
+    struct held held = held_at_first(&f->shape);
     for (uint32_t j = 0; j < f->shape.k; j++) {
         freshen(&f->shape, probe[j].line, generation);
-        held &= slots_held(&f->shape, probe[j].line, probe[j].bit);
+        narrow(&f->shape, &held, probe[j].line, probe[j].cell);
     }
     return held;
 }
 
 static void add(struct filter *f, uint32_t slot, const struct probe *probe) {
-    for (uint32_t j = 0; j < f->shape.k; j++)
-        count_up(f, probe[j].line, probe[j].bit + slot * width_of(&f->shape));
+    uint32_t top = top_of(&f->shape);
+    for (uint32_t j = 0; j < f->shape.k; j++) {
+        uint32_t bit = probe[j].cell + slot_bit(&f->shape, slot);
+        head_of(f)->saturated += counters_up(probe[j].line, bit, top) + 1 == top;
+        if (f->shape.summed) counters_up(probe[j].line, probe[j].cell, top);
+    }
+}
+
+/* Generations ago of the youngest that holds it. */
+static uint32_t youngest(const struct filter_shape *s, uint64_t generation, uint64_t slots) {
+    uint32_t age = 0;
+    while (age < s->live && !(slots >> slot_of(s, generation - age) & 1)) age++;
+    return age;
+}
+
+/* Adds a key to the current generation; in the sum it counts in that one alone from now on. */
+static void store(struct filter *f, uint64_t generation, const struct probe *probe,
+                  uint64_t slots) {
+    add(f, slot_of(&f->shape, generation), probe);
+    if (!f->shape.summed || !slots) return;
+    uint32_t age = youngest(&f->shape, generation, slots);
+    f->renewed[slot_of(&f->shape, generation - age)]++;
 }
 
 static size_t observe_group(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
@@ -144,12 +187,12 @@ static size_t observe_group(struct filter *f, uint64_t generation, size_t n, con
             __builtin_prefetch(probe[i][j].line, 1);
         }
     for (size_t i = 0; i < n; i++) {
-        uint64_t held = test(f, generation, probe[i]);
-        verdict[i] = held != 0;
-        bool stored = held >> slot & 1;
-        if (stored || (held && f->refresh_first)) continue;
+        struct held held = test(f, generation, probe[i]);
+        verdict[i] = held.found;
+        bool stored = held.slots >> slot & 1;
+        if (stored || (held.found && f->refresh_first)) continue;
         added++;
-        add(f, slot, probe[i]);
+        store(f, generation, probe[i], held.slots);
     }
     return added;
 }
@@ -166,16 +209,17 @@ static size_t observe(struct filter *f, uint64_t generation, size_t n, const see
 
 static uint32_t age_of(const struct filter *f, uint64_t generation, seen_digest d) {
     const struct filter_shape *s = &f->shape;
-    uint64_t held = cells_low(s->live), line[8];
+    struct held held = held_at_first(s);
+    uint64_t line[8];
     for (uint32_t j = 0; j < s->k; j++) {
         struct probe p = place(f, d, j);
         memcpy(line, p.line, sizeof line);
         freshen(s, line, generation);
-        held &= slots_held(s, line, p.bit);
+        narrow(s, &held, line, p.cell);
     }
-    for (uint32_t age = 0; held && age < s->live; age++)
-        if (held >> slot_of(s, generation - age) & 1) return age;
-    return FILTER_NONE;
+    if (!held.found) return FILTER_NONE;
+    /* A key that the sum holds and no generation does was never there: the oldest, then. */
+    return (uint32_t)bits_min(youngest(s, generation, held.slots), s->live - 1);
 }
 
 static void find(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
@@ -183,16 +227,20 @@ static void find(const struct filter *f, uint64_t generation, size_t n, const se
     for (size_t i = 0; i < n; i++) age[i] = age_of(f, generation, d[i]);
 }
 
+static void take_out(const struct filter_shape *s, const struct probe *p, uint64_t slots) {
+    for (uint32_t slot = 0; slot < s->live; slot++)
+        if (slots >> slot & 1) counters_down(p->line, p->cell + slot_bit(s, slot), top_of(s));
+    if (s->summed) add_up(s, p->line, p->cell);
+}
+
 static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen_digest *d) {
     struct probe probe[64];
     size_t gone = 0;
     for (size_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < f->shape.k; j++) probe[j] = place(f, d[i], j);
-        uint64_t held = test(f, generation, probe);
-        gone += held != 0;
-        for (uint32_t slot = 0; slot < f->shape.live; slot++)
-            for (uint32_t j = 0; held >> slot & 1 && j < f->shape.k; j++)
-                count_down(&f->shape, probe[j].line, probe[j].bit + slot * width_of(&f->shape));
+        uint64_t slots = test(f, generation, probe).slots;
+        gone += slots != 0;
+        for (uint32_t j = 0; slots && j < f->shape.k; j++) take_out(&f->shape, &probe[j], slots);
     }
     return gone;
 }
@@ -209,16 +257,19 @@ static void advance(struct filter *f, uint64_t generation) {
 static void add_line(struct filter *into, uint64_t *to, uint64_t into_generation,
                      const uint64_t *source, uint64_t from_generation, bool younger) {
     const struct filter_shape *s = &into->shape;
-    uint32_t width = width_of(s), top = top_of(s);
-    for (uint32_t bit = 0, n = a_line(s); n > 0; n--, bit += cell_bits(s))
+    uint32_t top = top_of(s);
+    for (uint32_t cell = 0, n = a_line(s); n > 0; n--, cell += cell_bits(s)) {
         for (uint32_t age = 0; age < s->live; age++) {
-            uint32_t here = bit + slot_of(s, into_generation - age + (younger && age)) * width;
-            uint32_t there = bit + slot_of(s, from_generation - age) * width;
-            uint32_t was = counter(to, here, top), more = counter(source, there, top);
+            uint32_t here = slot_of(s, into_generation - age + (younger && age));
+            uint32_t there = slot_of(s, from_generation - age);
+            uint32_t was = counters_get(to, cell + slot_bit(s, here), top);
+            uint32_t more = counters_get(source, cell + slot_bit(s, there), top);
             uint32_t sum = was + more < top ? was + more : top;
-            set_counter(to, here, top, sum);
+            counters_set(to, cell + slot_bit(s, here), top, sum);
             head_of(into)->saturated += sum == top && was < top;
         }
+        if (s->summed) add_up(s, to, cell);
+    }
 }
 
 static void merge(struct filter *into, uint64_t into_generation, const struct filter *from,
@@ -255,13 +306,10 @@ static int load(struct filter *f, uint64_t generation, struct seen_reader r, uin
 /* -- planning ----------------------------------------------------------------------------- */
 
 static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
-    if (!options_has(spec, OPTION_WIDTH)) spec->width = WIDTH_DEFAULT;
-    options_mark(spec, OPTION_WIDTH);
-    if (spec->width < 2 || spec->width > WIDTH_MOST)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=counting has counters of width=2 to %d bits, not %llu", WIDTH_MOST,
-                         (unsigned long long)spec->width);
-    uint32_t most = TABLE_BITS / (uint32_t)spec->width;
+    int bad = counters_settle(spec, live, e);
+    if (bad) return bad;
+    bool summed = spec->by == SEEN_SUBTRACT;
+    uint32_t most = TABLE_BITS / (uint32_t)spec->width - summed;
     if (live > most)
         return error_set(e, SEEN_EREFUSED, 0,
                          "with width=%llu a line holds %u sub-windows at most; ask for fewer, or "

@@ -19,13 +19,15 @@
 
 /* Geometry of one shard: all that formulas and kernels need to know. */
 struct filter_shape {
-    uint64_t lines;       /* 64-byte lines (exact: the most keys, 0 for no limit) */
-    uint32_t k;           /* probes a key */
-    uint32_t live;        /* generations that count, the current one included */
-    uint32_t width;       /* bits of a counter */
-    uint32_t stamp;       /* bits of a time stamp, where cells are stamped */
-    uint32_t generations; /* that the window spans, where it is cut into them; 0: as k says */
-    uint64_t length;      /* of the window */
+    uint64_t lines;           /* 64-byte lines (exact: the most keys, 0 for no limit) */
+    uint32_t k;               /* probes a key */
+    uint32_t live;            /* generations that count, the current one included */
+    uint32_t width;           /* bits of a counter */
+    uint32_t stamp;           /* bits of a time stamp, where cells are stamped */
+    uint32_t generations;     /* that the window spans, where it is cut into them; 0: as k says */
+    uint64_t length;          /* of the window */
+    uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
+    bool summed; /* the window asks one filter, the sum of all generations: by=subtract */
 };
 
 struct filter {
@@ -35,6 +37,8 @@ struct filter {
     const struct seen_allocator *alloc; /* for structures that grow */
     uint32_t cpu;
     bool refresh_first; /* duplicates stay in the generation they were in */
+    uint64_t *renewed;  /* where summed: keys of each live generation, at generation mod live, that
+                           came again in a younger one; the filter counts, the window keeps */
 };
 
 struct filter_ops {
@@ -50,10 +54,16 @@ struct filter_ops {
     /* -- theory, pure -- */
     uint32_t (*columns)(uint32_t live);                     /* that fit the cell a live one needs */
     double (*fp)(const struct filter_shape *, double keys); /* of one generation holding keys */
-    double (*touches)(const struct filter_shape *);         /* cache lines a record */
+    /* of a Poisson number of keys, as shards get (NULL: the mean of fp over them) */
+    double (*fp_scattered)(const struct filter_shape *, double keys);
+    double (*touches)(const struct filter_shape *); /* cache lines a record */
     uint64_t (*size)(const struct filter_shape *,
                      uint64_t keys);                  /* bytes; keys matters if it grows */
-    uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it */
+    uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it, or: */
+    /* The i-th size there is, where not any number of lines is one; the smallest first, each
+     * erring no more than those before.  False: there are no more. */
+    bool (*form)(struct filter_shape *, uint32_t i);
+    double (*most)(const struct filter_shape *); /* keys there can be at all (NULL: any number) */
 
     /* -- work; `generation` only ever grows -- */
     void (*init)(struct filter *);

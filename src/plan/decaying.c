@@ -32,8 +32,7 @@ int decaying_settle(struct seen_plan *plan, struct seen_error *e) {
 }
 
 static uint64_t bytes_of(const struct seen_spec *spec, const struct decaying *d, uint64_t lines) {
-    uint64_t head = sizeof(struct seen_detector) + 64 + spec->shards * sizeof(struct window);
-    return head + spec->shards * (d->state + lines * 64);
+    return detector_fixed(spec, d->state + lines * 64);
 }
 
 /* Least lines that reach `keys` back. */

@@ -16,6 +16,10 @@ struct fit {
 double fit_fp(const struct fit *, const struct filter_shape *, double keys);
 double fit_fp_mean(const struct fit *, const struct filter_shape *, double keys);
 
+/* The fewest lines a shape can have; and the largest within its lines (none: 0 lines). */
+uint64_t fit_least(const struct fit *, struct filter_shape);
+struct filter_shape fit_whole(const struct fit *, struct filter_shape);
+
 /* Least lines for `keys` at rate fp, with k probes or (k = 0) with the fewest probes that need at
  * most 5 % more lines than the best number, and no more than `budget` (0: any) if some k does not;
  * sets shape->lines and ->k; false if nothing does. */

@@ -5,6 +5,7 @@
 #include "plan/plan.h"
 
 #include "bits.h"
+#include "confirm.h"
 #include "error.h"
 #include "hash.h"
 #include "plan/theory.h"
@@ -23,7 +24,10 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
                                  .width = (uint32_t)spec->width,
                                  .stamp = (uint32_t)spec->stamp,
                                  .generations = (uint32_t)spec->generations,
-                                 .length = spec->length};
+                                 .length = spec->length,
+                                 .bits = (uint32_t)spec->bits,
+                                 .substring = (uint32_t)spec->substring,
+                                 .summed = spec->by == SEEN_SUBTRACT};
 }
 
 int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
@@ -43,18 +47,25 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
     return 0;
 }
 
+int plan_overload(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    size_t n;
+    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
+                         seen_options(&n)[OPTION_OVERLOAD].choices[does]);
+    spec->overload = does;
+    options_mark(spec, OPTION_OVERLOAD);
+    return 0;
+}
+
 int plan_sliding(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     uint64_t keys = 0;
     bool sized = options_has(spec, OPTION_MEM) || options_has(spec, OPTION_LINES) ||
                  options_has(spec, OPTION_LAMBDA);
     int bad = plan_keys(&keys, spec, e);
+    if (!bad) bad = plan_overload(plan, does, e);
     if (bad) return bad;
-    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
-        return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
-                         does == SEEN_KEEP ? "keep" : "saturate");
-    spec->overload = does;
-    options_mark(spec, OPTION_OVERLOAD);
     if (!keys && !sized && !options_has(&plan->asked, OPTION_FILTER))
         return error_set(
             e, SEEN_EREFUSED, 0,
@@ -72,6 +83,7 @@ struct request {
     double fp;                 /* allowed */
     uint64_t budget;           /* lines a shard; 0 if memory is not given */
     uint64_t fixed;
+    bool one_size; /* the options leave no other */
 };
 
 static uint64_t bytes_of(const struct request *r, const struct filter_shape *shape) {
@@ -86,36 +98,75 @@ static double round_down(double keys) {
     return floor(keys / unit) * unit;
 }
 
+static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_FP); }
+
 /* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
 static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
-    char fp[32], takes[32], has[32], rate[40] = "no fp", keys[48];
+    char fp[40] = "", takes[32], has[32], rate[48] = "no fp, or ", keys[48];
     const struct seen_spec *spec = &r->plan->spec;
     struct filter_shape shape = r->shape;
     shape.lines = r->budget;
     double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)spec->k);
-    if (least < USELESS) snprintf(rate, sizeof rate, "fp=%.2g", least * 1.1);
+    if (least < USELESS) snprintf(rate, sizeof rate, "fp=%.2g, or ", least * 1.1);
     double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
     snprintf(keys, sizeof keys, "%.3g", round_down(most * .999));
-    units_print_real(r->fp, fp, sizeof fp);
+    if (errs(r)) {
+        snprintf(fp, sizeof fp, " at fp=");
+        units_print_real(r->fp, fp + strlen(fp), sizeof fp - strlen(fp));
+    } else {
+        rate[0] = 0;
+    }
     units_print_need(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
     bool named = options_has(&r->plan->asked, OPTION_FILTER);
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "%.6g keys at fp=%s need mem=%s%s%s; mem=%s allows %s, or items=%s",
+    return error_set(e, SEEN_EREFUSED, 0, "%.6g keys%s need mem=%s%s%s; mem=%s allows %sitems=%s",
                      r->keys * (double)spec->shards, fp, takes, named ? " with filter=" : "",
                      named ? r->plan->filter : "", has, rate, keys);
 }
 
+/* The length of key or substring that was asked for, which alone makes it this large. */
+static uint32_t *length_asked(const struct request *r, struct filter_shape *shape) {
+    bool substrings = options_serve(OPTION_SUBSTRING, r->plan->filter);
+    enum option length = substrings ? OPTION_SUBSTRING : OPTION_BITS;
+    if (!r->fit->filter->form || !options_has(&r->plan->asked, length)) return NULL;
+    return substrings ? &shape->substring : &shape->bits;
+}
+
 static int too_small(const struct request *r, struct seen_error *e) {
     char has[32], least[32];
-    struct filter_shape one = r->shape;
+    const struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape one = r->shape, fits;
     one.k = one.k ? one.k : 1;
-    one.lines = r->fit->filter->granule(&one);
-    seen_print_size(r->plan->spec.mem, has, sizeof has);
+    one.lines = fit_least(r->fit, one);
+    if (options_has(spec, OPTION_LINES))
+        return error_set(
+            e, SEEN_EREFUSED, 0, "lines=%llu are too few for filter=%s here; give %llu",
+            (unsigned long long)spec->lines, r->plan->filter, (unsigned long long)one.lines);
+    seen_print_size(spec->mem, has, sizeof has);
     units_print_need(bytes_of(r, &one), least, sizeof least);
+    fits = r->shape;
+    fits.lines = r->budget;
+    uint32_t *length = length_asked(r, &fits), asked = length ? *length : 0;
+    if (length) *length = 0;
+    if (length && (fits = fit_whole(r->fit, fits)).lines) {
+        const char *name = length == &fits.bits ? "bits" : "substring";
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=%s with %s=%u needs mem=%s; mem=%s allows %s=%u", r->plan->filter,
+                         name, asked, least, has, name, *length);
+    }
     return error_set(e, SEEN_EREFUSED, 0,
                      "mem=%s is too small for filter=%s here, which takes %s empty", has,
                      r->plan->filter, least);
+}
+
+static int none_large_enough(struct request *r, struct seen_error *e) {
+    char fp[40] = "";
+    if (errs(r)) snprintf(fp, sizeof fp, " at fp=%g", r->fp);
+    const char *fix = "";
+    if (r->fit->filter->form)
+        fix = length_asked(r, &r->shape) ? "; leave substring= out" : "; more bits= may do";
+    return error_set(e, SEEN_EREFUSED, 0, "no filter=%s is large enough for %.6g keys%s%s",
+                     r->plan->filter, fmax(1, r->keys * (double)r->plan->spec.shards), fp, fix);
 }
 
 /* To three digits, so that the spec stays readable; never 0, which no spec may ask for. */
@@ -132,7 +183,7 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
     struct seen_spec *spec = &r->plan->spec;
     struct filter_shape *shape = &r->shape;
     uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0;
-    bool fp_given = options_has(spec, OPTION_FP);
+    bool fp_given = options_has(spec, OPTION_FP) && errs(r);
     if (options_has(spec, OPTION_LINES)) {
         shape->lines = spec->lines;
         if (!spec->lines)
@@ -143,30 +194,27 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
             return error_set(e, SEEN_EREFUSED, 0,
                              "lines=%llu do not fit into mem=; leave one of them out",
                              (unsigned long long)spec->lines);
-    } else if (r->keys > 0 && (fp_given || !r->budget)) {
-        if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
-            return error_set(e, SEEN_EREFUSED, 0,
-                             "no filter=%s is large enough for %.6g keys at fp=%g", r->plan->filter,
-                             r->keys, r->fp);
+    } else if (r->keys > 0 && (fp_given || (!r->budget && !r->one_size))) {
+        if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget)) return none_large_enough(r, e);
         if (r->budget && shape->lines > r->budget) return refuse(r, bytes_of(r, shape), e);
+        *shape = fit_whole(r->fit, *shape);
         return 0;
     } else {
-        shape->lines = r->budget;
+        shape->lines = r->budget ? r->budget : fit_least(r->fit, *shape);
     }
     struct filter_shape smallest = *shape;
     smallest.k = k ? k : 1;
-    if (shape->lines < r->fit->filter->granule(&smallest)) return too_small(r, e);
+    if (shape->lines < fit_least(r->fit, smallest)) return too_small(r, e);
     if (r->keys > 0 && !fp_given) {
         double rate = fit_rate(r->fit, shape, r->keys, k);
         if (rate >= USELESS && !options_has(spec, OPTION_LINES) &&
             fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
             return refuse(r, bytes_of(r, shape), e);
-        r->fp = plan_round_up(rate);
-    } else {
-        fit_keys(r->fit, shape, r->fp, k);
+        if (errs(r)) r->fp = plan_round_up(rate);
+    } else if (fit_keys(r->fit, shape, r->fp, k) < 1 && !options_has(spec, OPTION_LINES)) {
+        return none_large_enough(r, e);
     }
-    uint64_t granule = r->fit->filter->granule(shape);
-    shape->lines = shape->lines / granule * granule;
+    *shape = fit_whole(r->fit, *shape);
     if (!shape->lines) return too_small(r, e);
     return 0;
 }
@@ -219,6 +267,11 @@ static int size_growing(struct request *r, struct seen_error *e) {
     return 0;
 }
 
+/* Marks an option as decided, where the structure has it. */
+static void decide(struct seen_spec *spec, enum option option) {
+    if (options_serve(option, spec->filter)) options_mark(spec, option);
+}
+
 static void predict(struct request *r) {
     struct seen_plan *plan = r->plan;
     struct seen_spec *spec = &plan->spec;
@@ -232,10 +285,13 @@ static void predict(struct request *r) {
     plan->fp_mean = fit_fp_mean(r->fit, &r->shape, keys);
     spec->lines = r->shape.lines;
     spec->k = r->shape.k;
+    spec->bits = r->shape.bits;
+    spec->substring = r->shape.substring;
+    static const enum option decided[] = {OPTION_LINES, OPTION_K, OPTION_BITS, OPTION_SUBSTRING};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) decide(spec, decided[i]);
+    if (!errs(r)) return;
     spec->fp = r->fp;
     options_mark(spec, OPTION_FP);
-    options_mark(spec, OPTION_K);
-    options_mark(spec, OPTION_LINES);
 }
 
 int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
@@ -249,13 +305,16 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
     struct request r = {.plan = plan, .fit = fit, .fixed = fixed};
     r.shape = plan_shape(spec, fit->live);
     r.keys = (double)keys / (double)spec->shards;
+    if (f->most) r.keys = fmin(r.keys, f->most(&r.shape) / (double)spec->shards);
     plan->touches = f->touches(&r.shape);
     if (f->traits & SEEN_GROWS) return size_growing(&r, e);
     if (options_has(spec, OPTION_K) && spec->k > f->k_most)
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s takes k=%u probes at most, not %llu",
                          f->name, f->k_most, (unsigned long long)spec->k);
     r.fp = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
-    if (!keys && !options_has(spec, OPTION_MEM) && !options_has(spec, OPTION_LINES)) {
+    struct filter_shape other = r.shape;
+    r.one_size = options_has(spec, OPTION_LINES) || (f->form && !f->form(&other, 1));
+    if (!keys && !options_has(spec, OPTION_MEM) && !r.one_size) {
         spec->mem = PLAN_MEM_DEFAULT;
         options_mark(spec, OPTION_MEM);
     }
@@ -274,6 +333,15 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
 
 /* -- all that could serve, and the best of them ------------------------------------------- */
 
+/* Was an option given that only such structures have? */
+static bool asked_for(const struct seen_plan *plan) {
+    size_t n;
+    const struct seen_option *o = seen_options(&n);
+    for (size_t i = 0; i < n; i++)
+        if (o[i].of && i != OPTION_K && options_has(&plan->asked, (enum option)i)) return true;
+    return *plan->asked.filter;
+}
+
 static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
     size_t n;
     const char *name = seen_options(&n)[OPTION_HASH].choices[plan->spec.hash];
@@ -285,6 +353,12 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
                          "filter=%s needs keys spread evenly, and hash=%s leaves them as they are; "
                          "use hash=xxh3, or filter=exact",
                          plan->filter, name);
+    bool others = plan->spec.hash != plan->asked.hash,
+         unsure = plan->spec.hash >= SEEN_INT && !(plan->traits & SEEN_NO_FP);
+    if ((others || unsure) && !asked_for(plan))
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s with hash=%s %s; name it if you want it",
+                         plan->filter, name,
+                         others ? "takes other keys than were asked for" : "promises no fp=");
     return 0;
 }
 
@@ -309,12 +383,13 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     struct seen_spec *spec = &plan->spec;
     snprintf(spec->filter, sizeof spec->filter, "%s", c->name);
     if (!options_has(spec, OPTION_SHARDS)) spec->shards = 1;
-    static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
-                                          OPTION_SHARDS};
-    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
     int bad = check_options(plan, e);
     if (!bad) bad = c->ops->plan(plan, c->filter, e);
     if (!bad) bad = check_hash(plan, e);
+    if (!bad) bad = confirm_plan(plan, e);
+    static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
+                                          OPTION_SHARDS};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
     if (!bad && !(plan->traits & SEEN_GROWS)) plan->bytes = detector_bytes(plan, c->ops, c->filter);
     if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))
         bad = error_set(e, SEEN_EREFUSED, 0, "this would take %.3g GiB; ask for less",
@@ -363,7 +438,10 @@ static bool better(const struct seen_plan *a, const struct seen_plan *b) {
 
 static void explain(struct seen_plan *best, int others) {
     if (options_has(&best->asked, OPTION_FILTER))
-        snprintf(best->reason, sizeof best->reason, "asked for by name");
+        snprintf(best->reason, sizeof best->reason, "asked for by name%s",
+                 best->spec.hash >= SEEN_INT && !(best->traits & SEEN_NO_FP)
+                     ? "; fp is that of keys with uniform bits, as ids seldom have"
+                     : "");
     else if (!others && best->spec.overload == SEEN_SHRINK && best->traits & SEEN_GROWS)
         snprintf(best->reason, sizeof best->reason,
                  "the only structure that fits; of more than %llu keys it forgets the oldest",
@@ -380,15 +458,6 @@ static void explain(struct seen_plan *best, int others) {
     else
         snprintf(best->reason, sizeof best->reason,
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
-}
-
-/* Was an option given that only such structures have? */
-static bool asked_for(const struct seen_plan *plan) {
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
-    for (size_t i = 0; i < n; i++)
-        if (o[i].of && i != OPTION_K && options_has(&plan->asked, (enum option)i)) return true;
-    return *plan->asked.filter;
 }
 
 /* Structures that grow, or are for special wishes, stand aside where a bounded one was asked to fit

@@ -12,6 +12,9 @@
  * nothing says.  Refuses a rate= that says nothing. */
 int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
 
+/* Decides overload= of a structure that does one thing only. */
+int plan_overload(struct seen_plan *, uint32_t does, struct seen_error *);
+
 /* For structures of sliding windows that are of fixed size: overload= is what the structure `does`;
  * refused if nothing says how many keys there are. */
 int plan_sliding(struct seen_plan *, uint32_t does, struct seen_error *);

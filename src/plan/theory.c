@@ -9,6 +9,10 @@ static double at_least_once(double q, double x) {
 
 double theory_bloom(double m, double n, double k) { return pow(at_least_once(1 / m, k * n), k); }
 
+double theory_bloom_keys(double m, double set, double k) {
+    return -log1p(-fmin(set / m, 1 - 1 / (m + 1))) * m / k;
+}
+
 double theory_partitioned(double m, double n, double k) { return pow(at_least_once(k / m, n), k); }
 
 double theory_odds(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
@@ -139,4 +143,38 @@ static uint64_t poisson_quantile(double mean, double tail, double z) {
 void theory_poisson(double mean, uint64_t *lo, uint64_t *hi) {
     *lo = poisson_quantile(mean, .025, -1.959964);
     *hi = poisson_quantile(mean, .975, 1.959964);
+}
+
+/* -- memory that waits -------------------------------------------------------------------- */
+
+#define BALLS_MOST 64
+
+double theory_latency_separate(double tau, uint32_t d, uint32_t modules) {
+    return ceil((double)d / modules) * tau;
+}
+
+/* P(no bin holds more than `most`), d balls thrown into `bins`: bin by bin, of n balls that are
+ * left to it and the b-1 others it holds a Binomial(n, 1/b) number. */
+static double none_above(uint32_t most, uint32_t d, uint32_t bins) {
+    double fits[BALLS_MOST + 1], next[BALLS_MOST + 1]; /* fits[n]: n balls in the bins so far */
+    for (uint32_t n = 0; n <= d; n++) fits[n] = n <= most;
+    for (uint32_t b = 2; b <= bins; b++) {
+        for (uint32_t n = 0; n <= d; n++) {
+            double share = pow(1 - 1. / b, n);
+            next[n] = 0;
+            for (uint32_t j = 0; j <= n && j <= most; j++) {
+                next[n] += share * fits[n - j];
+                share *= (double)(n - j) / (j + 1) / (b - 1);
+            }
+        }
+        for (uint32_t n = 0; n <= d; n++) fits[n] = next[n];
+    }
+    return fits[d];
+}
+
+struct theory_latency theory_latency_shared(double tau, uint32_t d, uint32_t modules) {
+    double fullest = 0;
+    for (uint32_t most = 0; most < d; most++) fullest += 1 - none_above(most, d, modules);
+    return (struct theory_latency){theory_latency_separate(tau, d, modules), fullest * tau,
+                                   d * tau};
 }

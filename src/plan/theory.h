@@ -12,6 +12,10 @@
  * (1-(1-1/m)^(kn))^k.  [M05] §5.1. */
 double theory_bloom(double m, double n, double k);
 
+/* Keys that a Bloom filter holds if `set` of its m cells are set: -m/k ln(1-set/m).  [M05] §5.1,
+ * turned around; of a full one what all but a cell would mean. */
+double theory_bloom_keys(double m, double set, double k);
+
 /* The same with a space of m/k cells for each probe: (1-(1-k/m)^n)^k.  [M05] §5.1, figure 4. */
 double theory_partitioned(double m, double n, double k);
 
@@ -37,6 +41,19 @@ double theory_scattered(double (*rate)(const void *ctx, double keys), const void
 
 /* The landmark mean of a Bloom filter with a = kn/m: integral over u of (1-e^(-au))^k. */
 double theory_landmark_mean(double a, uint32_t k);
+
+/* Time wasted when d probes wait for D modules of memory, where a module is idle for `tau` between
+ * two accesses and all work at once: the busiest module's accesses, in tau.  [M05] §5.1.
+ *
+ * With a space for each probe, dealt out to the modules in turn: ceil(d/D) tau. */
+double theory_latency_separate(double tau, uint32_t d, uint32_t modules);
+
+/* With one space spread over all: that at best, d tau at worst; the mean for probes that fall on
+ * each module alike, which is that of the fullest of D bins after d <= 64 balls, by counting. */
+struct theory_latency {
+    double least, mean, most;
+};
+struct theory_latency theory_latency_shared(double tau, uint32_t d, uint32_t modules);
 
 /* Central 95 % interval of a Poisson count of the given mean. */
 void theory_poisson(double mean, uint64_t *lo, uint64_t *hi);

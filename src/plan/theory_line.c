@@ -28,7 +28,7 @@ static double marked_in(double epochs, double mean, uint32_t room) {
     return 1 - exp(-epochs * mean * theory_line_full(mean, room) / 5);
 }
 
-double theory_line_marked(double mean, uint32_t room) { return marked_in(1.25, mean, room); }
+double theory_line_marked(double mean, uint32_t room) { return marked_in(1.3, mean, room); }
 
 double theory_line_flooded(double mean, uint32_t room) { return pow(marked_in(2, mean, room), 4); }
 
@@ -42,16 +42,12 @@ double theory_line_touched(double mean, uint32_t room) {
     return theory_line_looked(mean, room) + full * (1 - marked);
 }
 
-double theory_line_alike(double mean, uint32_t room) {
-    return mean * (theory_line_looked(mean, room) + theory_line_full(mean, room));
+double theory_line_alike(double held, double mean, uint32_t room) {
+    return held * (theory_line_looked(mean, room) + theory_line_full(mean, room));
 }
 
-double theory_line_fp(double mean, uint32_t room, uint32_t bits) {
-    return -expm1(theory_line_alike(mean, room) * log1p(-ldexp(1, -(int)bits)));
-}
-
-double theory_line_spared(double mean, uint32_t room) {
-    return pow(theory_line_full(mean, room), 4);
+double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits) {
+    return -expm1(theory_line_alike(held, mean, room) * log1p(-ldexp(1, -(int)bits)));
 }
 
 double theory_line_mean(double full, uint32_t room) {

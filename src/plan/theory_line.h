@@ -29,15 +29,13 @@ double theory_line_looked(double mean, uint32_t room);
 /* Lines that it touches: if its own was full and not marked, the next as well. */
 double theory_line_touched(double mean, uint32_t room);
 
-/* Entries that could be taken for it: all in those lines, and those that went from its line to
- * where it would have gone itself. */
-double theory_line_alike(double mean, uint32_t room);
+/* Entries that could be taken for it, where lines hold so many now, and `mean` over the epochs from
+ * which the marks are: all in those lines, and those that went from its line to where it would have
+ * gone itself. */
+double theory_line_alike(double held, double mean, uint32_t room);
 
 /* False-positive rate: 2^-f for each of these. */
-double theory_line_fp(double mean, uint32_t room, uint32_t bits);
-
-/* Share of the keys that find room in none of their four lines. */
-double theory_line_spared(double mean, uint32_t room);
+double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits);
 
 /* The mean at which so many keys find their line full. */
 double theory_line_mean(double full, uint32_t room);

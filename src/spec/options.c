@@ -39,6 +39,8 @@ static const struct seen_option table[OPTION_COUNT] = {
                      18446744073709551615.0, SEEN_COUNT, AT(seed), 0},
     [OPTION_SHARDS] = {"shards", "independent structures, chosen by the key", NULL, NULL, 1, 1024,
                        SEEN_COUNT, AT(shards), 0},
+    [OPTION_CACHE] = {"cache", "keys called duplicates to keep exactly: confirms their next", NULL,
+                      NULL, 1, 2147483648.0, SEEN_COUNT, AT(cache), 0},
     [OPTION_K] = {"k", "probes a key", PROBING, NULL, 1, 64, SEEN_COUNT, AT(k), 1},
     [OPTION_LINES] = {"lines", "64-byte lines a shard (exact: keys; 0: no limit)", NULL, NULL, 0,
                       4398046511104.0, SEEN_COUNT, AT(lines), 1},

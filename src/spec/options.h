@@ -19,6 +19,7 @@ enum option {
     OPTION_HASH,
     OPTION_SEED,
     OPTION_SHARDS,
+    OPTION_CACHE,
     OPTION_K,
     OPTION_LINES,
     OPTION_WIDTH,

@@ -14,9 +14,19 @@ double account_rate(const struct filter *f, uint64_t load) {
     return load ? f->ops->fp(&f->shape, (double)load) : 0;
 }
 
-static struct rates rates_at(const struct account *a, const struct filter *f, uint64_t load) {
-    double own = account_rate(f, load), all = own + a->others - own * a->others;
+static struct rates rates_at(const struct account *a, const struct filter *f,
+                             struct account_load load) {
+    double mine = account_rate(f, load.all), all = mine + a->others - mine * a->others;
+    double own = load.own == load.all ? mine : account_rate(f, load.own);
     return (struct rates){all > 0 ? own / all : 0, theory_odds(all) - theory_odds(a->others)};
+}
+
+static struct account_load plus(struct account_load load, uint64_t keys) {
+    return (struct account_load){load.own + keys, load.all + keys};
+}
+
+static uint64_t halfway(uint64_t from, uint64_t to) {
+    return to > from ? from + (to - from) / 2 : to;
 }
 
 /* Area under a power law through (l0, r0) and (l1, r1). */
@@ -27,12 +37,12 @@ static double power_area(double l0, double r0, double l1, double r1) {
 
 /* Mean odds from the piece's begin to `load`, where they are `odds`: two power laws, met halfway.
  */
-static double mean_odds(const struct account *a, const struct filter *f, uint64_t load,
+static double mean_odds(const struct account *a, const struct filter *f, struct account_load load,
                         double odds) {
-    uint64_t half = a->from + (load - a->from) / 2;
-    double l0 = (double)a->from, l = (double)half, l1 = (double)load;
+    struct account_load half = {halfway(a->from.own, load.own), halfway(a->from.all, load.all)};
+    double l0 = (double)a->from.all, l = (double)half.all, l1 = (double)load.all;
     double middle = rates_at(a, f, half).odds;
-    if (half <= a->from || middle <= 0) return odds;
+    if (half.all <= a->from.all || middle <= 0) return odds;
     double latter = power_area(l, middle, l1, odds), former;
     if (l0 > 0 && a->odds > 0)
         former = power_area(l0, a->odds, l, middle);
@@ -41,29 +51,30 @@ static double mean_odds(const struct account *a, const struct filter *f, uint64_
     return (former + latter) / (l1 - l0);
 }
 
-struct account_sum account_now(const struct account *a, const struct filter *f, uint64_t load) {
+struct account_sum account_now(const struct account *a, const struct filter *f,
+                               struct account_load load) {
     struct account_sum sum = a->sum;
     double piece = 0, own = 0;
     for (int pass = 0; a->fresh && pass < 2; pass++) {
-        uint64_t keys = load + (uint64_t)own;
+        struct account_load keys = plus(load, (uint64_t)own);
         struct rates r = rates_at(a, f, keys);
         piece = (double)a->fresh * (theory_odds(a->others) + mean_odds(a, f, keys, r.odds));
         own = piece * r.share;
-        if (own < 1e-3 * (double)load) break; /* too few to change the rate */
+        if (own < 1e-3 * (double)load.own) break; /* too few to change the rate */
     }
     sum.expected += piece;
     sum.unnoticed += own;
     return sum;
 }
 
-void account_open(struct account *a, const struct filter *f, uint64_t load) {
+void account_open(struct account *a, const struct filter *f, struct account_load load) {
     a->from = load;
-    a->until = load + load / 4 + f->shape.lines + 16;
+    a->until = load.own + load.own / 4 + f->shape.lines + 16;
     a->odds = rates_at(a, f, load).odds;
     a->fresh = 0;
 }
 
-uint64_t account_close(struct account *a, const struct filter *f, uint64_t load) {
+uint64_t account_close(struct account *a, const struct filter *f, struct account_load load) {
     a->sum = account_now(a, f, load);
     double whole = floor(a->sum.unnoticed);
     a->sum.unnoticed -= whole;

@@ -36,14 +36,26 @@ struct state {
     struct ring ring;
     struct account account;
     uint64_t step;   /* length of a generation on the clock; 0: by landmark only */
-    uint64_t load[]; /* keys stored in each live generation, at generation mod live */
+    uint64_t load[]; /* keys stored in each live generation, at generation mod live; after them,
+                        where the filter is summed, those of each that came again in a younger */
 };
 
 static uint32_t live_of(const struct window *w) { return w->filter.shape.live; }
 
+static uint64_t tallies(const struct filter_shape *s) {
+    return (uint64_t)s->live * (s->summed ? 2 : 1);
+}
+
 static uint64_t *load_of(const struct window *w, uint64_t generation) {
     struct state *s = w->state;
     return &s->load[generation % live_of(w)];
+}
+
+/* Keys of a generation that the rate of the window counts by it. */
+static uint64_t keys_of(const struct window *w, uint64_t generation) {
+    uint64_t load = *load_of(w, generation);
+    if (!w->filter.shape.summed) return load;
+    return load - bits_min(load, w->filter.renewed[generation % live_of(w)]);
 }
 
 /* -- planning
@@ -78,14 +90,17 @@ static uint64_t round_subwindows(const struct seen_spec *spec, const struct filt
     return bits_ceil_div(length, bits_ceil_div(length, best));
 }
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
-    uint32_t live = live_for(&plan->spec);
-    struct filter_shape shape = plan_shape(&plan->spec, live);
-    uint64_t state = (sizeof(struct state) + live * sizeof(uint64_t) + 63) / 64 * 64;
-    return state + (f->size(&shape, 0) + 63) / 64 * 64;
+static uint64_t state_bytes(const struct filter_shape *s) {
+    return (sizeof(struct state) + tallies(s) * sizeof(uint64_t) + 63) / 64 * 64;
 }
 
-static int plan_overload(struct seen_plan *plan, const struct filter_ops *f, struct seen_error *e) {
+static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
+    struct filter_shape shape = plan_shape(&plan->spec, live_for(&plan->spec));
+    return state_bytes(&shape) + (f->size(&shape, 0) + 63) / 64 * 64;
+}
+
+static int settle_overload(struct seen_plan *plan, const struct filter_ops *f,
+                           struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     bool grows = f->traits & SEEN_GROWS, mem = options_has(spec, OPTION_MEM);
     uint32_t does = !grows ? SEEN_KEEP : mem ? SEEN_SHRINK : SEEN_GROW;
@@ -109,7 +124,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_
                              f->live_most - 1, (unsigned long long)spec->subwindows);
         if (!options_has(spec, OPTION_LINES)) spec->subwindows = round_subwindows(spec, f);
     }
-    int bad = plan_overload(plan, f, e);
+    int bad = settle_overload(plan, f, e);
     if (bad) return bad;
     uint32_t live = live_for(spec);
     uint64_t step = step_of(spec);
@@ -119,9 +134,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_
     struct seen_plan empty = *plan;
     empty.spec.lines = 0;
     uint64_t state = size(&empty, f) - (filter_fixed + 63) / 64 * 64;
-    bad = plan_filter(
-        plan, &fit,
-        sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + state), e);
+    bad = plan_filter(plan, &fit, detector_fixed(spec, state), e);
     if (bad) return bad;
     if (step) plan->slack = (double)(step * live) / (double)spec->length - 1;
     if (spec->window == SEEN_LANDMARK) plan->slack = 0;
@@ -131,20 +144,28 @@ static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_
 /* -- life
  * ------------------------------------------------------------------------------------------ */
 
+static struct account_load load_now(const struct window *w) {
+    const struct state *s = w->state;
+    struct account_load load = {*load_of(w, s->ring.generation), 0};
+    load.all = load.own;
+    for (uint32_t a = 1; w->filter.shape.summed && a < live_of(w); a++)
+        load.all += keys_of(w, s->ring.generation - a);
+    return load;
+}
+
 static void open_piece(struct window *w) {
     struct state *s = w->state;
-    account_open(&s->account, &w->filter, *load_of(w, s->ring.generation));
+    account_open(&s->account, &w->filter, load_now(w));
 }
 
 static void close_piece(struct window *w) {
     struct state *s = w->state;
-    uint64_t *load = load_of(w, s->ring.generation);
-    *load += account_close(&s->account, &w->filter, *load);
+    *load_of(w, s->ring.generation) += account_close(&s->account, &w->filter, load_now(w));
 }
 
 static struct account_sum sum_now(const struct window *w) {
     const struct state *s = w->state;
-    return account_now(&s->account, &w->filter, *load_of(w, s->ring.generation));
+    return account_now(&s->account, &w->filter, load_now(w));
 }
 
 static void init(struct window *w) {
@@ -152,7 +173,8 @@ static void init(struct window *w) {
     struct state *s = w->state;
     uint32_t live = live_for(spec);
     w->filter.shape = plan_shape(spec, live);
-    w->filter.block = (char *)w->state + (sizeof *s + live * sizeof *s->load + 63) / 64 * 64;
+    w->filter.block = (char *)w->state + state_bytes(&w->filter.shape);
+    w->filter.renewed = w->filter.shape.summed ? s->load + live : NULL;
     w->filter.refresh_first = spec->refresh == SEEN_REFRESH_FIRST;
     s->step = step_of(spec);
     bool weeks =
@@ -174,15 +196,21 @@ static void begin_generation(struct window *w) {
     struct state *s = w->state;
     s->ring.generation++;
     *load_of(w, s->ring.generation) = 0;
+    if (w->filter.renewed) w->filter.renewed[s->ring.generation % live_of(w)] = 0;
     w->filter.ops->advance(&w->filter, s->ring.generation);
 }
 
 /* After a change of generations. */
 static void renew_others(struct window *w) {
     struct state *s = w->state;
-    double none = 1;
-    for (uint32_t a = 1; a < live_of(w); a++)
-        none *= 1 - account_rate(&w->filter, *load_of(w, s->ring.generation - a));
+    double none = 1, rate = 0;
+    uint64_t last = 0; /* neighbours often hold as many, and some formulas are long */
+    for (uint32_t a = 1; !w->filter.shape.summed && a < live_of(w); a++) {
+        uint64_t load = *load_of(w, s->ring.generation - a);
+        if (load != last) rate = account_rate(&w->filter, load);
+        none *= 1 - rate;
+        last = load;
+    }
     s->account.others = 1 - none;
     open_piece(w);
 }
@@ -214,6 +242,14 @@ static void landmark(struct window *w, uint64_t at) {
     }
     if (w->plan->spec.unit == SEEN_RECORDS) s->ring.boundary = at + s->step;
     renew_others(w);
+}
+
+/* Windows begin a step apart, so the ring's next boundary says where all do, past and to come. */
+static uint64_t since(const struct window *w, uint64_t at) {
+    const struct state *s = w->state;
+    if (!s->step) return 0;
+    uint64_t into = (at % s->step + s->step - s->ring.boundary % s->step) % s->step;
+    return at - bits_min(at, into);
 }
 
 /* -- work
@@ -290,7 +326,7 @@ static void merge(struct window *w, uint64_t at, const struct window *from, uint
     for (uint32_t a = 0; a < live_of(w); a++) {
         bool gone = theirs - a > ((const struct state *)from->state)->ring.generation;
         uint64_t to = s->ring.generation - a + (younger && a);
-        if (!gone) *load_of(w, to) += *load_of(from, theirs - a);
+        if (!gone) *load_of(w, to) += keys_of(from, theirs - a);
     }
     struct account_sum sum = sum_now(from);
     s->account.sum.expected += sum.expected;
@@ -305,11 +341,12 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double none = 1;
     for (uint32_t a = 0; a < live_of(w); a++) {
         if (now - a > s->ring.generation) continue;
-        uint64_t load = *load_of(w, now - a);
+        uint64_t load = keys_of(w, now - a);
         if (now - a == s->ring.generation) load += (uint64_t)sum.unnoticed;
         stored += load;
         none *= 1 - account_rate(&w->filter, load);
     }
+    if (w->filter.shape.summed) none = 1 - account_rate(&w->filter, stored);
     out->stored += w->filter.ops->stored ? w->filter.ops->stored(&w->filter, now) : stored;
     out->fp_now += (1 - none) / (double)w->plan->spec.shards;
     out->expected_false += sum.expected;
@@ -333,7 +370,7 @@ static int save(const struct window *w, struct seen_writer out) {
     struct account_sum sum = sum_now(w);
     if (out.write(out.ctx, &s->ring, sizeof s->ring) || out.write(out.ctx, &sum, sizeof sum))
         return -1;
-    if (out.write(out.ctx, s->load, live_of(w) * sizeof *s->load)) return -1;
+    if (out.write(out.ctx, s->load, tallies(&w->filter.shape) * sizeof *s->load)) return -1;
     return w->filter.ops->save(&w->filter, out);
 }
 
@@ -342,14 +379,14 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)at;
     struct state *s = w->state;
     struct account_sum *sum = &s->account.sum;
-    uint64_t first = s->ring.boundary;
+    uint64_t first = s->ring.boundary, n = tallies(&w->filter.shape);
     if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, sum, sizeof *sum) ||
-        in.read(in.ctx, s->load, live_of(w) * sizeof *s->load))
+        in.read(in.ctx, s->load, n * sizeof *s->load))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
     bool sane = ring_sane(&s->ring, &w->plan->spec, s->step, first, live_of(w)) &&
                 isfinite(sum->expected) && sum->expected >= 0 && sum->unnoticed >= 0 &&
                 sum->unnoticed < 1e15;
-    for (uint32_t a = 0; a < live_of(w); a++) sane &= s->load[a] < (uint64_t)1 << 62;
+    for (uint64_t i = 0; i < n; i++) sane &= s->load[i] < (uint64_t)1 << 62;
     if (!sane) return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     int bad = w->filter.ops->load(&w->filter, s->ring.generation, in, limit, e);
     if (!bad) renew_others(w);
@@ -361,6 +398,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         .name = label, .plan = plan, .size = size, .init = init, .destroy = destroy,               \
         .observe = observe, .find = find, .landmark = landmark, .forget = forget, .merge = merge,  \
         .stats = stats, .clear_counters = clear_counters, .save = save, .load = load,              \
+        .since = since,                                                                            \
     }
 
 const struct window_ops window_landmark = GENERATIONS("landmark");

@@ -16,6 +16,11 @@ void pieces_close(struct pieces *p, double rate, uint64_t until) {
     p->until = until;
 }
 
+void pieces_clear(struct pieces *p) {
+    p->fresh = 0;
+    p->expected = 0;
+}
+
 bool pieces_sane(const struct pieces *p) {
     return p->fresh < (uint64_t)1 << 62 && isfinite(p->expected) && p->expected >= 0 &&
            p->expected < 1e18 && p->odds >= 0 && p->odds <= 1e6;

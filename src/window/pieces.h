@@ -19,6 +19,9 @@ double pieces_now(const struct pieces *, double rate);
 /* Ends the piece; the next is to be `until` long. */
 void pieces_close(struct pieces *, double rate, uint64_t until);
 
+/* Forgets what was counted, not the odds. */
+void pieces_clear(struct pieces *);
+
 bool pieces_sane(const struct pieces *); /* loaded ones */
 
 #endif

@@ -151,3 +151,14 @@ def test_delimited_fields_against_split(seen, rng):
     assert [line.split("\t")[0] for line in done.lines] == truth
     stats = seen("-d", "|", "-k", "2-4", "--stats=json", text="\n".join(rows)).stats
     assert stats["unparseable"] == truth.count("-") and stats["records"] == len(rows)
+
+
+def test_a_bit_vector_takes_ids_as_they_are_and_passes_what_is_no_id(seen):
+    lines = ["7", "1048575", "7", "1048576", "ann", "1048575", "1048576", "007"]
+    spec = "landmark filter=bitvector bits=20"
+    done = seen("--hash", "int", "-w", spec, "--stats=json", text="\n".join(lines) + "\n")
+    assert done.lines == ["7", "1048575", "1048576", "ann", "1048576"]
+    assert done.code == 0
+    assert done.stats["unparseable"] == 3 and done.stats["duplicates"] == 3, done.stats
+    assert seen("--strict", "-w", spec, text="1048576\n").code == 2
+    seen("--hash", "xxh3", "-w", spec, text="1\n").refused("filter=bitvector", "hash=")

@@ -1,6 +1,7 @@
 #include "law.h"
 
 #include "registry.h"
+#include "spec/options.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,6 +56,40 @@ static void run_job(void **state) {
     job->law->run(&job->c);
 }
 
+/* What one of a structure's own options can be beyond its default: "counting by=subtract". */
+struct variant {
+    char structure[40];
+    uint32_t traits;
+};
+
+static bool variant_plans(const struct law_case *c, struct variant *v) {
+    char text[120];
+    struct seen_spec spec;
+    struct seen_plan plan;
+    snprintf(text, sizeof text, "%s filter=%s mem=1MiB", law_window(c->window, 0), v->structure);
+    bool made = !seen_spec_parse(&spec, text, NULL) && !seen_plan_make(&plan, &spec, NULL);
+    if (made) v->traits = plan.traits;
+    return made;
+}
+
+/* The i-th of a structure, or NULL; never freed, as the tests themselves. */
+static struct variant *variant_of(const struct law_case *c, size_t i) {
+    struct variant v;
+    size_t options;
+    const struct seen_option *o = seen_options(&options);
+    for (size_t j = 0; j < options; j++)
+        for (size_t k = 1; o[j].of && o[j].choices && o[j].choices[k]; k++) {
+            if (!options_serve((enum option)j, c->name)) continue;
+            snprintf(v.structure, sizeof v.structure, "%s %s=%s", c->name, o[j].name,
+                     o[j].choices[k]);
+            if (!variant_plans(c, &v) || i-- > 0) continue;
+            struct variant *kept = malloc(sizeof *kept);
+            *kept = v;
+            return kept;
+        }
+    return NULL;
+}
+
 int law_main(const char *group, const struct law *laws, size_t n) {
     struct CMUnitTest *tests = NULL;
     struct registry_choice choice;
@@ -65,13 +100,21 @@ int law_main(const char *group, const struct law *laws, size_t n) {
         for (c.window = SEEN_LANDMARK; c.window <= SEEN_DECAYING && !laws[l].once; c.window++)
             for (size_t i = 0; registry_pick(c.window, "", i, &choice); i++) {
                 struct seen_plan plan;
-                c.structure = choice.name;
+                c.structure = c.name = choice.name;
                 c.serial++;
                 const char *only = getenv("SEEN_ONLY"); /* one structure, while working on it */
-                if (only && strcmp(only, c.structure) != 0) continue;
+                if (only && strcmp(only, c.name) != 0) continue;
                 law_plan(&plan, "%s filter=%s mem=1MiB", law_window(c.window, 0), c.structure);
                 c.traits = plan.traits;
                 tests = add_test(tests, &count, &laws[l], &c, run_job);
+                struct variant *v;
+                for (size_t j = 0; (v = variant_of(&c, j)); j++) {
+                    struct law_case other = c;
+                    other.structure = v->structure;
+                    other.traits = v->traits;
+                    other.serial = 1000 * (uint32_t)(j + 1) + c.serial;
+                    tests = add_test(tests, &count, &laws[l], &other, run_job);
+                }
             }
     }
     return _cmocka_run_group_tests(group, tests, count, NULL, NULL);
@@ -108,6 +151,14 @@ uint64_t law_below(uint64_t *rng, uint64_t n) { return law_next(rng) % n; }
 seen_digest law_digest(uint64_t key, uint64_t seed) { return seen_hash(&key, sizeof key, seed); }
 
 seen_digest law_fresh(uint64_t *rng) { return (seen_digest){law_next(rng), law_next(rng)}; }
+static uint64_t low(uint64_t x, uint64_t bits) { return bits < 64 ? x & ~(~0ull << bits) : x; }
+
+seen_digest law_key(const struct seen_plan *plan, uint64_t key, uint64_t seed) {
+    seen_digest d = law_digest(key, seed);
+    uint64_t bits = plan->spec.bits;
+    if (plan->spec.hash < SEEN_INT || !bits) return d;
+    return (seen_digest){low(d.lo, bits), bits > 64 ? low(d.hi, bits - 64) : 0};
+}
 
 /* -- detectors ---------------------------------------------------------------------------- */
 
@@ -116,6 +167,7 @@ static void plan_text(struct seen_plan *plan, const char *format, va_list args) 
     struct seen_error e = {0};
     vsnprintf(current, sizeof current, format, args);
     law_check(!seen_spec_parse(&spec, current, &e), "%s", e.text);
+    seen_spec_print(&spec, current, sizeof current);
     law_check(!seen_plan_make(plan, &spec, &e), "%s", e.text);
 }
 
@@ -184,16 +236,17 @@ static void awkward_gap(const struct seen_plan *plan, struct law_stream *s, size
     }
 }
 
-static seen_digest key_of_kind(enum law_kind kind, const struct law_stream *s, size_t i,
-                               uint64_t span, uint64_t seed, uint64_t *rng) {
+static seen_digest key_of_kind(const struct seen_plan *plan, enum law_kind kind,
+                               const struct law_stream *s, size_t i, uint64_t span, uint64_t seed,
+                               uint64_t *rng) {
     switch (kind) {
-    case LAW_UNIFORM: return law_digest(law_below(rng, span), seed);
-    case LAW_ONE_KEY: return law_digest(0, seed);
+    case LAW_UNIFORM: return law_key(plan, law_below(rng, span), seed);
+    case LAW_ONE_KEY: return law_key(plan, 0, seed);
     case LAW_BURSTS:
         if (i && law_below(rng, 20)) return s->digest[i - 1];
         if (i && law_below(rng, 2)) return s->digest[law_below(rng, i)];
-        return law_digest(i, seed);
-    default: return law_digest(i, seed);
+        return law_key(plan, i, seed);
+    default: return law_key(plan, i, seed);
     }
 }
 
@@ -207,7 +260,7 @@ struct law_stream law_stream(const struct seen_plan *plan, enum law_kind kind, s
         law_below(&rng, 2) ? law_below(&rng, 3) : 1400000000000000 + law_next(&rng) % 1000000;
     for (size_t i = 0; i < n; i++) {
         s.time[i] = step_time(&plan->spec, last, &rng);
-        s.digest[i] = key_of_kind(kind, &s, i, span, seed, &rng);
+        s.digest[i] = key_of_kind(plan, kind, &s, i, span, seed, &rng);
         if (kind == LAW_GAPS && i && law_below(&rng, 3)) awkward_gap(plan, &s, i, &rng);
         if (s.time[i] > last) last = s.time[i];
         if (landmarks && !law_below(&rng, landmarks))

@@ -1,7 +1,8 @@
 /* law.h - the driver of the law tests.
  *
- * A law is a function that is run for every structure the registry has (window x filter), so that a
- * new structure is tested without being listed.  It builds detectors from specs, plays streams to
+ * A law is a function that is run for every structure the registry has (window x filter), and for
+ * every variant of it that the option table has (counting by=subtract), so that a new structure is
+ * tested without being listed.  It builds detectors from specs, plays streams to
  * them and checks.  A failure prints the seed and the spec; SEEN_SEED=… replays it.
  *
  *   law_truth.c      no false negatives; new is new beyond the slack; batch = single; query =
@@ -16,6 +17,7 @@
  *   law_decaying.c   false positives against "ever seen"
  *   law_stable.c     the Stable Bloom filter against its closed forms
  *   law_buffer.c     lru, clock and fp-lru against stack distances
+ *   law_confirm.c    with cache=, what is confirmed is certain, and by the cache's definition
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
 #ifndef LAW_H
 #define LAW_H
@@ -28,10 +30,11 @@
 /* -- cases -------------------------------------------------------------------------------- */
 
 struct law_case {
-    uint32_t window; /* enum seen_window */
-    const char *structure;
-    uint32_t traits; /* of its plan */
-    uint32_t serial; /* different in each case: mixed into seeds */
+    uint32_t window;       /* enum seen_window */
+    const char *structure; /* as after filter=, a variant's option included */
+    const char *name;      /* without it */
+    uint32_t traits;       /* of its plan */
+    uint32_t serial;       /* different in each case: mixed into seeds */
 };
 
 struct law {
@@ -39,6 +42,9 @@ struct law {
     void (*run)(const struct law_case *);
     bool once; /* not for every structure */
 };
+
+/* Does it run a variant?  Some laws then do less: all but one option was tested already. */
+static inline bool law_is_variant(const struct law_case *c) { return c->structure != c->name; }
 
 int law_main(const char *group, const struct law *, size_t n);
 
@@ -62,6 +68,9 @@ uint64_t law_next(uint64_t *rng); /* SplitMix64 */
 uint64_t law_below(uint64_t *rng, uint64_t n);
 seen_digest law_digest(uint64_t key, uint64_t seed);
 seen_digest law_fresh(uint64_t *rng); /* of a key never met before */
+
+/* As a key that the plan can have: of its bits=, where keys are taken as they are. */
+seen_digest law_key(const struct seen_plan *, uint64_t key, uint64_t seed);
 
 /* -- detectors ---------------------------------------------------------------------------- */
 

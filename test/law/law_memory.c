@@ -12,7 +12,7 @@ static void fill(seen_detector *d, uint64_t from, uint64_t n) {
     uint8_t verdict;
     seen_time now = from;
     for (uint64_t i = from; i < from + n; i++) {
-        seen_digest key = law_digest(i, 3);
+        seen_digest key = law_key(seen_plan_of(d), i, 3);
         seen_observe(d, 1, &key, &now, &verdict);
     }
 }
@@ -49,6 +49,8 @@ static void a_detector_takes_the_bytes_of_its_plan(const struct law_case *c) {
     const char *window;
     for (size_t i = 0; (window = law_window(c->window, i)); i++)
         for (size_t m = 0; m < 4; m++) bytes_of(c, window, more[m]);
+    for (size_t i = 0; !(c->traits & SEEN_NO_FP) && (window = law_window(c->window, i)); i++)
+        bytes_of(c, window, i % 2 ? "mem=200KiB fp=.1 cache=3000" : "items=900 shards=3 cache=7");
 }
 
 static void planned_bytes_hold_the_planned_keys(const struct law_case *c) {
@@ -78,7 +80,8 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
     struct seen_error e = {0};
     struct seen_plan plan;
     seen_detector *d = (seen_detector *)&memory;
-    law_plan(&plan, "%s filter=%s items=1000", law_window(c->window, 0), c->structure);
+    law_plan(&plan, "%s filter=%s items=1000%s", law_window(c->window, 0), c->structure,
+             c->traits & SEEN_NO_FP ? "" : " cache=100");
     law_memory_init(&memory);
     memory.fail_from = 1;
     law_check(seen_new(&d, &plan, &memory.allocator, &e) == SEEN_ENOMEM && !d && *e.text,
@@ -90,8 +93,9 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
 /* Every k-th allocation fails, alone or with all after it. */
 static void loading_fails_cleanly_at_every_allocation(const struct law_case *c) {
     struct seen_plan plan;
-    law_plan(&plan, "%s filter=%s items=60000 shards=2",
-             law_window(c->window, c->window == SEEN_DECAYING ? 0 : 3), c->structure);
+    law_plan(&plan, "%s filter=%s items=60000 shards=2%s",
+             law_window(c->window, c->window == SEEN_DECAYING ? 0 : 3), c->structure,
+             c->traits & SEEN_NO_FP ? "" : " cache=100");
     seen_detector *d = law_new(&plan, NULL), *copy;
     fill(d, 0, 60000);
     struct law_bytes bytes = law_save(d, NULL);
@@ -130,7 +134,7 @@ static void judge_starved(const struct seen_plan *plan, uint64_t fail_from, uint
     struct oracle *oracle = law_oracle(plan);
     for (size_t i = 0; i < s.n; i++) {
         uint8_t verdict;
-        s.digest[i] = law_digest(law_below(&rng, 9000), 5);
+        s.digest[i] = law_key(plan, law_below(&rng, 9000), 5);
         enum oracle_truth truth = oracle_judge(oracle, s.digest[i], s.time[i], NULL);
         seen_observe(d, 1, &s.digest[i], &s.time[i], &verdict);
         law_check(truth != ORACLE_NEW || !verdict, "record %zu is new", i);
@@ -192,7 +196,7 @@ static void with_mem_the_oldest_go_first_and_the_window_kept_is_true(const struc
         struct oracle *oracle = law_oracle(&plan);
         seen_time now = 1700000000000000;
         for (size_t i = 0; i < 60000; i++) {
-            seen_digest key = law_digest(law_below(&rng, 30000), 5);
+            seen_digest key = law_key(&plan, law_below(&rng, 30000), 5);
             uint64_t age;
             uint8_t verdict;
             now += law_below(&rng, 2000);

@@ -48,8 +48,13 @@ static void random_spec(const struct law_case *c, char *buf, size_t cap, uint64_
         n += (size_t)snprintf(buf + n, cap - n, " shards=%llu",
                               1 + (unsigned long long)law_below(rng, 40));
     if (!law_below(rng, 4)) n += (size_t)snprintf(buf + n, cap - n, " refresh=first");
+    bool cache = !(c->traits & SEEN_NO_FP) && !strstr(buf, "first") && !law_below(rng, 3);
     if (!law_below(rng, 6))
-        snprintf(buf + n, cap - n, " k=%llu", 1 + (unsigned long long)law_below(rng, 24));
+        n += (size_t)snprintf(buf + n, cap - n, " k=%llu",
+                              1 + (unsigned long long)law_below(rng, 24));
+    if (cache)
+        snprintf(buf + n, cap - n, " cache=%llu",
+                 1 + (unsigned long long)law_below(rng, (uint64_t)1 << law_below(rng, 18)));
 }
 
 static int plan_text(struct seen_plan *plan, const char *spec, struct seen_error *e) {

@@ -137,7 +137,8 @@ static struct load load_for(const struct law_case *c, const struct seen_plan *pl
 static void measured_false_positives_are_the_predicted_ones(const struct law_case *c) {
     static const char *const rates[] = {"fp=.1", "fp=.01", "fp=.001", "fp=.0001"};
     static const uint64_t queries[] = {20000, 50000, 200000, 600000};
-    for (size_t i = 0; measurable(c) && i < 4; i++) {
+    size_t n = law_is_variant(c) ? 2 : 4;
+    for (size_t i = 0; measurable(c) && i < n; i++) {
         struct seen_plan plan;
         plan_for(&plan, c, rates[i]);
         measure(&plan, load_for(c, &plan, queries[i]), SEEDS, .005);
@@ -147,22 +148,30 @@ static void measured_false_positives_are_the_predicted_ones(const struct law_cas
     }
 }
 
+/* Lines that leave 25,000 keys a rate worth measuring: counters are of 4 bits, stamps of 16; slices
+ * of age are of bits. */
+static uint64_t lines_for(const struct law_case *c, uint32_t k) {
+    bool counting = !strcmp(c->name, "counting"), runs = options_serve(OPTION_GENERATIONS, c->name);
+    uint64_t lines = c->window == SEEN_LANDMARK || runs ? 1008 : 16 * 504;
+    if (counting) lines = c->window == SEEN_JUMPING ? 4 * lines : 4 * 1008;
+    return strcmp(c->name, "partitioned") != 0 ? lines : lines / k * k;
+}
+
+static uint32_t next_k(const struct law_case *c, uint32_t k) {
+    if (c->traits & SEEN_BY_NAME) return 4 * k;
+    return k < 24 && c->window == SEEN_LANDMARK ? k + 1 : k + 1 + k / 3;
+}
+
 static void also_with_any_number_of_probes(const struct law_case *c) {
     struct registry_choice choice;
-    if (!measurable(c)) return;
-    registry_pick(c->window, c->structure, 0, &choice);
+    if (!measurable(c) || law_is_variant(c)) return;
+    registry_pick(c->window, c->name, 0, &choice);
     uint32_t most = choice.filter ? choice.filter->k_most : 64;
-    if (!options_serve(OPTION_K, c->structure)) return;
-    bool runs = options_serve(OPTION_GENERATIONS, c->structure);
-    bool bits = c->window == SEEN_LANDMARK || runs;
-    uint32_t skip = runs ? 1 : 3;
-    for (uint32_t k = 1; k <= most; k += k < 24 && c->window == SEEN_LANDMARK ? 1 : 1 + k / skip) {
+    if (!options_serve(OPTION_K, c->name)) return;
+    for (uint32_t k = 1; k <= most; k = next_k(c, k)) {
         struct seen_plan plan;
         char more[64];
-        uint64_t lines = bits ? 1008 : 16 * 504; /* else cells are of stamps or sub-windows */
-        if (!strcmp(c->structure, "counting")) lines *= 4; /* its cells are of 4 bits */
-        if (!strcmp(c->structure, "partitioned")) lines = lines / k * k;
-        snprintf(more, sizeof more, "k=%u lines=%llu", k, (unsigned long long)lines);
+        snprintf(more, sizeof more, "k=%u lines=%llu", k, (unsigned long long)lines_for(c, k));
         plan_for(&plan, c, more);
         measure(&plan, load_for(c, &plan, 100000), SEEDS, .01);
     }
@@ -171,8 +180,8 @@ static void also_with_any_number_of_probes(const struct law_case *c) {
 static void also_in_shards(const struct law_case *c) {
     static const char *const more[] = {"fp=.0001 shards=16", "fp=.01 shards=2",
                                        "k=16 fp=.001 shards=8"};
-    size_t n = options_serve(OPTION_K, c->structure) ? 3 : 2;
-    for (size_t i = 0; measurable(c) && i < n; i++) {
+    size_t n = options_serve(OPTION_K, c->name) ? 3 : 2;
+    for (size_t i = 0; measurable(c) && !law_is_variant(c) && i < n; i++) {
         struct seen_plan plan;
         plan_for(&plan, c, more[i]);
         measure(&plan, load_for(c, &plan, 300000), SEEDS, .02);
@@ -217,7 +226,7 @@ static void stretch(const struct law_case *c, const struct seen_plan *plan, uint
         plan_generations(&part, plan, &w, &records);
     else
         law_plan(&part, "%s items=%llu", spec, (unsigned long long)w);
-    law_check(!strcmp(part.filter, c->structure), "planned %s", part.filter);
+    law_check(!strcmp(part.filter, c->name), "planned %s", part.filter);
     for (int i = 0; i < SEEDS; i++) {
         uint64_t rng = law_seed() * 2000 + (uint64_t)i, then, low = 0, age[BATCH];
         seen_digest digest[BATCH];
@@ -245,7 +254,8 @@ static void stretch(const struct law_case *c, const struct seen_plan *plan, uint
 static void any_stretch_of_the_window_errs_as_predicted(const struct law_case *c) {
     static const uint64_t stretches[] = {250, 2500, 8000, 16000, 25000};
     static const char *const rates[] = {"fp=.3", "fp=.02"};
-    for (size_t i = 0; c->window == SEEN_SLIDING && measurable(c) && i < 10; i++) {
+    if (c->window != SEEN_SLIDING || !measurable(c) || c->traits & SEEN_NO_AGES) return;
+    for (size_t i = 0; i < 10; i++) {
         struct seen_plan plan;
         plan_for(&plan, c, rates[i / 5]);
         stretch(c, &plan, stretches[i % 5]);
@@ -309,12 +319,14 @@ static uint64_t duplicates_before(enum order order, uint64_t i, uint64_t n, uint
 static void duplicates_make_no_false_positives(const struct law_case *c) {
     enum { KEYS = 8000 };
     static uint8_t wrong[ORDERS][KEYS];
+    struct seen_plan plan;
     if (c->window != SEEN_LANDMARK || !measurable(c)) return;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         for (enum order order = 0; order < ORDERS; order++) {
             uint64_t rng = law_seed() * 100 + seed, reach;
-            seen_detector *d = law_make("landmark filter=%s items=8000 fp=.05 seed=%llu",
-                                        c->structure, (unsigned long long)seed);
+            law_plan(&plan, "landmark filter=%s items=8000 fp=.05 seed=%llu", c->structure,
+                     (unsigned long long)seed);
+            seen_detector *d = law_new(&plan, NULL);
             for (uint64_t i = 0; i < KEYS; i++) {
                 uint64_t n = duplicates_before(order, i, KEYS, &reach, &rng);
                 for (; n > 0; n--) {
@@ -330,7 +342,8 @@ static void duplicates_make_no_false_positives(const struct law_case *c) {
             law_check(!memcmp(wrong[order], wrong[0], KEYS),
                       "duplicates in order %d make other false positives", order);
         }
-        law_check(memchr(wrong[0], SEEN_DUPLICATE, KEYS), "nothing was false");
+        if (plan.fp_mean * KEYS > 30)
+            law_check(memchr(wrong[0], SEEN_DUPLICATE, KEYS), "nothing was false");
     }
 }
 
@@ -342,7 +355,11 @@ static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
     struct seen_plan plan;
     uint64_t rng = law_seed();
     struct tally full = {0};
-    law_plan(&plan, "landmark filter=%s mem=600MiB items=5e8 seed=1", c->structure);
+    struct seen_spec spec;
+    char text[80];
+    snprintf(text, sizeof text, "landmark filter=%s mem=600MiB items=5e8 seed=1", c->structure);
+    law_check(!seen_spec_parse(&spec, text, NULL), "%s", text);
+    if (seen_plan_make(&plan, &spec, NULL)) return; /* it does not hold so many keys in so little */
     seen_detector *d = law_new(&plan, NULL);
     observe_fresh(d, 500000000, &rng);
     for (int i = 0; i < SEEDS; i++) add(&full, 1000192, query_fresh(d, 1000192, 0, &rng));

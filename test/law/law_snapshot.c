@@ -17,7 +17,8 @@ static bool stats_equal(const struct seen_stats *a, const struct seen_stats *b) 
            a->stored == b->stored && a->capacity == b->capacity && a->fp_now == b->fp_now &&
            a->expected_false == b->expected_false && a->landmarks == b->landmarks &&
            a->late == b->late && a->late_most == b->late_most && a->forgotten == b->forgotten &&
-           a->kept == b->kept && a->saturated == b->saturated && a->last == b->last;
+           a->kept == b->kept && a->saturated == b->saturated && a->rebuilt == b->rebuilt &&
+           a->confirmed == b->confirmed && a->last == b->last;
 }
 
 static seen_detector *through_bytes(seen_detector *d) {
@@ -58,11 +59,12 @@ static void resume(const struct seen_plan *plan, enum law_kind kind, uint64_t se
 
 static void saved_and_loaded_it_goes_on_as_if_nothing_had_happened(const struct law_case *c) {
     static const char *const more[] = {"fp=.1 items=1500", "items=1500 refresh=first shards=3",
-                                       "mem=1MiB"};
+                                       "mem=1MiB", "fp=.2 items=1500 shards=2 cache=40"};
+    size_t specs = c->traits & SEEN_NO_FP ? 3 : 4;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
     for (size_t i = 0; (window = law_window(c->window, i)); i++)
-        for (size_t m = 0; m < 3; m++) {
+        for (size_t m = 0; m < specs; m++) {
             struct seen_plan plan;
             law_plan(&plan, "%s filter=%s seed=%llu %s", window, c->structure,
                      (unsigned long long)(law_next(&rng) >> 1), more[m]);
@@ -78,9 +80,10 @@ static struct law_bytes small_snapshot(const struct law_case *c, uint64_t seed) 
     struct seen_plan plan;
     uint8_t verdict[100];
     while (law_window(c->window, windows)) windows++;
-    law_plan(&plan, "%s filter=%s items=40 fp=.05 shards=%d seed=1",
+    bool cache = !(c->traits & SEEN_NO_FP) && law_below(&rng, 2);
+    law_plan(&plan, "%s filter=%s items=40 fp=.05 shards=%d seed=1%s",
              law_window(c->window, law_below(&rng, windows)), c->structure,
-             (int)law_below(&rng, 2) + 1);
+             (int)law_below(&rng, 2) + 1, cache ? " cache=9" : "");
     struct law_stream s = law_stream(&plan, LAW_UNIFORM, n, 50, seed);
     seen_detector *d = law_new(&plan, NULL);
     law_play(d, &s, 0, n, NULL, verdict);

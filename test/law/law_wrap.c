@@ -28,7 +28,7 @@ static void end(struct run *r) {
 /* One record; missing a duplicate fails, a wrong duplicate is counted. */
 static void observe(struct run *r, uint64_t key) {
     uint8_t verdict;
-    seen_digest d = law_digest(key, 7);
+    seen_digest d = law_key(&r->plan, key, 7);
     enum oracle_truth truth = oracle_judge(r->oracle, d, r->now, NULL);
     seen_observe(r->d, 1, &d, &r->now, &verdict);
     law_check(truth != ORACLE_DUPLICATE || verdict || !(r->plan.traits & SEEN_NO_FN),
@@ -118,7 +118,7 @@ static void time_may_jump_to_its_end(const struct law_case *c) {
         }
         law_check(!r.wrong, "%zu new keys were called duplicates", r.wrong);
         seen_time last = UINT64_MAX; /* counts as the last time there is: 2^60 */
-        seen_digest d = law_digest(4, 7);
+        seen_digest d = law_key(&r.plan, 4, 7);
         uint8_t asked, verdict;
         seen_query(r.d, 1, &d, last, 0, &asked);
         seen_observe(r.d, 1, &d, &last, &verdict);

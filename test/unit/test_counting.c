@@ -1,61 +1,15 @@
 /* The counting filter: the same verdicts as a naive Bloom filter in the same places, counters of
  * every width, what sticks, and what is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "detectors.h"
 
 #include "filter/cells.h"
-#include "seen.h"
-
-static uint64_t random64(uint64_t *rng) {
-    uint64_t z = *rng += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    return z ^ z >> 27;
-}
-
-static seen_digest key(uint64_t i) { return seen_hash(&i, sizeof i, 5); }
-
-static seen_detector *make(const char *text) {
-    struct seen_error e = {0};
-    struct seen_spec spec;
-    struct seen_plan plan;
-    seen_detector *d;
-    if (seen_spec_parse(&spec, text, &e) || seen_plan_make(&plan, &spec, &e) ||
-        seen_new(&d, &plan, NULL, &e))
-        fail_msg("%s: %s", text, e.text);
-    return d;
-}
-
-static uint8_t observe(seen_detector *d, uint64_t i) {
-    seen_digest digest = key(i);
-    uint8_t verdict;
-    seen_observe(d, 1, &digest, NULL, &verdict);
-    return verdict;
-}
-
-static uint8_t query(seen_detector *d, uint64_t i) {
-    seen_digest digest = key(i);
-    uint8_t verdict;
-    seen_query(d, 1, &digest, 0, 0, &verdict);
-    return verdict;
-}
 
 static void forget(seen_detector *d, uint64_t i) {
     seen_digest digest = key(i);
     assert_int_equal(seen_forget(d, 1, &digest, NULL), 0);
 }
 
-static uint64_t saturated(seen_detector *d) {
-    struct seen_stats s;
-    seen_stats(d, &s);
-    return s.saturated;
-}
+static uint64_t saturated(seen_detector *d) { return stats(d).saturated; }
 
 /* -- bloom, by another way ---------------------------------------------------------------- */
 
@@ -84,7 +38,7 @@ static void it_is_a_bloom_filter(void **state) {
         uint64_t which = random64(&rng) % 10000;
         uint8_t expected = naive(cell, which);
         hits += expected;
-        assert_int_equal(observe(d, which), expected);
+        assert_int_equal(observe(d, which, 0), expected);
     }
     assert_true(hits > 300 && hits < 2700);
     seen_free(d);
@@ -104,14 +58,14 @@ static void what_was_taken_out_is_gone_at_every_width(void **state) {
             for (int i = 0; i < 4000; i++) {
                 uint64_t which = random64(&rng) % 400;
                 if (random64(&rng) % 3) {
-                    assert_int_equal(observe(d, which), held[which]);
+                    assert_int_equal(observe(d, which, 0), held[which]);
                     held[which] = 1;
                 } else if (held[which]) {
                     forget(d, which);
                     held[which] = 0;
                 }
             }
-            for (uint64_t i = 0; i < 400; i++) assert_int_equal(query(d, i), held[i]);
+            for (uint64_t i = 0; i < 400; i++) assert_int_equal(query(d, i, 0), held[i]);
             seen_free(d);
         }
 }
@@ -121,11 +75,11 @@ static void all_taken_out_leaves_nothing(void **state) {
     (void)state;
     seen_detector *d = make("landmark filter=counting seed=1 k=3 lines=64 width=8");
     char stored[2000];
-    for (uint64_t i = 0; i < 2000; i++) stored[i] = !observe(d, i);
+    for (uint64_t i = 0; i < 2000; i++) stored[i] = !observe(d, i, 0);
     for (uint64_t i = 0; i < 2000; i++)
         if (stored[i]) forget(d, i);
     assert_int_equal(saturated(d), 0);
-    for (uint64_t i = 0; i < 20000; i++) assert_int_equal(query(d, i), 0);
+    for (uint64_t i = 0; i < 20000; i++) assert_int_equal(query(d, i, 0), 0);
     seen_free(d);
 }
 
@@ -135,34 +89,25 @@ static void counters_at_their_top_stick_and_are_counted(void **state) {
     seen_detector *d = make("landmark filter=counting seed=1 k=3 lines=8 width=2");
     char stored[2000];
     uint64_t left = 0;
-    for (uint64_t i = 0; i < 2000; i++) stored[i] = !observe(d, i);
+    for (uint64_t i = 0; i < 2000; i++) stored[i] = !observe(d, i, 0);
     uint64_t stuck = saturated(d);
     assert_true(stuck > 100 && stuck < 8 * 248);
     for (uint64_t i = 0; i < 1000; i++)
         if (stored[i]) forget(d, i);
-    for (uint64_t i = 1000; i < 2000; i++) assert_true(query(d, i) || !stored[i]);
+    for (uint64_t i = 1000; i < 2000; i++) assert_true(query(d, i, 0) || !stored[i]);
     for (uint64_t i = 1000; i < 2000; i++)
         if (stored[i]) forget(d, i);
-    for (uint64_t i = 0; i < 2000; i++) left += query(d, i);
+    for (uint64_t i = 0; i < 2000; i++) left += query(d, i, 0);
     assert_true(left > 0); /* what stuck stays */
     assert_int_equal(saturated(d), stuck);
     seen_landmark(d); /* until the generation has left */
-    for (uint64_t i = 0; i < 2000; i++) assert_int_equal(query(d, i), 0);
+    for (uint64_t i = 0; i < 2000; i++) assert_int_equal(query(d, i, 0), 0);
     seen_clear(d);
     assert_int_equal(saturated(d), 0);
     seen_free(d);
 }
 
 /* -- plans -------------------------------------------------------------------------------- */
-
-static void refused(const char *text, const char *part) {
-    struct seen_error e = {0};
-    struct seen_spec spec;
-    struct seen_plan plan;
-    assert_int_equal(seen_spec_parse(&spec, text, &e), 0);
-    assert_int_equal(seen_plan_make(&plan, &spec, &e), SEEN_EREFUSED);
-    if (!strstr(e.text, part)) fail_msg("%s: %s", text, e.text);
-}
 
 static void what_makes_no_sense_is_refused(void **state) {
     (void)state;

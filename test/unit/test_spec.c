@@ -59,7 +59,7 @@ static void options_are_set_and_known_to_be_set(void **state) {
     struct seen_spec s =
         parse("jumping:1h/12 fp=1e-6 mem=1.5GiB items=2e6 rate=0.5 filter=bloom "
               "refresh=first overload=shrink hash=siphash seed=18446744073709551615 "
-              "shards=1024 k=64 lines=7 width=5 stamp=21 ticks=60");
+              "shards=1024 cache=1e5 k=64 lines=7 width=5 stamp=21 ticks=60");
     assert_true(s.fp == 1e-6 && s.rate == .5);
     assert_int_equal(s.mem, (uint64_t)3 << 29);
     assert_int_equal(s.items, 2000000);
@@ -69,6 +69,7 @@ static void options_are_set_and_known_to_be_set(void **state) {
     assert_int_equal(s.hash, SEEN_SIPHASH);
     assert_true(s.seed == UINT64_MAX);
     assert_int_equal(s.shards, 1024);
+    assert_int_equal(s.cache, 100000);
     assert_int_equal(s.k, 64);
     assert_int_equal(s.lines, 7);
     assert_int_equal(s.width, 5);
@@ -139,6 +140,7 @@ static void any_spec_printed_reads_back_the_same(void **state) {
         if (options_has(&s, OPTION_HASH)) s.hash = (uint32_t)(next(&rng) % 4);
         if (options_has(&s, OPTION_SEED)) s.seed = next(&rng);
         if (options_has(&s, OPTION_SHARDS)) s.shards = 1 + next(&rng) % 1024;
+        if (options_has(&s, OPTION_CACHE)) s.cache = 1 + next(&rng) % ((uint64_t)1 << 31);
         if (options_has(&s, OPTION_K)) s.k = 1 + next(&rng) % 64;
         if (options_has(&s, OPTION_LINES)) s.lines = next(&rng) % ((uint64_t)1 << 42);
         for (int o = OPTION_LINES + 1; o < OPTION_COUNT; o++)
@@ -228,6 +230,7 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
         {"landmark hash=md5", 15, "xxh3"},
         {"landmark seed=18446744073709551616", 15, "too large"},
         {"landmark shards=1025", 17, "at most 1024"},
+        {"landmark cache=0", 16, "at least 1"},
         {"landmark k=65", 12, "at most 64"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -44,6 +44,25 @@ static void formulas_hold_at_their_ends(void **state) {
 }
 
 /* Figure 6's practical column: half-full at the end of the window, d probes. */
+static void what_is_set_tells_how_many_keys_there_are(void **state) {
+    (void)state;
+    for (double k = 1; k <= 16; k *= 2)
+        for (double n = 1; n < 1e6; n *= 10) {
+            double set = 1e6 * pow(theory_bloom(1e6, n, k), 1 / k);
+            near(theory_bloom_keys(1e6, set, k), n, 1e-5);
+        }
+    near(theory_bloom_keys(1000, 0, 3), 0, 0);
+    near(theory_bloom_keys(1000, 1000, 3), 1000. / 3 * log(1001), 1e-9); /* all but a cell */
+}
+
+static void odds_are_false_duplicates_for_each_new(void **state) {
+    (void)state;
+    near(theory_odds(.5), 1, 1e-12);
+    near(theory_odds(.01), 1. / 99, 1e-12);
+    near(theory_odds(0), 0, 0);
+    near(theory_odds(1), 1e6, 0);
+}
+
 static void a_landmark_window_errs_less_in_the_mean(void **state) {
     (void)state;
     for (uint32_t d = 4; d <= 24; d++) {
@@ -55,6 +74,44 @@ static void a_landmark_window_errs_less_in_the_mean(void **state) {
     }
     near(theory_landmark_mean(M_LN2, 4), 1.57e-2, .005);
     near(theory_landmark_mean(M_LN2, 10), 1.19e-4, .01);
+}
+
+/* The mean of the fullest of D modules over all D^d ways in which d probes can fall. */
+static double by_enumeration(uint32_t d, uint32_t modules) {
+    uint64_t ways = 1, sum = 0;
+    for (uint32_t i = 0; i < d; i++) ways *= modules;
+    for (uint64_t way = 0; way < ways; way++) {
+        uint32_t load[8] = {0}, most = 0;
+        uint64_t rest = way;
+        for (uint32_t i = 0; i < d; i++, rest /= modules) {
+            uint32_t now = ++load[rest % modules];
+            if (now > most) most = now;
+        }
+        sum += most;
+    }
+    return (double)sum / (double)ways;
+}
+
+/* Metwally et al. §5.1: ceil(d/D) waits with spaces of their own, up to d with one for all. */
+static void probes_wait_for_the_busiest_module(void **state) {
+    (void)state;
+    near(theory_latency_separate(60, 17, 17), 60, 1e-12);
+    near(theory_latency_separate(60, 17, 4), 300, 1e-12);
+    near(theory_latency_separate(60, 16, 4), 240, 1e-12);
+    near(theory_latency_separate(60, 3, 8), 60, 1e-12);
+    near(theory_latency_shared(1, 2, 2).mean, 1.5, 1e-12);
+    near(theory_latency_shared(1, 3, 3).mean, 17. / 9, 1e-12);
+    for (uint32_t d = 1; d <= 6; d++)
+        for (uint32_t modules = 1; modules <= 8; modules++) {
+            struct theory_latency all = theory_latency_shared(10, d, modules);
+            near(all.mean, 10 * by_enumeration(d, modules), 1e-12);
+            assert_true(all.least <= all.mean * (1 + 1e-12) && all.mean <= all.most * (1 + 1e-12));
+            near(all.least, theory_latency_separate(10, d, modules), 1e-12);
+            near(all.most, 10. * d, 1e-12);
+        }
+    /* Ends: one module serves all; of very many, two probes meet as on birthdays. */
+    near(theory_latency_shared(1, 64, 1).mean, 64, 1e-12);
+    near(theory_latency_shared(1, 17, 100000).mean, 1 + 17 * 16 / 2e5, 1e-5);
 }
 
 static uint32_t best_k(double bits, double (*rate)(double bits, uint32_t k)) {
@@ -256,8 +313,11 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ten_bits_a_key_err_once_in_a_hundred),
         cmocka_unit_test(formulas_hold_at_their_ends),
+        cmocka_unit_test(what_is_set_tells_how_many_keys_there_are),
+        cmocka_unit_test(odds_are_false_duplicates_for_each_new),
         cmocka_unit_test(a_landmark_window_errs_less_in_the_mean),
         cmocka_unit_test(in_the_mean_more_probes_are_best),
+        cmocka_unit_test(probes_wait_for_the_busiest_module),
         cmocka_unit_test(one_line_a_key_errs_as_simulated),
         cmocka_unit_test(means_are_integrals_and_sums),
         cmocka_unit_test(the_interval_of_a_poisson_count_holds_95_percent),

@@ -1,10 +1,9 @@
-/* buffer.h - a hash table of a fixed number of digests in one block, for structures that remember
- * the most recent keys; and all of such a structure but which key makes room for the next.
+/* buffer.h - a hash table of a fixed number of digests in one block, for those that remember the
+ * most recent keys.
  *
- *     state:   | struct buffer, 64 bytes | slot 0 | slot 1 | … | what the structure keeps a slot |
- *     slot i:  | digest, 128 bits | next, 32 bits | head, 32 bits |        24 bytes
- *                                   └ slot + 1 of the next in its chain, 0 at the end
- *                                                   └ slot + 1 of the first of chain number i
+ *     block:   | struct buffer, 64 bytes | slot 0 | slot 1 | … | what its owner keeps of each slot
+ * | slot i:  | digest, 128 bits | next, 32 bits | head, 32 bits |        24 bytes └ slot + 1 of the
+ * next in its chain, 0 at the end └ slot + 1 of the first of chain number i
  *
  * There are as many chains as slots.  Nothing is cleared at a landmark: slots from `used` on do not
  * exist, and a head counts only if it names a slot that does and that belongs to its chain.  A head
@@ -14,7 +13,7 @@
 #define BUFFER_H
 
 #include "bits.h"
-#include "detector.h"
+#include "seen.h"
 
 #define BUFFER_NONE UINT32_MAX
 #define BUFFER_MOST ((uint64_t)1 << 31) /* slots */
@@ -28,11 +27,11 @@ struct buffer {
     uint64_t room;         /* slots there can be */
     uint64_t used, vacant; /* slots that exist; of them those whose key was forgotten */
     uint64_t landmarks;
-    uint64_t own[4]; /* the structure's; 0 at birth and after a landmark */
+    uint64_t own[4]; /* the owner's */
     struct buffer_slot slot[];
 };
 
-/* Where the structure keeps what it knows of each slot. */
+/* Where the owner keeps what it knows of each slot. */
 static inline void *buffer_beside(struct buffer *b) { return b->slot + b->room; }
 
 /* -- the table ---------------------------------------------------------------------------- */
@@ -73,47 +72,16 @@ static inline void buffer_take(struct buffer *b, uint32_t i) {
     *link = b->slot[i].next;
 }
 
+static inline void buffer_fetch(const struct buffer *b, seen_digest d) {
+    __builtin_prefetch(&b->slot[buffer_chain(b, d.lo, d.hi)]);
+}
+
 /* Before the i-th of n digests: fetches the chains of those about to come. */
 static inline void buffer_prefetch(const struct buffer *b, size_t i, size_t n,
                                    const seen_digest *d) {
     enum { GROUP = 16 };
     if (i % GROUP) return;
-    for (size_t j = i; j < n && j < i + GROUP; j++)
-        __builtin_prefetch(&b->slot[buffer_chain(b, d[j].lo, d[j].hi)]);
+    for (size_t j = i; j < n && j < i + GROUP; j++) buffer_fetch(b, d[j]);
 }
-
-/* -- what all buffers do alike ------------------------------------------------------------ */
-
-/* Decides lines= for a structure that takes `slot` bytes a key, and predicts: no false positives; a
- * key is found while fewer than capacity others came since. */
-int buffer_plan(struct seen_plan *, uint64_t slot, struct seen_error *);
-
-uint64_t buffer_size(const struct seen_plan *, const struct filter_ops *);
-void buffer_init(struct window *);
-void buffer_destroy(struct window *);
-void buffer_ages(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);
-void buffer_landmark(struct window *, uint64_t at);
-void buffer_stats(const struct window *, uint64_t at, struct seen_stats *);
-void buffer_clear_counters(struct window *);
-
-/* Takes keys out; `vacate` is told each slot that stands vacant for it. */
-size_t buffer_forget(struct window *, size_t n, const seen_digest *,
-                     void (*vacate)(struct buffer *, uint32_t slot));
-
-/* -- snapshots: a few numbers of the structure's, then digests ---------------------------- */
-
-#define BUFFER_CHUNK 256
-
-struct buffer_chunk {
-    struct seen_writer out;
-    size_t n;
-    seen_digest digest[BUFFER_CHUNK];
-};
-
-int buffer_save_key(struct buffer_chunk *, seen_digest);
-int buffer_save_rest(struct buffer_chunk *);
-
-/* Reads the next slot's digest, which must not be there yet; of a vacant slot it says nothing. */
-int buffer_load_slot(struct buffer *, bool vacant, struct seen_reader, struct seen_error *);
 
 #endif

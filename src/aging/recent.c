@@ -1,4 +1,4 @@
-#include "aging/buffer.h"
+#include "aging/recent.h"
 
 #include "error.h"
 #include "plan/decaying.h"
@@ -19,7 +19,7 @@ static double reach_32(const struct seen_spec *s, uint64_t lines) {
     return reach_of(lines, 32);
 }
 
-int buffer_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
+int recent_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
     struct decaying d = {sizeof(struct buffer), 1, slot == 25 ? reach_25 : reach_32};
     struct seen_spec *spec = &plan->spec;
     int bad = decaying_settle(plan, e);
@@ -31,7 +31,7 @@ int buffer_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
                          "filter=%s keeps 2^31 keys a shard at most; give shards=%llu or more",
                          plan->filter,
                          (unsigned long long)(spec->shards * bits_ceil_div(room, BUFFER_MOST)));
-    plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST;
+    plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST | SEEN_NO_AGES;
     plan->capacity = room * spec->shards;
     plan->fp_full = plan->fp_mean = ldexp((double)room, -128);
     plan->fn = theory_buffer_fn_spread((double)room, decaying_gaps(spec));
@@ -40,27 +40,27 @@ int buffer_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
 
 /* -- the window --------------------------------------------------------------------------- */
 
-uint64_t buffer_size(const struct seen_plan *plan, const struct filter_ops *none) {
+uint64_t recent_size(const struct seen_plan *plan, const struct filter_ops *none) {
     (void)none;
     return sizeof(struct buffer) + plan->spec.lines * 64;
 }
 
-void buffer_init(struct window *w) {
+void recent_init(struct window *w) {
     struct buffer *b = w->state;
     b->room = w->plan->capacity / w->plan->spec.shards;
 }
 
-void buffer_destroy(struct window *w) { (void)w; }
+void recent_destroy(struct window *w) { (void)w; }
 
 /* No times are kept: the youngest age possible is that of the record before. */
-void buffer_ages(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+void recent_ages(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
     (void)at;
     const struct buffer *b = w->state;
     for (size_t i = 0; i < n; i++) age[i] = buffer_find(b, d[i]) != BUFFER_NONE ? 1 : SEEN_NEVER;
 }
 
-void buffer_landmark(struct window *w, uint64_t at) {
+void recent_landmark(struct window *w, uint64_t at) {
     (void)at;
     struct buffer *b = w->state;
     if (!b->used) return;
@@ -69,7 +69,7 @@ void buffer_landmark(struct window *w, uint64_t at) {
     memset(b->own, 0, sizeof b->own);
 }
 
-size_t buffer_forget(struct window *w, size_t n, const seen_digest *d,
+size_t recent_forget(struct window *w, size_t n, const seen_digest *d,
                      void (*vacate)(struct buffer *, uint32_t slot)) {
     struct buffer *b = w->state;
     size_t gone = 0;
@@ -84,29 +84,29 @@ size_t buffer_forget(struct window *w, size_t n, const seen_digest *d,
     return gone;
 }
 
-void buffer_stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+void recent_stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     (void)at;
     const struct buffer *b = w->state;
     out->stored += b->used - b->vacant;
     out->landmarks = bits_max(out->landmarks, b->landmarks);
 }
 
-void buffer_clear_counters(struct window *w) { ((struct buffer *)w->state)->landmarks = 0; }
+void recent_clear_counters(struct window *w) { ((struct buffer *)w->state)->landmarks = 0; }
 
 /* -- snapshots ---------------------------------------------------------------------------- */
 
-int buffer_save_rest(struct buffer_chunk *c) {
+int recent_save_rest(struct recent_chunk *c) {
     size_t n = c->n;
     c->n = 0;
     return n ? c->out.write(c->out.ctx, c->digest, n * sizeof *c->digest) : 0;
 }
 
-int buffer_save_key(struct buffer_chunk *c, seen_digest d) {
+int recent_save_key(struct recent_chunk *c, seen_digest d) {
     c->digest[c->n++] = d;
-    return c->n < BUFFER_CHUNK ? 0 : buffer_save_rest(c);
+    return c->n < RECENT_CHUNK ? 0 : recent_save_rest(c);
 }
 
-int buffer_load_slot(struct buffer *b, bool vacant, struct seen_reader in, struct seen_error *e) {
+int recent_load_slot(struct buffer *b, bool vacant, struct seen_reader in, struct seen_error *e) {
     seen_digest d;
     if (in.read(in.ctx, &d, sizeof d))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
