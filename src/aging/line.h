@@ -32,7 +32,9 @@
 #define LINE_NONE        UINT64_MAX
 #define LINE_SLOTS       8  /* of the spare area that a key may stand in */
 #define LINE_AHEAD       16 /* records whose lines are fetched ahead */
-#define LINE_RING        64 /* generations that are remembered, a power of two above live + 1 */
+#define LINE_NEAR                                                                                  \
+    16384            /* lines that a processor's own cache holds: the next is not fetched ahead */
+#define LINE_RING 64 /* generations that are remembered, a power of two above live + 1 */
 
 /* A key that no line of its chain had room for. */
 struct line_spare {

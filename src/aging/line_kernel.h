@@ -177,6 +177,14 @@ ALWAYS_INLINE uint8_t look_behind(struct line_state *s, struct open first, uint6
     return taken;
 }
 
+/* The line behind one that is here already, if marks say so, even old ones. */
+ALWAYS_INLINE void fetch_next(const struct line_state *s, uint64_t home, uint64_t print) {
+    const uint64_t *line = line_at(s, home);
+    uint64_t marks = line[7] >> LINE_MAP_BITS | line[6] >> LINE_BEFORE;
+    uint64_t next = line_next(s, home, print);
+    __builtin_prefetch(line_at(s, marks & line_class(print) ? next : home), 1);
+}
+
 typedef uint8_t look_behind_fn(struct line_state *, const struct open *, uint64_t home,
                                uint64_t print);
 
@@ -185,12 +193,14 @@ ALWAYS_INLINE void observe_all(struct line_state *s, size_t n, const seen_digest
                                look_behind_fn *look) {
     uint64_t home[DETECTOR_BATCH + LINE_AHEAD];
     struct line_view view = s->view;
-    bool first = s->first;
+    bool first = s->first, far = s->lines > LINE_NEAR;
     for (size_t i = 0; i < n; i++) home[i] = line_home(s, d[i]);
     for (size_t i = n; i < n + LINE_AHEAD; i++) home[i] = home[n - 1];
     for (size_t i = 0; i < LINE_AHEAD; i++) __builtin_prefetch(line_at(s, home[i]), 1);
     for (size_t i = 0; i < n; i++) {
         __builtin_prefetch(line_at(s, home[i + LINE_AHEAD]), 1);
+        size_t soon = bits_min(i + LINE_AHEAD / 2, n - 1);
+        if (far) fetch_next(s, home[soon], line_print(d[soon], f));
         uint64_t *line = line_at(s, home[i]), print = line_print(d[i], f);
         struct open o = open_line(&view, line, print, f);
         uint32_t seen = o.found != 0, behind = marked(&o, print) | (o.count == line_room(f));

@@ -15,8 +15,8 @@
 double theory_line_full(double mean, uint32_t room);
 
 /* P(the marks of a key's class are set): a key of its class, one of five, came while the line was
- * full.  Marks last for one to two epochs, but such keys come together, as if for one and a quarter
- * (fitted: within 6 % for rooms of 16 and more, 12 % below, where few are marked). */
+ * full.  Marks last for one to two epochs, but such keys come together, as if for 1.3
+ * (fitted: the lines touched come out within 2 %). */
 double theory_line_marked(double mean, uint32_t room);
 
 /* P(all four lines of a key are marked), where so many keys come that some find no place: marks
