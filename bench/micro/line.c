@@ -143,7 +143,7 @@ static void row(uint64_t window, double share) {
     snprintf(spec, sizeof spec, "sliding:%llu fp=5e-4 filter=line seed=1",
              (unsigned long long)window);
     for (int i = 0; i < n; i++) s[i].d = detector(spec, cpu[i], &s[i].plan);
-    double memory = run(s, n, window, share, window > 2000000 ? 3 : 3e6 / (double)window + 7,
+    double memory = run(s, n, window, share, window > 2000000 ? 6 : 3e6 / (double)window + 7,
                         s[0].plan.spec.lines);
     struct seen_stats stats;
     seen_stats(s[0].d, &stats);
