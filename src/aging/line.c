@@ -58,7 +58,8 @@ static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 /* -- generations -------------------------------------------------------------------------- */
 
 static struct line_view view_of(const struct line_state *s, uint64_t generation) {
-    return (struct line_view){generation, (uint32_t)bits_min(s->live, generation - s->h.floor),
+    return (struct line_view){generation, line_empty_map(s->live),
+                              (uint32_t)bits_min(s->live, generation - s->h.floor),
                               (uint32_t)(generation % (s->live + 1)), s->live};
 }
 

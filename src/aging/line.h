@@ -58,10 +58,10 @@ struct line_head {
 
 /* Which generations count, for a record at some clock. */
 struct line_view {
-    uint64_t generation;
-    uint32_t live;  /* full generations that count */
-    uint32_t since; /* generations since the epoch began */
-    uint32_t ends;  /* of generations in a map */
+    uint64_t generation, empty; /* an empty map */
+    uint32_t live;              /* full generations that count */
+    uint32_t since;             /* generations since the epoch began */
+    uint32_t ends;              /* of generations in a map */
 };
 
 struct line_state;
@@ -115,7 +115,7 @@ static inline uint64_t line_empty_map(uint32_t live) { return ((uint64_t)2 << li
 
 /* What is left of a map after `ago` generations (at most live), and how many entries went. */
 static inline uint64_t line_age_map(uint64_t map, uint64_t ago, uint32_t *gone) {
-    uint64_t cut = bits_select(map << 1 | 1, ago); /* behind the ago-th end */
+    uint64_t cut = bits_select(map << 1 | 1, ago % 64); /* behind the ago-th end */
     uint64_t length = 63 - (uint64_t)__builtin_clzll(map);
     *gone = (uint32_t)(cut - ago);
     return (map >> cut ^ (uint64_t)1 << (length - cut)) | (((uint64_t)2 << ago) - 1)

@@ -24,11 +24,11 @@ ALWAYS_INLINE struct open open_line(const struct line_view *view, const uint64_t
                                     uint64_t print, uint32_t f) {
     struct open o = {.found = entries_match(line, print, f)};
     uint64_t ago = (view->generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
-    o.map = (line[7] & LINE_MAP) ^ line_empty_map(view->ends);
+    o.map = (line[7] & LINE_MAP) ^ view->empty;
     o.now = line[7] >> LINE_MAP_BITS;
     o.before = line[6] >> LINE_BEFORE & 31;
     if (__builtin_expect(ago > view->live, 0)) {
-        o.map = line_empty_map(view->ends);
+        o.map = view->empty;
         o.gone = line_room(f);
     } else {
         o.map = line_age_map(o.map, ago, &o.gone);
@@ -45,7 +45,7 @@ ALWAYS_INLINE void close_line(const struct line_view *view, uint64_t *line, vect
                               const struct open *o) {
     uint64_t stamp = view->generation & (LINE_STAMPS - 1);
     entries_store(line, entries, stamp << LINE_STAMP_SHIFT | o->before << LINE_BEFORE,
-                  (o->map ^ line_empty_map(view->ends)) | o->now << LINE_MAP_BITS);
+                  (o->map ^ view->empty) | o->now << LINE_MAP_BITS);
 }
 
 /* The youngest match moves to the newest end; without one the entry is added there. */
@@ -181,8 +181,9 @@ ALWAYS_INLINE uint8_t look_behind(struct line_state *s, struct open first, uint6
 ALWAYS_INLINE void fetch_next(const struct line_state *s, uint64_t home, uint64_t print) {
     const uint64_t *line = line_at(s, home);
     uint64_t marks = line[7] >> LINE_MAP_BITS | line[6] >> LINE_BEFORE;
-    uint64_t next = line_next(s, home, print);
-    __builtin_prefetch(line_at(s, marks & line_class(print) ? next : home), 1);
+    uint64_t follow =
+        -(uint64_t)((marks & line_class(print)) != 0); /* no branch: nobody can tell */
+    __builtin_prefetch(line_at(s, home ^ ((line_next(s, home, print) ^ home) & follow)), 1);
 }
 
 typedef uint8_t look_behind_fn(struct line_state *, const struct open *, uint64_t home,
