@@ -162,72 +162,83 @@ ALWAYS_INLINE void add_behind(struct line_state *s, struct open first, uint64_t 
 
 /* -- records ------------------------------------------------------------------------------ */
 
-/* Behind all marks, while keys without a place may be in the window, a key that is not found may be
- * one of them: it counts as seen, and is given a place. */
-ALWAYS_INLINE uint8_t look_behind(struct line_state *s, struct open first, uint64_t home,
-                                  uint64_t print, uint32_t f) {
+/* A record whose first line is full, or marked as it stands.  Behind all marks, while keys without
+ * a place may be in the window, a key that is not found may be one of them: it counts as seen, and
+ * is given a place. */
+ALWAYS_INLINE uint8_t observe_far(struct line_state *s, uint64_t home, uint64_t print, uint32_t f) {
     uint64_t at[LINE_CHAIN] = {home, LINE_NONE, LINE_NONE, LINE_NONE}, compared;
+    uint64_t *line = line_at(s, home);
     uint32_t last;
-    if (found_behind(s, first, at, print, f, &last, &compared)) return SEEN_DUPLICATE;
+    struct open first = open_line(&s->view, line, print, f);
+    if (first.found && !s->first) renew_or_add(s, &s->view, line, first, print, f);
+    if (first.found || found_behind(s, first, at, print, f, &last, &compared))
+        return SEEN_DUPLICATE;
     bool taken = last == LINE_CHAIN && flooded(s, &s->view);
     s->h.taken += taken;
     s->h.compared += taken ? 0 : compared;
-    if (taken && s->first) return SEEN_DUPLICATE;
-    add_behind(s, first, at, print, f);
+    if (!(taken && s->first)) add_behind(s, first, at, print, f);
     return taken;
 }
 
-/* The line behind one that is here already, if marks say so, even old ones. */
+typedef uint8_t observe_far_fn(struct line_state *, uint64_t home, uint64_t print);
+
+/* Marks of a line that may be old: never too few. */
+ALWAYS_INLINE uint64_t old_marks(const uint64_t *line, uint64_t print) {
+    return (line[7] >> LINE_MAP_BITS | line[6] >> LINE_BEFORE) & line_class(print);
+}
+
+/* The line behind one that is here already, if that has marks.  No branch: nobody could tell. */
 ALWAYS_INLINE void fetch_next(const struct line_state *s, uint64_t home, uint64_t print) {
-    const uint64_t *line = line_at(s, home);
-    uint64_t marks = line[7] >> LINE_MAP_BITS | line[6] >> LINE_BEFORE;
-    uint64_t follow =
-        -(uint64_t)((marks & line_class(print)) != 0); /* no branch: nobody can tell */
+    uint64_t follow = -(uint64_t)(old_marks(line_at(s, home), print) != 0);
     __builtin_prefetch(line_at(s, home ^ ((line_next(s, home, print) ^ home) & follow)), 1);
 }
 
-typedef uint8_t look_behind_fn(struct line_state *, const struct open *, uint64_t home,
-                               uint64_t print);
+/* A record whose first line has no marks for it; false if it has no room either. */
+ALWAYS_INLINE bool observe_near(struct line_state *s, const struct line_view *view, uint64_t *line,
+                                uint64_t print, uint32_t f, bool first, uint8_t *verdict) {
+    struct open o = open_line(view, line, print, f);
+    uint32_t seen = o.found != 0;
+    if (__builtin_expect((o.count == line_room(f)) & ~seen, 0)) return false;
+    *verdict = (uint8_t)seen;
+    s->h.compared += o.count & (seen - 1);
+    if (!(seen & first)) renew_or_add(s, view, line, o, print, f);
+    return true;
+}
 
+/* Marks are asked about first, so that a wrong guess is known soon. */
 ALWAYS_INLINE void observe_all(struct line_state *s, size_t n, const seen_digest *d,
                                const uint64_t *at, uint8_t *verdict, uint32_t f,
-                               look_behind_fn *look) {
+                               observe_far_fn *far) {
     uint64_t home[DETECTOR_BATCH + LINE_AHEAD];
     struct line_view view = s->view;
-    bool first = s->first, far = s->lines > LINE_NEAR;
+    bool first = s->first, large = s->lines > LINE_NEAR;
     for (size_t i = 0; i < n; i++) home[i] = line_home(s, d[i]);
     for (size_t i = n; i < n + LINE_AHEAD; i++) home[i] = home[n - 1];
     for (size_t i = 0; i < LINE_AHEAD; i++) __builtin_prefetch(line_at(s, home[i]), 1);
     for (size_t i = 0; i < n; i++) {
         __builtin_prefetch(line_at(s, home[i + LINE_AHEAD]), 1);
         size_t soon = bits_min(i + LINE_AHEAD / 2, n - 1);
-        if (far) fetch_next(s, home[soon], line_print(d[soon], f));
+        if (large) fetch_next(s, home[soon], line_print(d[soon], f));
         uint64_t *line = line_at(s, home[i]), print = line_print(d[i], f);
-        struct open o = open_line(&view, line, print, f);
-        uint32_t seen = o.found != 0, behind = marked(&o, print) | (o.count == line_room(f));
-        verdict[i] = (uint8_t)seen;
-        if (__builtin_expect(behind & ~seen, 0)) {
+        if (__builtin_expect(old_marks(line, print) != 0, 0) ||
+            !observe_near(s, &view, line, print, f, first, &verdict[i])) {
             s->clock = at[i];
-            struct open copy = o; /* so that o stays in registers */
-            verdict[i] = look(s, &copy, home[i], print);
+            verdict[i] = far(s, home[i], print);
             view = s->view;
-            continue;
         }
-        s->h.compared += o.count & (seen - 1);
-        if (!(seen & first)) renew_or_add(s, &view, line, o, print, f);
     }
 }
 
 /* -- all widths of fingerprints there are ------------------------------------------------- */
 
 #define LINE_WIDTH(f)                                                                              \
-    static __attribute__((noinline)) uint8_t look_behind_##f(                                      \
-        struct line_state *s, const struct open *first, uint64_t home, uint64_t print) {           \
-        return look_behind(s, *first, home, print, f);                                             \
+    static __attribute__((noinline))                                                               \
+    uint8_t observe_far_##f(struct line_state *s, uint64_t home, uint64_t print) {                 \
+        return observe_far(s, home, print, f);                                                     \
     }                                                                                              \
     static void observe_##f(struct line_state *s, size_t n, const seen_digest *d,                  \
                             const uint64_t *at, uint8_t *verdict) {                                \
-        observe_all(s, n, d, at, verdict, f, look_behind_##f);                                     \
+        observe_all(s, n, d, at, verdict, f, observe_far_##f);                                     \
     }
 
 LINE_WIDTH(16)

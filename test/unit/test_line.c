@@ -196,7 +196,7 @@ static const char *const windows[] = {
     "sliding:1s lines=7 signature=22 shards=2",
 };
 
-static uint64_t scale(void) { return getenv("SEEN_LONG") ? 400 : 1; }
+static uint64_t scale(void) { return getenv("SEEN_LONG") ? 200 : 1; }
 
 static void nothing_in_the_window_is_missed(void **state) {
     (void)state;
@@ -222,7 +222,7 @@ static void nothing_is_missed_in_a_large_table(void **state) {
     for (int first = 0; first < 2; first++) {
         struct trial t = begin(RANDOM, law_seed() + first,
                                first ? "sliding:100000 fp=5e-4 refresh=first" : "sliding:100000");
-        play(&t, 300000 * (scale() > 1 ? 4000 : 1), 8);
+        play(&t, 300000 * (scale() > 1 ? 4200 : 1), 8);
         duplicates += t.duplicates;
         end(&t);
     }
