@@ -1,35 +1,40 @@
 /* line - a sliding window without false negatives at one cache line a record.
  *
  * Idea       A table of 64-byte lines.  A line is a queue of fingerprints in order of age, and
- * beside it a map in unary says to which generation each belongs: order carries the age, so that it
- * costs about 2.2 bits an entry.  A record looks at its one line; a duplicate's entry moves to the
- * newest end; entries whose generation has left the window are shifted out when the line is next
- * touched, so that nothing is ever cleared or searched elsewhere. Guarantee  No false negatives,
- * ever: every input, overload and CPU.  False positives are comparisons x 2^-f, some c x fill x
- * 2^-f.  A window of N is kept for N to N(1+1/31). overload=saturate: while a key that found no
- * place may be in the window, keys that are looked for behind three marked lines and not found are
- * called duplicates; shrink (the default for windows of time): the oldest generation leaves
- * everywhere instead, and the window really kept is reported.  Both are counted. Source     This
- * project; the bound for such windows is Naor, Yogev, ISAAC 2013 (theory_sliding.h). Layout line.h
- * has the bits.  f from 16 to 43, c = 432/f entries:
+ *            beside it a map in unary says to which generation each belongs: order carries the
+ *            age, so that it costs about 2.2 bits an entry.  A record looks at its one line; a
+ *            duplicate's entry moves to the newest end; entries whose generation has left the
+ *            window are shifted out when the line is next touched, so that nothing is ever
+ *            cleared or searched elsewhere.
+ * Guarantee  No false negatives, ever: every input, overload and CPU.  False positives are
+ *            comparisons x 2^-f, some c x fill x 2^-f.  A window of N is kept for N to N(1+1/31).
+ *            overload=saturate: while a key that found no place may be in the window, keys that
+ *            are looked for behind four marked lines and not found are called duplicates.
+ *            shrink (the default for windows of time): the oldest generation leaves everywhere
+ *            instead, and the window really kept is reported.  Both are counted.
+ * Source     This project; the bound for such windows is Naor, Yogev, ISAAC 2013
+ *            (theory_sliding.h).  doc/line.md says what else there was, and why this.
+ * Layout     line.h has the bits.  f from 16 to 43, c = 432/f entries:
  *
  *                entries  | a | d | b | c | e |        oldest … newest
  *                map        0   1 0   0 1 0   0   1…   b, d: one generation; c, e: the current one
  *                             └ ends of generations
  *
  *            A full line marks the key's class (one of five, by its fingerprint) and the key goes
- * to the next line, drawn from this line and the fingerprint; from there, if that is full and
- *            marked as well, to a third and a fourth, and then to a small hashed spare area.  A
- * query follows the marks and no further.  Marks last for this epoch of 32 generations and the
- * next, which is longer than what they point to lives.
+ *            to the next line, drawn from this line and the fingerprint; from there, if that is
+ *            full, to a third and a fourth, and then to a small hashed spare area.  A query
+ *            follows the marks and no further.  Marks last for this epoch of 32 generations and
+ *            the next, which is longer than what they point to lives.
  *
- *                home ──full, marked──► next ──full, marked──► next ──full, marked──► spare area
+ *                home ──full, marked──► next ──full, marked──► … four ──full, marked──► spare area
  *
  * Rules      No entry ever moves to another line: a second key with the same fingerprint may rely
- * on it.  A match is renewed, true or false.  Whoever is found behind marks renews the marks. For
- * ages the youngest of all matches counts. Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 46,000
- * lines of 64 bytes: 24 bits a key. Cost       1.1 lines a record where a quarter repeats, up
- * to 1.45 where none does.
+ *            on it.  A match is renewed, true or false.  Whoever is found behind marks renews the
+ *            marks.  For ages the youngest of all matches counts.  Under refresh=first a record
+ *            called a duplicate, even falsely, is not stored: the guarantee is relative to those
+ *            called new.
+ * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 47,671 lines of 64 bytes: 24.5 bits a key.
+ * Cost       1.1 lines a record where a quarter repeats, 1.4 where none does.
  */
 #include "aging/line.h"
 

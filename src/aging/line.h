@@ -3,15 +3,18 @@
  *
  * A line is a number of 512 bits, in eight words:
  *
- *     bit 0                                        432      437      448                507
- *     | entry 0 | entry 1 | … entry c-1 |  unused   | before | stamp  | map               | now   |
- *       f bits each, oldest first                     5 bits   11       59                  5
+ *     bit 0                                      432      437     448                 507
+ *     | entry 0 | entry 1 | ... entry c-1 | none | before | stamp | map               | now |
+ *       f bits each, oldest first                  5 bits   11      59                  5
  *
- *     map     from its lowest bit, oldest first: a 0 an entry, a 1 where a generation ends, a
- * last 1. There are `live` ends, so that the entries behind the last end are of the generation of
- * the stamp.  Kept xor-ed with an empty map: zeroed memory is an empty line. stamp   the generation
- * of the last touch, mod 2^11 now     classes of fingerprints that overflowed from here in this
- * epoch of live+1 generations, before  and in the one before
+ *     map     from its lowest bit, oldest first: a 0 an entry, a 1 where a generation ends, and a
+ *             last 1.  There are `live` ends, so that the entries behind the last end are of the
+ *             generation of the stamp.  Kept xor-ed with an empty map: zeroed memory is an empty
+ *             line.
+ *     stamp   the generation of the last touch, mod 2^11
+ *     now     classes of fingerprints that overflowed from here in this epoch of live+1
+ *             generations
+ *     before  and in the epoch before
  */
 #ifndef LINE_H
 #define LINE_H
