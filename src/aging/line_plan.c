@@ -68,12 +68,8 @@ static double with_chance(double mean, const struct seen_spec *s) {
 
 /* -- choosing ----------------------------------------------------------------------------- */
 
-static uint64_t fixed_of(const struct seen_spec *s) {
-    return sizeof(struct seen_detector) + 64 + s->shards * sizeof(struct window);
-}
-
 static uint64_t budget_of(const struct seen_spec *s) {
-    uint64_t fixed = fixed_of(s);
+    uint64_t fixed = detector_fixed(s, 0);
     if (!options_has(s, OPTION_MEM)) return UINT64_MAX;
     uint64_t room = s->mem > fixed ? (s->mem - fixed) / s->shards : 0, lines = room / 64;
     if (bytes_of(0) > room) return 0;
@@ -103,7 +99,7 @@ static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t
     const struct seen_spec *s = &plan->spec;
     char takes[32], has[32], rate[40] = "no fp", fp[32];
     uint32_t other = width_within(d);
-    uint64_t need = fixed_of(s) + s->shards * bytes_of(lines_for(d, d->most, bits));
+    uint64_t need = detector_fixed(s, bytes_of(lines_for(d, d->most, bits)));
     if (other)
         snprintf(rate, sizeof rate, "fp=%.2g",
                  1.1 * rate_of(d, d->keys, lines_for(d, d->most, other), other));
