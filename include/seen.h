@@ -125,6 +125,7 @@ struct seen_spec {
     uint64_t lambda, signature, moves; /* timed-cuckoo: cells a table, bits, moves a record */
     uint64_t bits, substring;          /* of a key (of its digest, if hashed); of its substrings */
     uint64_t generations;              /* that an age-partitioned window spans */
+    uint64_t ways;                     /* cache: entries a set, of `signature` bits */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */

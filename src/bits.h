@@ -37,7 +37,7 @@ static inline uint64_t bits_ceil_div(uint64_t a, uint64_t b) { return a / b + (a
 
 /* The place of the k-th 1 of x, from 0; 64 where there are fewer. */
 static inline uint64_t bits_select(uint64_t x, uint64_t k) {
-#ifdef __BMI2__
+#if defined __BMI__ && defined __BMI2__
     return k < 64 ? (uint64_t)__builtin_ia32_tzcnt_u64(__builtin_ia32_pdep_di((uint64_t)1 << k, x))
                   : 64;
 #else

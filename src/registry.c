@@ -9,7 +9,7 @@ extern const struct filter_ops filter_counting, filter_substrings, filter_bitvec
 extern const struct window_ops window_landmark, window_jumping;
 extern const struct window_ops aging_sliding_exact, aging_timing, aging_timed_cuckoo;
 extern const struct window_ops aging_age_partitioned, aging_counting, aging_line;
-extern const struct window_ops aging_stable, aging_lru, aging_clock, aging_fp_lru;
+extern const struct window_ops aging_cache, aging_stable, aging_lru, aging_clock, aging_fp_lru;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
  * the first is told. */
@@ -35,6 +35,7 @@ static const struct {
     {SEEN_DECAYING, &aging_lru, "lru"},
     {SEEN_DECAYING, &aging_clock, "clock"},
     {SEEN_DECAYING, &aging_fp_lru, "fp-lru"},
+    {SEEN_DECAYING, &aging_cache, "cache"},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

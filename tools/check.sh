@@ -40,6 +40,17 @@ if [ $status -ne 0 ] && [ "$f" = 0 ]; then f=1; fi
 grep '^SKIPPED' "$log/pytest"
 count "command line" "$p" "$f"
 
+# -- the papers, at a tenth of their size (SEEN_PAPERS=no: not) --------------------------------------
+if [ "${SEEN_PAPERS:-yes}" = yes ]; then
+    /usr/bin/python3 bench/paper/papers.py --build "$build" --quick > "$log/papers" 2> "$log/progress"
+    status=$?
+    line=$(tail -n 1 "$log/papers")
+    p=$(number passed) f=$(number failed)
+    if [ $status -ne 0 ] && [ "$f" = 0 ]; then f=1; tail -n 5 "$log/progress"; fi
+    [ $status -eq 0 ] || cat "$log/papers"
+    count "papers" "$p" "$f"
+fi
+
 # -- the source's form -------------------------------------------------------------------------------
 if command -v clang-format > /dev/null; then
     f=0

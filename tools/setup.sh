@@ -3,6 +3,7 @@
 #
 #     tools/setup.sh build               what building takes
 #     tools/setup.sh test                and what testing takes
+#     tools/setup.sh papers              and what drawing the papers' figures takes
 #     tools/setup.sh --only-look build   installs nothing: says what is missing, and fails
 set -eu
 
@@ -11,7 +12,12 @@ test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils g
 
 only_look=
 if [ "$1" = --only-look ]; then only_look=1; shift; fi
-case $1 in build) wanted=$build ;; test) wanted=$test ;; *) echo "setup.sh: build or test?" >&2; exit 2 ;; esac
+case $1 in
+    build) wanted=$build ;;
+    test) wanted=$test ;;
+    papers) wanted="$build python3 gnuplot-nox" ;;
+    *) echo "setup.sh: build, test or papers?" >&2; exit 2 ;;
+esac
 
 command -v dpkg-query > /dev/null || exit 0 # not Debian: meson will name what it misses
 missing=

@@ -69,12 +69,6 @@ ALWAYS_INLINE void cell_write(uint64_t *line, uint32_t cell, uint32_t value, uin
     memcpy((char *)line + (bit >> 3), &two, sizeof two);
 }
 
-static inline void freshen(const struct state *s, uint64_t *line) {
-    if (table_stamp(line) == (uint16_t)s->generation) return;
-    memset(line, 0, 64);
-    line[7] = s->generation << TABLE_STAMP_SHIFT;
-}
-
 /* Takes 1 off the cells [from, to) of a line; a line of an older generation is all 0. */
 ALWAYS_INLINE void decrement(struct state *s, uint64_t *line, uint32_t from, uint32_t to,
                              uint32_t d) {
@@ -178,7 +172,7 @@ ALWAYS_INLINE uint8_t observe_one(struct state *s, const struct seen_spec *spec,
     uint32_t max = (uint32_t)spec->max;
     bool found = true;
     for (uint32_t j = 0; j < spec->k; j++) {
-        freshen(s, s->line[probe[j].line]);
+        table_freshen(s->line[probe[j].line], s->generation);
         found &= cell_read(s->line[probe[j].line], probe[j].cell, d) != 0;
     }
     if (spec->decrement == SEEN_EACH)
@@ -265,7 +259,7 @@ static void landmark(struct window *w, uint64_t at) {
     s->odds = 0;
     next_piece(w);
     for (table_slice(s->generation, w->plan->spec.lines, &i, &end); i < end; i++)
-        freshen(s, s->line[i]);
+        table_freshen(s->line[i], s->generation);
 }
 
 /* Keys that would leave as many cells set, each in its own K. */

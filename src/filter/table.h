@@ -23,6 +23,13 @@ static inline uint16_t table_stamp(const uint64_t *line) {
     return (uint16_t)(line[7] >> TABLE_STAMP_SHIFT);
 }
 
+/* Empties a line whose stamp is not of the one generation that counts. */
+static inline void table_freshen(uint64_t *line, uint64_t generation) {
+    if (__builtin_expect(table_stamp(line) == (uint16_t)generation, 1)) return;
+    memset(line, 0, 64);
+    line[7] = generation << TABLE_STAMP_SHIFT;
+}
+
 /* The line, or bucket of lines, of a uniform 64-bit draw.  Up to 2^24 of them 32 bits are even
  * enough, and a vector machine finds several at once. */
 static inline uint64_t table_place(uint64_t draw, uint64_t places) {

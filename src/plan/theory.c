@@ -73,6 +73,18 @@ double theory_blocked(double lines, double n, uint32_t k) {
     return sum < 1 ? sum : 1;
 }
 
+/* Sums upwards; where the first term is below all doubles, so is the sum for any limit below 256.
+ */
+double theory_few(double n, double q, double limit) {
+    if (q >= 1) return n < limit;
+    double term = exp(n * log1p(-q)), odds = q / (1 - q), sum = 0;
+    for (double j = 0; j < limit && j <= n; j++) {
+        sum += term;
+        term *= (n - j) / (j + 1) * odds;
+    }
+    return sum < 1 ? sum : 1;
+}
+
 /* -- means and intervals ------------------------------------------------------------------ */
 
 /* 16-point Gauss-Legendre on each quarter of [0,1]. */

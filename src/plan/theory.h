@@ -24,6 +24,9 @@ double theory_partitioned(double m, double n, double k);
  */
 double theory_blocked(double lines, double n, uint32_t k);
 
+/* P(fewer than `limit` successes in n trials of probability q), for limits below 256. */
+double theory_few(double n, double q, double limit);
+
 /* p/(1-p): at a false-positive rate p each record called new stands for so many new ones that were
  * called duplicates.  At most 1e6. */
 double theory_odds(double p);

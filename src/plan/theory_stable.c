@@ -6,24 +6,12 @@
 
 /* -- one cell ----------------------------------------------------------------------------- */
 
-/* P(fewer than `limit` successes in n trials of probability q).  Sums upwards; where the first term
- * is below all doubles, so is the sum for any limit below 256. */
-static double few(double n, double q, double limit) {
-    if (q >= 1) return n < limit;
-    double term = exp(n * log1p(-q)), odds = q / (1 - q), sum = 0;
-    for (double j = 0; j < limit && j <= n; j++) {
-        sum += term;
-        term *= (n - j) / (j + 1) * odds;
-    }
-    return sum < 1 ? sum : 1;
-}
-
 /* P(not 0, and set within the last n records): Eqs. 1-3 and 9-11 turned around.  The sum over l of
  * k(1-k)^l P(Bin(l,p) = j) is k b^j/(1-a)^(j+1) of a negative binomial law, with a = (1-p)(1-k) and
  * b = p(1-k); its head up to l = n-1 is P(Bin(n, 1-a) > j). */
 static double alive(double n, double Max, double p, double k) {
     double any = p + k - p * k, ratio = p * (1 - k) / any, term = k / any, sum = 0;
-    for (double j = 0; j < Max; j++, term *= ratio) sum += term * (1 - few(n, any, j + 1));
+    for (double j = 0; j < Max; j++, term *= ratio) sum += term * (1 - theory_few(n, any, j + 1));
     return sum < 1 ? sum : 1;
 }
 
@@ -36,12 +24,12 @@ double theory_stable_zero(double Max, double p, double k) {
 }
 
 double theory_stable_step(double n, double Max, double p, double k) {
-    return -k * exp((n - 1) * log1p(-k)) * few(n - 1, p, Max);
+    return -k * exp((n - 1) * log1p(-k)) * theory_few(n - 1, p, Max);
 }
 
 double theory_stable_lost(double gap, double Max, double p, double k) {
     if (gap < Max) return 0;
-    double kept = exp(gap * log1p(-k)) * few(gap, p, Max); /* not set since, not yet 0 */
+    double kept = exp(gap * log1p(-k)) * theory_few(gap, p, Max); /* not set since, not yet 0 */
     double lost = 1 - alive(gap, Max, p, k) - kept;
     return lost > 0 ? lost : 0;
 }

@@ -56,11 +56,11 @@ static const struct seen_option table[OPTION_COUNT] = {
     [OPTION_DECREMENT] = {"decrement", "cells side by side (run) or each anywhere", "stable",
                           decrement_names, 0, 1, SEEN_CHOICE, AT(decrement), 1},
     [OPTION_GAPS] = {"gaps", "longest gap between repeats expected (default 1e9)",
-                     "stable, lru, clock, fp-lru", NULL, 2, 1e15, SEEN_COUNT, AT(gaps), 0},
+                     "cache, stable, lru, clock, fp-lru", NULL, 2, 1e15, SEEN_COUNT, AT(gaps), 0},
     [OPTION_LAMBDA] = {"lambda", "cells in each of two tables (2 a key)", "timed-cuckoo", NULL, 4,
                        1e15, SEEN_COUNT, AT(lambda), 1},
-    [OPTION_SIGNATURE] = {"signature", "bits of a signature or fingerprint", "timed-cuckoo, line",
-                          NULL, 0, 48, SEEN_COUNT, AT(signature), 1},
+    [OPTION_SIGNATURE] = {"signature", "bits of a signature or fingerprint",
+                          "timed-cuckoo, line, cache", NULL, 0, 48, SEEN_COUNT, AT(signature), 1},
     [OPTION_MOVES] = {"moves", "moves to make room for a key (64)", "timed-cuckoo", NULL, 1, 256,
                       SEEN_COUNT, AT(moves), 1},
     [OPTION_VLA] = {"vla", "1: tables in an array of variable bit length", "timed-cuckoo",
@@ -73,6 +73,8 @@ static const struct seen_option table[OPTION_COUNT] = {
                           SEEN_COUNT, AT(substring), 1},
     [OPTION_GENERATIONS] = {"generations", "that a window spans", "line, age-partitioned", NULL, 1,
                             255, SEEN_COUNT, AT(generations), 1},
+    [OPTION_WAYS] = {"ways", "entries a set (1 to 16)", "cache", NULL, 1, 16, SEEN_COUNT, AT(ways),
+                     1},
 };
 
 const struct seen_option *seen_options(size_t *n) {

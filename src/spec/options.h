@@ -37,6 +37,7 @@ enum option {
     OPTION_BITS,
     OPTION_SUBSTRING,
     OPTION_GENERATIONS,
+    OPTION_WAYS,
     OPTION_COUNT
 };
 

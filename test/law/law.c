@@ -302,6 +302,23 @@ double law_query_fresh(const seen_detector *d, uint64_t n, uint64_t *rng) {
     return (double)hits / (double)(batches * BATCH);
 }
 
+void law_play_fresh(seen_detector *d, seen_digest *digest, uint64_t n, uint64_t *rng) {
+    enum { BATCH = 256 };
+    uint8_t verdict[BATCH];
+    for (uint64_t i = 0; i < n; i++) digest[i] = law_fresh(rng);
+    for (uint64_t i = 0; i < n; i += BATCH)
+        seen_observe(d, n - i < BATCH ? n - i : BATCH, digest + i, NULL, verdict);
+}
+
+double law_found_at(const seen_detector *d, const seen_digest *digest, uint64_t n, uint64_t gap) {
+    enum { BATCH = 256 };
+    uint8_t found[BATCH] = {0};
+    uint64_t width = gap < 200 ? 1 : gap / 100 < BATCH ? gap / 100 : BATCH, hits = 0;
+    seen_query(d, width, digest + n - 1 - gap - width / 2, 0, 0, found);
+    for (uint64_t j = 0; j < width; j++) hits += found[j];
+    return (double)hits / (double)width;
+}
+
 /* -- bytes -------------------------------------------------------------------------------- */
 
 static int write_bytes(void *ctx, const void *buf, size_t len) {

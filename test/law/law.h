@@ -14,8 +14,9 @@
  *   law_memory.c     bytes = plan; the k-th allocation fails, for every k; mem= holds, and what
  *                    is forgotten is counted
  *   law_merge.c      merged = both streams in one; refused where spec or seed differ
- *   law_decaying.c   false positives against "ever seen"
+ *   law_decaying.c   false positives against "ever seen"; misses as planned
  *   law_stable.c     the Stable Bloom filter against its closed forms
+ *   law_cache.c      the fingerprint cache against its closed forms, and a naive one
  *   law_buffer.c     lru, clock and fp-lru against stack distances
  *   law_confirm.c    with cache=, what is confirmed is certain, and by the cache's definition
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
@@ -110,6 +111,13 @@ void law_play(seen_detector *, const struct law_stream *, size_t from, size_t to
 
 /* Share of n fresh keys (rounded up to whole batches) that a query takes for duplicates. */
 double law_query_fresh(const seen_detector *, uint64_t n, uint64_t *rng);
+
+/* Fresh keys for digest[0 … n-1], and plays them. */
+void law_play_fresh(seen_detector *, seen_digest *digest, uint64_t n, uint64_t *rng);
+
+/* Share found of those of digest[0 … n-1], played last, that have `gap` others behind them, give or
+ * take a hundredth. */
+double law_found_at(const seen_detector *, const seen_digest *, uint64_t n, uint64_t gap);
 
 /* -- bytes -------------------------------------------------------------------------------- */
 

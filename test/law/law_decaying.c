@@ -1,7 +1,11 @@
 /* law_decaying - what holds in a window without length for every structure: false positives against
- * "ever seen". */
+ * "ever seen", and false negatives under the gaps that plans assume. */
 #include "law.h"
 #include "tally.h"
+
+#include "spec/options.h"
+
+#include <math.h>
 
 #define SEEDS 20
 
@@ -47,9 +51,50 @@ static void new_keys_are_seldom_called_duplicates(const struct law_case *c) {
     }
 }
 
+/* Repeats at gaps up to gaps=, all orders of magnitude alike, all records between different. */
+static void miss_rate_is_planned(const char *structure, const char *more) {
+    enum { GAPS = 10000, ROUNDS = 100, ASKED = 200 };
+    static seen_digest digest[GAPS + ROUNDS * 100];
+    struct tally lost = {0};
+    struct seen_plan plan;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint64_t rng = law_seed() * 1000 + seed, n = GAPS, missed = 0;
+        law_plan(&plan, "decaying filter=%s lines=210 gaps=%d seed=%llu %s", structure, GAPS,
+                 (unsigned long long)seed, more);
+        seen_detector *d = law_new(&plan, NULL);
+        law_play_fresh(d, digest, n, &rng);
+        for (int round = 0; round < ROUNDS; round++, n += 100) {
+            law_play_fresh(d, digest + n, 100, &rng);
+            for (int i = 0; i < ASKED; i++) {
+                double u = (double)(law_next(&rng) >> 11) * 0x1p-53;
+                uint64_t gap = (uint64_t)(pow(GAPS, u) + .5);
+                uint8_t found;
+                seen_query(d, 1, &digest[n + 99 - gap], 0, 0, &found);
+                missed += !found;
+            }
+        }
+        tally_add(&lost, (double)missed / (ROUNDS * ASKED));
+        seen_free(d);
+    }
+    double coins = tally_coins(plan.fn, SEEDS * ROUNDS * ASKED);
+    tally_agree("false negatives as planned", &lost, plan.fn, coins + 1e-4);
+}
+
+static void duplicates_are_missed_as_often_as_planned(const struct law_case *c) {
+    if (c->window != SEEN_DECAYING) return;
+    miss_rate_is_planned(c->structure, "fp=.1");
+    miss_rate_is_planned(c->structure, "fp=.01");
+    if (!options_serve(OPTION_MAX, c->structure)) return;
+    miss_rate_is_planned(c->structure, "fp=.01 max=1");
+    miss_rate_is_planned(c->structure, "fp=.01 max=3");
+    miss_rate_is_planned(c->structure, "fp=.01 max=7");
+}
+
 int main(void) {
     static const struct law laws[] = {
         {"new keys are seldom called duplicates", new_keys_are_seldom_called_duplicates, false},
+        {"duplicates are missed as often as planned", duplicates_are_missed_as_often_as_planned,
+         false},
     };
     return law_main("decaying", laws, sizeof laws / sizeof *laws);
 }

@@ -19,6 +19,10 @@ double tally_error(const struct tally *t, double least) {
     return fmax(sqrt(fmax(variance, 0) / t->n), least);
 }
 
+double tally_coins(double expected, double coins) {
+    return sqrt(fmax(0, expected * (1 - expected)) / coins);
+}
+
 void tally_agree(const char *what, const struct tally *t, double expected, double least) {
     double off = fabs(tally_mean(t) - expected), sigma = tally_error(t, least);
     if (getenv("SEEN_VERBOSE"))

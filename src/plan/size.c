@@ -1,0 +1,266 @@
+/* size.c - how large one filter must be in one window: from whichever of lines=, items=, fp= and
+ * mem= are given, the others; or a refusal that names what would do. */
+#include "bits.h"
+#include "error.h"
+#include "plan/plan.h"
+#include "spec/units.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct request {
+    struct seen_plan *plan;
+    const struct fit *fit;
+    struct filter_shape shape; /* a shard's */
+    double keys;               /* a shard's; 0 if unknown */
+    double fp;                 /* allowed */
+    uint64_t budget;           /* lines a shard; 0 if memory is not given */
+    uint64_t fixed;
+    bool one_size; /* the options leave no other */
+};
+
+static uint64_t bytes_of(const struct request *r, const struct filter_shape *shape) {
+    return r->fixed + r->plan->spec.shards * r->fit->filter->size(shape, 0);
+}
+
+#define USELESS .9 /* a false-positive rate that nobody can want */
+
+/* A whole number, to three digits. */
+static double round_down(double keys) {
+    double unit = pow(10, fmax(0, floor(log10(fmax(keys, 1))) - 2));
+    return floor(keys / unit) * unit;
+}
+
+static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_FP); }
+
+/* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
+static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
+    char fp[40] = "", takes[32], has[32], rate[48] = "no fp, or ", keys[48];
+    const struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape shape = r->shape;
+    shape.lines = r->budget;
+    double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)spec->k);
+    if (least < USELESS) snprintf(rate, sizeof rate, "fp=%.2g, or ", least * 1.1);
+    double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
+    snprintf(keys, sizeof keys, "%.3g", round_down(most * .999));
+    if (errs(r)) {
+        snprintf(fp, sizeof fp, " at fp=");
+        units_print_real(r->fp, fp + strlen(fp), sizeof fp - strlen(fp));
+    } else {
+        rate[0] = 0;
+    }
+    units_print_need(needed, takes, sizeof takes);
+    seen_print_size(spec->mem, has, sizeof has);
+    bool named = options_has(&r->plan->asked, OPTION_FILTER);
+    return error_set(e, SEEN_EREFUSED, 0, "%.6g keys%s need mem=%s%s%s; mem=%s allows %sitems=%s",
+                     r->keys * (double)spec->shards, fp, takes, named ? " with filter=" : "",
+                     named ? r->plan->filter : "", has, rate, keys);
+}
+
+/* The length of key or substring that was asked for, which alone makes it this large. */
+static uint32_t *length_asked(const struct request *r, struct filter_shape *shape) {
+    bool substrings = options_serve(OPTION_SUBSTRING, r->plan->filter);
+    enum option length = substrings ? OPTION_SUBSTRING : OPTION_BITS;
+    if (!r->fit->filter->form || !options_has(&r->plan->asked, length)) return NULL;
+    return substrings ? &shape->substring : &shape->bits;
+}
+
+static int too_small(const struct request *r, struct seen_error *e) {
+    char has[32], least[32];
+    const struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape one = r->shape, fits;
+    one.k = one.k ? one.k : 1;
+    one.lines = fit_least(r->fit, one);
+    if (options_has(spec, OPTION_LINES))
+        return error_set(
+            e, SEEN_EREFUSED, 0, "lines=%llu are too few for filter=%s here; give %llu",
+            (unsigned long long)spec->lines, r->plan->filter, (unsigned long long)one.lines);
+    seen_print_size(spec->mem, has, sizeof has);
+    units_print_need(bytes_of(r, &one), least, sizeof least);
+    fits = r->shape;
+    fits.lines = r->budget;
+    uint32_t *length = length_asked(r, &fits), asked = length ? *length : 0;
+    if (length) *length = 0;
+    if (length && (fits = fit_whole(r->fit, fits)).lines) {
+        const char *name = length == &fits.bits ? "bits" : "substring";
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=%s with %s=%u needs mem=%s; mem=%s allows %s=%u", r->plan->filter,
+                         name, asked, least, has, name, *length);
+    }
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "mem=%s is too small for filter=%s here, which takes %s empty", has,
+                     r->plan->filter, least);
+}
+
+static int none_large_enough(struct request *r, struct seen_error *e) {
+    char fp[40] = "";
+    if (errs(r)) snprintf(fp, sizeof fp, " at fp=%g", r->fp);
+    const char *fix = "";
+    if (r->fit->filter->form)
+        fix = length_asked(r, &r->shape) ? "; leave substring= out" : "; more bits= may do";
+    return error_set(e, SEEN_EREFUSED, 0, "no filter=%s is large enough for %.6g keys%s%s",
+                     r->plan->filter, fmax(1, r->keys * (double)r->plan->spec.shards), fp, fix);
+}
+
+/* To three digits, so that the spec stays readable; never 0, which no spec may ask for. */
+double plan_round_up(double rate) {
+    rate = fmax(rate, 1e-300);
+    double unit = pow(10, floor(log10(rate)) - 2);
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", ceil(rate / unit * (1 - 1e-12)) * unit);
+    return fmin(strtod(text, NULL), 1 - 1e-9);
+}
+
+/* Lines and probes, from whichever of lines=, items=, fp= and mem= are given. */
+static int choose_geometry(struct request *r, struct seen_error *e) {
+    struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape *shape = &r->shape;
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0;
+    bool fp_given = options_has(spec, OPTION_FP) && errs(r);
+    if (options_has(spec, OPTION_LINES)) {
+        shape->lines = spec->lines;
+        if (!spec->lines)
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "filter=%s needs lines; lines=0 (no limit) is for filter=exact",
+                             r->plan->filter);
+        if (r->budget && shape->lines > r->budget)
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "lines=%llu do not fit into mem=; leave one of them out",
+                             (unsigned long long)spec->lines);
+    } else if (r->keys > 0 && (fp_given || (!r->budget && !r->one_size))) {
+        if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget)) return none_large_enough(r, e);
+        if (r->budget && shape->lines > r->budget) return refuse(r, bytes_of(r, shape), e);
+        *shape = fit_whole(r->fit, *shape);
+        return 0;
+    } else {
+        shape->lines = r->budget ? r->budget : fit_least(r->fit, *shape);
+    }
+    struct filter_shape smallest = *shape;
+    smallest.k = k ? k : 1;
+    if (shape->lines < fit_least(r->fit, smallest)) return too_small(r, e);
+    if (r->keys > 0 && !fp_given) {
+        double rate = fit_rate(r->fit, shape, r->keys, k);
+        if (rate >= USELESS && !options_has(spec, OPTION_LINES) &&
+            fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
+            return refuse(r, bytes_of(r, shape), e);
+        if (errs(r)) r->fp = plan_round_up(rate);
+    } else if (fit_keys(r->fit, shape, r->fp, k) < 1 && !options_has(spec, OPTION_LINES)) {
+        return none_large_enough(r, e);
+    }
+    *shape = fit_whole(r->fit, *shape);
+    if (!shape->lines) return too_small(r, e);
+    return 0;
+}
+
+static int refuse_growing(const struct request *r, struct seen_error *e) {
+    const struct seen_spec *spec = &r->plan->spec;
+    char takes[32], has[32];
+    uint64_t needed = r->fixed + spec->shards * r->fit->filter->size(&r->shape, (uint64_t)r->keys);
+    units_print_need(needed, takes, sizeof takes);
+    seen_print_size(spec->mem, has, sizeof has);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "filter=%s needs mem=%s for %.6g keys, and mem=%s holds %llu", r->plan->filter,
+                     takes, r->keys * (double)spec->shards, has,
+                     (unsigned long long)(spec->lines * spec->shards));
+}
+
+#define GROWING_MOST 4294963199 /* keys that the 32-bit references of store.h reach */
+
+/* The most keys a shard of a structure that grows can hold in `mem` bytes. */
+static uint64_t keys_within(const struct request *r, uint64_t mem) {
+    uint64_t lo = 0, hi = GROWING_MOST + (uint64_t)1;
+    uint64_t room = mem > r->fixed ? (mem - r->fixed) / r->plan->spec.shards : 0;
+    while (lo + 1 < hi) {
+        uint64_t middle = lo + (hi - lo) / 2;
+        if (r->fit->filter->size(&r->shape, middle) <= room)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+/* Structures that grow have no geometry: memory bounds their keys, if it is given. */
+static int size_growing(struct request *r, struct seen_error *e) {
+    struct seen_plan *plan = r->plan;
+    struct seen_spec *spec = &plan->spec;
+    const struct filter_ops *f = r->fit->filter;
+    double most = 1e15;
+    if (options_has(spec, OPTION_MEM)) most = (double)keys_within(r, spec->mem);
+    if (!options_has(spec, OPTION_LINES)) spec->lines = most < 1e15 ? (uint64_t)most : 0;
+    double keys = r->keys > 0 ? r->keys : (double)spec->lines;
+    if (options_has(spec, OPTION_MEM) && !spec->lines) return too_small(r, e);
+    if (spec->lines && keys > (double)spec->lines && options_has(&plan->asked, OPTION_ITEMS))
+        return refuse_growing(r, e);
+    if (spec->lines) keys = fmin(keys, (double)spec->lines);
+    plan->capacity = spec->lines ? spec->lines * spec->shards : 0;
+    plan->bytes = r->fixed + spec->shards * f->size(&r->shape, (uint64_t)keys);
+    plan->fp_full = plan->fp_mean = ldexp(fmax(keys, 1), -128);
+    options_mark(spec, OPTION_LINES);
+    return 0;
+}
+
+/* Marks an option as decided, where the structure has it. */
+static void decide(struct seen_spec *spec, enum option option) {
+    if (options_serve(option, spec->filter)) options_mark(spec, option);
+}
+
+static void predict(struct request *r) {
+    struct seen_plan *plan = r->plan;
+    struct seen_spec *spec = &plan->spec;
+    double shards = (double)spec->shards;
+    struct filter_shape shape = r->shape;
+    double most = fit_keys(r->fit, &shape, r->fp, shape.k);
+    double keys = r->keys > 0 ? r->keys : most;
+    plan->capacity = (uint64_t)fmax(1, fmax(most, r->keys) * shards + .5);
+    plan->bytes = bytes_of(r, &r->shape);
+    plan->fp_full = fit_fp(r->fit, &r->shape, keys);
+    plan->fp_mean = fit_fp_mean(r->fit, &r->shape, keys);
+    spec->lines = r->shape.lines;
+    spec->k = r->shape.k;
+    spec->bits = r->shape.bits;
+    spec->substring = r->shape.substring;
+    static const enum option decided[] = {OPTION_LINES, OPTION_K, OPTION_BITS, OPTION_SUBSTRING};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) decide(spec, decided[i]);
+    if (!errs(r)) return;
+    spec->fp = r->fp;
+    options_mark(spec, OPTION_FP);
+}
+
+int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
+                struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    const struct filter_ops *f = fit->filter;
+    uint64_t keys;
+    int bad = plan_keys(&keys, spec, e);
+    if (!bad && f->settle) bad = f->settle(spec, fit->live, e);
+    if (bad) return bad;
+    struct request r = {.plan = plan, .fit = fit, .fixed = fixed};
+    r.shape = plan_shape(spec, fit->live);
+    r.keys = (double)keys / (double)spec->shards;
+    if (f->most) r.keys = fmin(r.keys, f->most(&r.shape) / (double)spec->shards);
+    plan->touches = f->touches(&r.shape);
+    if (f->traits & SEEN_GROWS) return size_growing(&r, e);
+    if (options_has(spec, OPTION_K) && spec->k > f->k_most)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s takes k=%u probes at most, not %llu",
+                         f->name, f->k_most, (unsigned long long)spec->k);
+    r.fp = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
+    struct filter_shape other = r.shape;
+    r.one_size = options_has(spec, OPTION_LINES) || (f->form && !f->form(&other, 1));
+    if (!keys && !options_has(spec, OPTION_MEM) && !r.one_size) {
+        spec->mem = PLAN_MEM_DEFAULT;
+        options_mark(spec, OPTION_MEM);
+    }
+    if (options_has(spec, OPTION_MEM)) {
+        struct filter_shape none = {.live = fit->live};
+        uint64_t room = spec->mem > fixed ? (spec->mem - fixed) / spec->shards : 0;
+        r.budget = (room - bits_min(room, f->size(&none, 0))) / 64;
+        if (!r.budget) return too_small(&r, e);
+    }
+    bad = choose_geometry(&r, e);
+    if (bad) return bad;
+    plan->touches = f->touches(&r.shape);
+    predict(&r);
+    return 0;
+}
