@@ -34,7 +34,7 @@
 #define LINE_CHAIN       4 /* lines in which a key may stand */
 #define LINE_NONE        UINT64_MAX
 #define LINE_SLOTS       16 /* of the spare area that a key may stand in */
-#define LINE_AHEAD       16 /* records whose lines are fetched ahead */
+#define LINE_AHEAD       32 /* records whose lines are fetched ahead */
 #define LINE_NEAR                                                                                  \
     16384            /* lines that a processor's own cache holds: the next is not fetched ahead */
 #define LINE_RING 64 /* generations that are remembered, a power of two above live + 1 */

@@ -187,9 +187,13 @@ ALWAYS_INLINE uint64_t old_marks(const uint64_t *line, uint64_t print) {
     return (line[7] >> LINE_MAP_BITS | line[6] >> LINE_BEFORE) & line_class(print);
 }
 
-/* The line behind one that is here already, if that has marks.  No branch: nobody could tell. */
-ALWAYS_INLINE void fetch_next(const struct line_state *s, uint64_t home, uint64_t print) {
-    uint64_t follow = -(uint64_t)(old_marks(line_at(s, home), print) != 0);
+/* The line behind one that is here already, if that has marks, or was full.  No branch: nobody
+ * could tell. */
+ALWAYS_INLINE void fetch_next(const struct line_state *s, uint64_t empty, uint64_t home,
+                              uint64_t print, uint32_t f) {
+    const uint64_t *line = line_at(s, home);
+    uint64_t full = (line[7] ^ empty) >> (line_room(f) + s->live) & 1;
+    uint64_t follow = -(uint64_t)((old_marks(line, print) | full) != 0);
     __builtin_prefetch(line_at(s, home ^ ((line_next(s, home, print) ^ home) & follow)), 1);
 }
 
@@ -218,7 +222,7 @@ ALWAYS_INLINE void observe_all(struct line_state *s, size_t n, const seen_digest
     for (size_t i = 0; i < n; i++) {
         __builtin_prefetch(line_at(s, home[i + LINE_AHEAD]), 1);
         size_t soon = bits_min(i + LINE_AHEAD / 2, n - 1);
-        if (large) fetch_next(s, home[soon], line_print(d[soon], f));
+        if (large) fetch_next(s, view.empty, home[soon], line_print(d[soon], f), f);
         uint64_t *line = line_at(s, home[i]), print = line_print(d[i], f);
         if (__builtin_expect(old_marks(line, print) != 0, 0) ||
             !observe_near(s, &view, line, print, f, first, &verdict[i])) {
