@@ -35,6 +35,17 @@ static inline uint64_t bits_min(uint64_t a, uint64_t b) { return a < b ? a : b; 
 static inline uint64_t bits_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t bits_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
+/* The place of the k-th 1 of x, from 0; 64 where there are fewer. */
+static inline uint64_t bits_select(uint64_t x, uint64_t k) {
+#if defined __BMI__ && defined __BMI2__
+    return k < 64 ? (uint64_t)__builtin_ia32_tzcnt_u64(__builtin_ia32_pdep_di((uint64_t)1 << k, x))
+                  : 64;
+#else
+    for (; k && x; k--) x &= x - 1;
+    return x ? (uint64_t)__builtin_ctzll(x) : 64;
+#endif
+}
+
 /* Fields of up to 56 bits anywhere in a table; eight bytes are touched, so it needs a tail. */
 static inline uint64_t bits_field(const unsigned char *table, uint64_t bit, uint32_t bits) {
     uint64_t word;

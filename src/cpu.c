@@ -6,7 +6,9 @@ static uint32_t best(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("bmi2"))
-        return CPU_AVX512;
+        return __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vbmi2")
+                   ? CPU_VBMI2
+                   : CPU_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2")) return CPU_AVX2;
 #endif
     return CPU_PORTABLE;

@@ -4,7 +4,13 @@
 
 #include <stdint.h>
 
-enum cpu { CPU_BEST = 0, CPU_PORTABLE, CPU_AVX2, CPU_AVX512 }; /* each includes those before it */
+enum cpu {
+    CPU_BEST = 0,
+    CPU_PORTABLE,
+    CPU_AVX2,
+    CPU_AVX512,
+    CPU_VBMI2
+}; /* each includes those before it */
 
 /* The best there is, or `wanted` where the machine has it. */
 uint32_t cpu_choose(uint32_t wanted);

@@ -32,7 +32,7 @@ static double median(double *v, int n) {
 }
 
 /* 25 % duplicates: every fourth record repeats one of those at most `window` back, each alike. */
-static seen_digest *stream(size_t n, uint64_t window, uint64_t seed) {
+static inline seen_digest *stream(size_t n, uint64_t window, uint64_t seed) {
     seen_digest *d = malloc(n * sizeof *d);
     if (!d) exit(2);
     for (uint64_t i = 0; i < n; i++) {

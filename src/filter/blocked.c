@@ -67,7 +67,7 @@ size_t blocked_observe_portable(struct filter *f, uint64_t generation, size_t n,
 static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                       uint8_t *verdict) {
 #if defined __x86_64__
-    if (f->cpu == CPU_AVX512) return blocked_observe_avx512(f, generation, n, d, verdict);
+    if (f->cpu >= CPU_AVX512) return blocked_observe_avx512(f, generation, n, d, verdict);
     if (f->cpu == CPU_AVX2) return blocked_observe_avx2(f, generation, n, d, verdict);
 #endif
     return blocked_observe_portable(f, generation, n, d, verdict);

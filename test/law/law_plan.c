@@ -74,7 +74,7 @@ static void check_promises(const struct seen_plan *p, const char *asked) {
     /* A sub-window is a whole number of records, so up to one longer than its share.  Runs of k
      * slices leave it one by one, so it is kept for k generations more, not for one. */
     double q = s->subwindows ? (double)s->subwindows : 1, more = 1;
-    if (runs) q = (double)p->spec.generations, more = (double)p->spec.k;
+    if (runs) q = (double)p->spec.generations, more = fmax(1, (double)p->spec.k);
     law_check(p->slack <= more / q + (q + more) / (double)(s->length ? s->length : 1),
               "%s: slack %g", asked, p->slack);
     if (options_has(s, OPTION_FP))

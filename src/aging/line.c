@@ -1,0 +1,345 @@
+/* line - a sliding window without false negatives at one cache line a record.
+ *
+ * Idea       A table of 64-byte lines.  A line is a queue of fingerprints in order of age, and
+ *            beside it a map in unary says to which generation each belongs: order carries the
+ *            age, so that it costs about 2.2 bits an entry.  A record looks at its one line; a
+ *            duplicate's entry moves to the newest end; entries whose generation has left the
+ *            window are shifted out when the line is next touched, so that nothing is ever
+ *            cleared or searched elsewhere.
+ * Guarantee  No false negatives, ever: every input, overload and CPU.  False positives are
+ *            comparisons x 2^-f, some c x fill x 2^-f.  A window of N is kept for N to N(1+1/31).
+ *            overload=saturate: while a key that found no place may be in the window, keys that
+ *            are looked for behind four marked lines and not found are called duplicates.
+ *            shrink (the default for windows of time): the oldest generation leaves everywhere
+ *            instead, and the window really kept is reported.  Both are counted.
+ * Source     This project; the bound for such windows is Naor, Yogev, ISAAC 2013
+ *            (theory_sliding.h).  doc/line.md says what else there was, and why this.
+ * Layout     line.h has the bits.  f from 16 to 43, c = 432/f entries:
+ *
+ *                entries  | a | d | b | c | e |        oldest … newest
+ *                map        0   1 0   0 1 0   0   1…   b, d: one generation; c, e: the current one
+ *                             └ ends of generations
+ *
+ *            A full line marks the key's class (one of five, by its fingerprint) and the key goes
+ *            to the next line, drawn from this line and the fingerprint; from there, if that is
+ *            full, to a third and a fourth, and then to a small hashed spare area.  A query
+ *            follows the marks and no further.  Marks last for this epoch of 32 generations and
+ *            the next, which is longer than what they point to lives.
+ *
+ *                home ──full, marked──► next ──full, marked──► … four ──full, marked──► spare area
+ *
+ * Rules      No entry ever moves to another line: a second key with the same fingerprint may rely
+ *            on it.  A match is renewed, true or false.  Whoever is found behind marks renews the
+ *            marks.  For ages the youngest of all matches counts.  Under refresh=first a record
+ *            called a duplicate, even falsely, is not stored: the guarantee is relative to those
+ *            called new.
+ * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 47,671 lines of 64 bytes: 24.5 bits a key.
+ * Cost       1.1 lines a record where a quarter repeats, 1.4 where none does.
+ */
+#include "aging/line.h"
+
+#include "cpu.h"
+#include "error.h"
+#include "plan/theory_line.h"
+
+#include <math.h>
+
+#include "aging/line_words.h"
+
+#define entries_match entries_match_words
+#include "aging/line_kernel.h"
+
+#define SLICES 1920 /* generations in which every line is visited once; stamps last for 2048 */
+
+static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
+#if defined __x86_64__
+    if (cpu == CPU_VBMI2) return line_kernel_vbmi2(bits);
+    if (cpu >= CPU_AVX2) return line_kernel_avx2(bits);
+#endif
+    (void)cpu;
+    return observe_width(bits);
+}
+
+/* -- generations -------------------------------------------------------------------------- */
+
+static struct line_view view_of(const struct line_state *s, uint64_t generation) {
+    return (struct line_view){generation, line_empty_map(s->live),
+                              (uint32_t)bits_min(s->live, generation - s->h.floor),
+                              (uint32_t)(generation % (s->live + 1)), s->live};
+}
+
+static uint64_t *start_of(struct line_state *s, uint64_t generation) {
+    return &s->h.start[generation % LINE_RING];
+}
+
+/* A line untouched for longer than anything lives: nothing in it counts, and its stamp must not be
+ * met again. */
+static void sweep(struct line_state *s) {
+    uint64_t slice = s->view.generation % SLICES;
+    uint64_t i = (uint64_t)((bits_u128)s->lines * slice / SLICES);
+    uint64_t end = (uint64_t)((bits_u128)s->lines * (slice + 1) / SLICES);
+    for (; i < end; i++) {
+        uint64_t *line = line_at(s, i);
+        uint64_t ago = (s->view.generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
+        if (ago <= s->live) continue;
+        memset(line, 0, 64);
+        line[6] = s->view.generation << LINE_STAMP_SHIFT;
+    }
+}
+
+/* One that leaves while it is still inside the window was forgotten. */
+static void let_go(struct line_state *s, uint64_t gone, uint64_t clock) {
+    uint64_t end = *start_of(s, gone + 1), held = s->held[gone % LINE_RING];
+    if (gone < s->h.floor || !held || clock - end >= s->length) return;
+    s->h.forgotten += held;
+    s->h.kept = bits_min(s->h.kept, clock - end);
+}
+
+static void begin_generation(struct line_state *s, uint64_t clock) {
+    uint64_t generation = ++s->h.generation;
+    *start_of(s, generation) = clock;
+    let_go(s, generation - s->live - 1, clock);
+    s->held[generation % LINE_RING] = 0;
+    s->view = view_of(s, generation);
+    sweep(s);
+}
+
+/* Generations that begin up to the clock. */
+static uint64_t steps_to(const struct line_state *s, uint64_t at) {
+    return at < s->h.boundary ? 0 : (at - s->h.boundary) / s->step + 1;
+}
+
+static bool anew(const struct line_state *s, uint64_t at) {
+    return s->h.cleared || steps_to(s, at) > s->live;
+}
+
+/* After a landmark or a silence nothing counts: one generation begins, and the floor is there. */
+static void advance_to(struct line_state *s, uint64_t at) {
+    if (anew(s, at)) {
+        s->h.floor = s->h.generation + 1;
+        s->h.cleared = 0;
+        s->h.boundary = at + s->step;
+        memset(s->held, 0, sizeof s->held);
+        begin_generation(s, at);
+        return;
+    }
+    for (uint64_t n = steps_to(s, at); n > 0; n--, s->h.boundary += s->step)
+        begin_generation(s, s->h.boundary);
+}
+
+bool line_shrink(struct line_state *s) {
+    if (!s->shrink || !s->view.live) return false;
+    begin_generation(s, s->clock);
+    return true;
+}
+
+/* -- the spare area ----------------------------------------------------------------------- */
+
+struct line_spare *line_spare_find(const struct line_state *s, const struct line_view *view,
+                                   uint64_t tag, bool add) {
+    struct line_spare *slot = line_spares(s), *room = NULL;
+    uint64_t at = bits_range(tag, s->spares);
+    for (uint32_t i = 0; i < LINE_SLOTS; i++, at = at + 1 < s->spares ? at + 1 : 0) {
+        bool live = slot[at].generation && view->generation - slot[at].generation <= view->live;
+        if (live && slot[at].tag == tag) return &slot[at];
+        if (!live && !room) room = &slot[at];
+    }
+    if (add && room) *room = (struct line_spare){tag, 0};
+    return add ? room : NULL;
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+static void init(struct window *w) {
+    const struct seen_spec *spec = &w->plan->spec;
+    struct line_state *s = w->state;
+    s->lines = spec->lines;
+    s->spares = line_spare_slots(spec->lines);
+    s->step = line_step(spec);
+    s->live = line_live(spec);
+    s->length = spec->length;
+    s->bits = (uint32_t)spec->signature;
+    s->room = line_room(s->bits);
+    s->time = spec->unit == SEEN_MICROSECONDS;
+    s->shrink = spec->overload == SEEN_SHRINK;
+    s->first = spec->refresh == SEEN_REFRESH_FIRST;
+    s->kernel = kernel_of(w->filter.cpu, s->bits);
+    s->h.generation = LINE_RING;
+    s->h.cleared = 1;
+    s->h.kept = SEEN_NEVER;
+    s->view = view_of(s, s->h.generation);
+}
+
+static void destroy(struct window *w) { (void)w; }
+
+static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                    uint8_t *verdict) {
+    struct line_state *s = w->state;
+    for (size_t i = 0; i < n;) {
+        if (s->h.cleared || at[i] >= s->h.boundary) advance_to(s, at[i]);
+        size_t run = n - i;
+        if (at[n - 1] >= s->h.boundary)
+            for (run = 1; at[i + run] < s->h.boundary;) run++;
+        s->kernel(s, run, d + i, at + i, verdict + i);
+        i += run;
+    }
+}
+
+/* -- asking ------------------------------------------------------------------------------- */
+
+/* Generations ago of the youngest match in the chain; UINT64_MAX if there is none. */
+static uint64_t youngest(const struct line_state *s, const struct line_view *view, seen_digest d) {
+    uint64_t print = line_print(d, s->bits), at = line_home(s, d), best = UINT64_MAX;
+    for (uint32_t i = 0; i < LINE_CHAIN; i++, at = line_next(s, at, print)) {
+        struct open o = open_line(view, line_at(s, at), print, s->bits);
+        if (o.found) {
+            uint64_t newest = 31 - (uint64_t)__builtin_clz(o.found);
+            best = bits_min(best, line_age(o.map, bits_select(~o.map, newest)));
+        }
+        if (!marked(&o, print)) return best;
+        if (i + 1 < LINE_CHAIN) continue;
+        const struct line_spare *spare = line_spare_find(s, view, line_tag(at, print), false);
+        if (spare) best = bits_min(best, view->generation - spare->generation);
+        if (flooded(s, view)) best = bits_min(best, view->generation - s->h.flood);
+    }
+    return best;
+}
+
+/* The youngest age that a key of a generation so long ago may have. */
+static uint64_t age_at(const struct line_state *s, const struct line_view *view, uint64_t ago,
+                       uint64_t at) {
+    uint64_t generation = view->generation - ago, least = s->time ? 0 : 1;
+    if (ago == 0) return least;
+    uint64_t end = generation < s->h.generation
+                       ? s->h.start[(generation + 1) % LINE_RING]
+                       : s->h.boundary + (generation - s->h.generation) * s->step;
+    return bits_max(least, at - end + 1);
+}
+
+static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+                 uint64_t *age) {
+    const struct line_state *s = w->state;
+    struct line_view view = view_of(s, s->h.generation + (anew(s, at) ? 0 : steps_to(s, at)));
+    for (size_t i = 0; i < n; i++) {
+        uint64_t ago = anew(s, at) ? UINT64_MAX : youngest(s, &view, d[i]);
+        age[i] = ago == UINT64_MAX ? SEEN_NEVER : age_at(s, &view, ago, at);
+    }
+}
+
+static void landmark(struct window *w, uint64_t at) {
+    struct line_state *s = w->state;
+    if (anew(s, at)) return;
+    s->h.landmarks++;
+    s->h.cleared = 1;
+}
+
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    const struct line_state *s = w->state;
+    struct line_view view = view_of(s, s->h.generation + (anew(s, at) ? 0 : steps_to(s, at)));
+    uint64_t stored = 0, spared = 0;
+    for (uint64_t ago = 0; ago <= view.live && !anew(s, at); ago++)
+        if (view.generation - ago <= s->h.generation)
+            stored += s->held[(view.generation - ago) % LINE_RING];
+    for (uint64_t i = 0; i < s->spares && !anew(s, at); i++) {
+        uint64_t generation = line_spares(s)[i].generation;
+        spared += generation && view.generation - generation <= view.live;
+    }
+    double mean = (double)stored / (double)s->lines, each = ldexp(1, -(int)s->bits);
+    out->stored += stored;
+    out->listed += spared;
+    out->saturated += s->h.lost;
+    out->forgotten += s->h.forgotten;
+    out->kept = bits_min(out->kept, s->h.kept);
+    double right = 1 - theory_line_fp(mean, mean, s->room, s->bits);
+    if (flooded(s, &view)) right *= 1 - theory_line_flooded(mean, s->room);
+    out->fp_now += (1 - right) / (double)w->plan->spec.shards;
+    double alike = mean > 0 ? theory_line_alike(mean, mean, s->room) / mean : 1;
+    out->expected_false += (double)s->h.compared * each * alike / theory_line_looked(mean, s->room);
+    out->expected_false += (double)s->h.taken; /* too many: lost keys that come again are true */
+    out->landmarks = bits_max(out->landmarks, s->h.landmarks);
+}
+
+static void clear_counters(struct window *w) {
+    struct line_head *h = &((struct line_state *)w->state)->h;
+    h->landmarks = h->lost = h->taken = h->forgotten = h->compared = h->looked = 0;
+    h->kept = SEEN_NEVER;
+}
+
+/* -- snapshot ----------------------------------------------------------------------------- */
+
+static uint64_t bytes_behind(const struct line_state *s) {
+    return s->lines * 64 + s->spares * sizeof(struct line_spare);
+}
+
+static int save(const struct window *w, struct seen_writer out) {
+    const struct line_state *s = w->state;
+    if (out.write(out.ctx, &s->h, sizeof s->h)) return -1;
+    return out.write(out.ctx, line_at(s, 0), bytes_behind(s));
+}
+
+static bool sane(const struct line_state *s, uint64_t at) {
+    const struct line_head *h = &s->h;
+    bool fine = h->generation >= LINE_RING && h->generation < (uint64_t)1 << 62 &&
+                h->floor <= h->generation && h->cleared <= 1 && h->flood <= h->generation &&
+                h->boundary <= bits_min(at, (uint64_t)1 << 61) + s->step;
+    for (uint64_t ago = 0; ago < s->view.live && fine && !h->cleared; ago++)
+        fine = h->start[(h->generation - ago) % LINE_RING] <= at &&
+               (!ago || h->start[(h->generation - ago) % LINE_RING] <=
+                            h->start[(h->generation - ago + 1) % LINE_RING]);
+    return fine;
+}
+
+/* A map of as many ends as there are generations, and of no more entries than there is room. */
+static bool sane_line(const struct line_state *s, const uint64_t *line) {
+    uint64_t map = (line[7] & LINE_MAP) ^ line_empty_map(s->live);
+    return map && (uint32_t)__builtin_popcountll(map) == s->live + 1 &&
+           63 - (uint32_t)__builtin_clzll(map) - s->live <= s->room;
+}
+
+/* How many entries each generation holds is counted anew. */
+static void count(struct line_state *s, const uint64_t *line) {
+    uint64_t ago = (s->view.generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
+    uint64_t map = (line[7] & LINE_MAP) ^ line_empty_map(s->live);
+    for (uint64_t entries = 63 - (uint64_t)__builtin_clzll(map) - s->live, i = 0; i < entries;
+         i++) {
+        uint64_t age = ago + line_age(map, bits_select(~map, i));
+        if (age <= s->view.live) s->held[(s->view.generation - age) % LINE_RING]++;
+    }
+}
+
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)limit;
+    struct line_state *s = w->state;
+    if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, line_at(s, 0), bytes_behind(s)))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
+    s->view = view_of(s, s->h.generation);
+    bool fine = sane(s, at);
+    memset(s->held, 0, sizeof s->held);
+    for (uint64_t i = 0; i < s->lines && fine; i++) {
+        fine = sane_line(s, line_at(s, i));
+        if (fine) count(s, line_at(s, i));
+    }
+    for (uint64_t i = 0; i < s->spares && fine; i++) {
+        uint64_t generation = line_spares(s)[i].generation;
+        fine = generation <= s->h.generation;
+        if (fine && generation && s->h.generation - generation <= s->view.live)
+            s->held[generation % LINE_RING]++;
+    }
+    return fine ? 0 : error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+}
+
+const struct window_ops aging_line = {
+    .name = "sliding",
+    .plan = line_plan,
+    .size = line_size,
+    .init = init,
+    .destroy = destroy,
+    .observe = observe,
+    .find = find,
+    .landmark = landmark,
+    .stats = stats,
+    .clear_counters = clear_counters,
+    .save = save,
+    .load = load,
+};

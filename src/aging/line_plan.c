@@ -1,0 +1,220 @@
+/* line_plan.c - how wide fingerprints must be, and how many lines. */
+#include "aging/line.h"
+#include "error.h"
+#include "plan/plan.h"
+#include "plan/theory_line.h"
+#include "spec/units.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#define FULL_MOST .072 /* of the keys may find their line full: 1.45 lines a record at most */
+
+static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
+#define WIDTHS (sizeof widths / sizeof *widths)
+
+/* -- geometry ----------------------------------------------------------------------------- */
+
+uint64_t line_step(const struct seen_spec *s) { return bits_ceil_div(s->length, s->generations); }
+uint32_t line_live(const struct seen_spec *s) {
+    return (uint32_t)bits_ceil_div(s->length, line_step(s));
+}
+
+/* One for two thousand keys, and a few more in small tables. */
+uint64_t line_spare_slots(uint64_t lines) { return 4 * (lines / 384 + 4); }
+
+static uint64_t bytes_of(uint64_t lines) {
+    return LINE_STATE_BYTES + lines * 64 + line_spare_slots(lines) * sizeof(struct line_spare);
+}
+
+uint64_t line_size(const struct seen_plan *plan, const struct filter_ops *none) {
+    (void)none;
+    return bytes_of(plan->spec.lines);
+}
+
+/* -- what is asked of a shard ------------------------------------------------------------- */
+
+struct demand {
+    double keys;     /* in a window; 0 if nobody says */
+    double most;     /* as many as chance may give one shard */
+    double longer;   /* generations that are kept at the most, over the window's */
+    double steadily; /* and on average */
+    uint64_t budget; /* lines; UINT64_MAX if nobody says */
+};
+
+static double mean_of(const struct demand *d, double keys, uint64_t lines) {
+    return keys * d->longer / (double)lines;
+}
+
+static uint64_t lines_for(const struct demand *d, double keys, uint32_t bits) {
+    return (uint64_t)fmax(1, ceil(keys * d->longer / theory_line_mean(FULL_MOST, line_room(bits))));
+}
+
+/* Keys that so many lines are for. */
+static double keys_in(const struct demand *d, uint64_t lines, uint32_t bits) {
+    return (double)lines * theory_line_mean(FULL_MOST, line_room(bits)) / d->longer;
+}
+
+/* At a full window; the marks are those of the average. */
+static double rate_of(const struct demand *d, double keys, uint64_t lines, uint32_t bits) {
+    double held = fmin(mean_of(d, keys, lines), line_room(bits));
+    return theory_line_fp(held, held * d->steadily / d->longer, line_room(bits), bits);
+}
+
+/* Chance: one shard of several gets more than its share, up to five standard deviations. */
+static double with_chance(double mean, const struct seen_spec *s) {
+    return s->shards > 1 && mean > 0 ? ceil(mean + 5 * sqrt(mean) + 5) : mean;
+}
+
+/* -- choosing ----------------------------------------------------------------------------- */
+
+static uint64_t budget_of(const struct seen_spec *s) {
+    uint64_t fixed = detector_fixed(s, 0);
+    if (!options_has(s, OPTION_MEM)) return UINT64_MAX;
+    uint64_t room = s->mem > fixed ? (s->mem - fixed) / s->shards : 0, lines = room / 64;
+    if (bytes_of(0) > room) return 0;
+    while (bytes_of(lines) > room) lines -= bits_ceil_div(bytes_of(lines) - room, 65);
+    return lines;
+}
+
+/* The narrowest fingerprints that keep fp; 0 if none do. */
+static uint32_t width_for(const struct demand *d, double fp) {
+    for (size_t i = 0; i < WIDTHS; i++) {
+        uint64_t lines = d->keys > 0 ? lines_for(d, d->most, widths[i]) : 1;
+        double keys = d->keys > 0 ? d->keys : keys_in(d, lines, widths[i]);
+        if (rate_of(d, keys, lines, widths[i]) <= fp) return widths[i];
+    }
+    return 0;
+}
+
+/* The widest that leave room for all keys; 0 if none do. */
+static uint32_t width_within(const struct demand *d) {
+    for (size_t i = WIDTHS; i-- > 0;)
+        if (lines_for(d, d->most, widths[i]) <= d->budget) return widths[i];
+    return 0;
+}
+
+static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t bits,
+                  struct seen_error *e) {
+    const struct seen_spec *s = &plan->spec;
+    char takes[32], has[32], rate[40] = "no fp", fp[32];
+    uint32_t other = width_within(d);
+    uint64_t need = detector_fixed(s, bytes_of(lines_for(d, d->most, bits)));
+    if (other)
+        snprintf(rate, sizeof rate, "fp=%.2g",
+                 1.1 * rate_of(d, d->keys, lines_for(d, d->most, other), other));
+    double most = keys_in(d, d->budget, bits);
+    if (s->shards > 1) most = fmax(0, most - 6 * sqrt(most) - 6);
+    units_print_real(s->fp, fp, sizeof fp);
+    units_print_need(need, takes, sizeof takes);
+    seen_print_size(s->mem, has, sizeof has);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "%.6g keys at fp=%s need mem=%s with filter=line; mem=%s allows %s, or "
+                     "items=%.0f",
+                     d->keys * (double)s->shards, fp, takes, has, rate,
+                     floor(.99 * most * (double)s->shards));
+}
+
+static int too_wide(const struct seen_spec *s, struct seen_error *e) {
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "filter=line has no fingerprints wide enough for fp=%g; filter=exact makes no "
+                     "errors",
+                     s->fp);
+}
+
+/* Decides signature= and lines=. */
+static int choose(struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    bool fp = options_has(s, OPTION_FP), given = options_has(s, OPTION_LINES);
+    uint32_t bits = (uint32_t)s->signature;
+    if (!fp) s->fp = PLAN_FP_DEFAULT;
+    if (!options_has(s, OPTION_SIGNATURE)) {
+        bits = width_for(d, s->fp);
+        if (!fp && d->keys > 0 && d->budget < UINT64_MAX && !given &&
+            (!bits || lines_for(d, d->most, bits) > d->budget))
+            bits = width_within(d) ? width_within(d) : bits;
+    }
+    bool known = false;
+    for (size_t i = 0; i < WIDTHS; i++) known |= widths[i] == bits;
+    if (!bits) return too_wide(s, e);
+    if (!known)
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "filter=line has fingerprints of signature=16, 18, 20, 22, 24, 27, 30, 33, "
+            "36 or 43 bits, not %u",
+            bits);
+    s->signature = bits;
+    if (given) return 0;
+    s->lines = d->keys > 0 ? lines_for(d, d->most, bits) : d->budget;
+    if (d->budget == 0)
+        return error_set(e, SEEN_EREFUSED, 0, "mem= is too small for filter=line here");
+    return s->lines > d->budget ? refuse(plan, d, bits, e) : 0;
+}
+
+static int check_given(const struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
+    const struct seen_spec *s = &plan->spec;
+    if (s->lines && s->lines <= d->budget) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "lines=%llu are not what filter=line can have here; leave lines= out",
+                     (unsigned long long)s->lines);
+}
+
+static int predict(struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    uint32_t bits = (uint32_t)s->signature, room = line_room(bits);
+    double keys = d->keys > 0 ? d->keys : keys_in(d, s->lines, bits);
+    double mean = fmin(mean_of(d, keys, s->lines), room) * d->steadily / d->longer;
+    plan->fp_full = rate_of(d, keys, s->lines, bits);
+    plan->fp_mean = theory_line_fp(mean, mean, room, bits);
+    if (plan->fp_full > s->fp * (1 + 1e-9)) {
+        if (options_has(&plan->asked, OPTION_FP))
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "signature=%u gives fp=%.3g here; leave it and lines= out and they "
+                             "follow from fp=",
+                             bits, plan->fp_full);
+        s->fp = plan_round_up(plan->fp_full);
+    }
+    plan->touches = theory_line_touched(mean, room);
+    plan->capacity =
+        (uint64_t)fmax(1, ceil(fmax(keys, keys_in(d, s->lines, bits)) * (double)s->shards - 1e-6));
+    static const enum option decided[] = {OPTION_FP, OPTION_SIGNATURE, OPTION_LINES,
+                                          OPTION_GENERATIONS, OPTION_OVERLOAD};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(s, decided[i]);
+    return 0;
+}
+
+static int choose_overload(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    bool time = s->unit == SEEN_MICROSECONDS;
+    if (!options_has(s, OPTION_OVERLOAD)) s->overload = time ? SEEN_SHRINK : SEEN_SATURATE;
+    if (s->overload == SEEN_SATURATE || (s->overload == SEEN_SHRINK && time)) return 0;
+    return error_set(e, SEEN_EREFUSED, 0, "filter=line does overload=saturate%s here",
+                     time ? " or shrink" : " only");
+}
+
+int line_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+    (void)none;
+    struct seen_spec *s = &plan->spec;
+    uint64_t keys;
+    int bad = plan_keys(&keys, s, e);
+    if (!bad) bad = choose_overload(plan, e);
+    if (bad) return bad;
+    if (!options_has(s, OPTION_GENERATIONS)) s->generations = LINE_LIVE_MOST;
+    if (s->generations > LINE_LIVE_MOST)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=line keeps generations=%d at most, not %llu",
+                         LINE_LIVE_MOST, (unsigned long long)s->generations);
+    bool sized = options_has(s, OPTION_MEM) || options_has(s, OPTION_LINES);
+    if (!keys && !sized) {
+        s->mem = PLAN_MEM_DEFAULT;
+        options_mark(s, OPTION_MEM);
+    }
+    double step = (double)line_step(s), length = (double)s->length, live = line_live(s);
+    double mean = (double)keys / (double)s->shards;
+    struct demand d = {mean, with_chance(mean, s), (live + 1) * step / length,
+                       (live + .5) * step / length, budget_of(s)};
+    plan->traits = SEEN_NO_FN;
+    plan->slack = ((live + 1) * step - (s->unit == SEEN_RECORDS)) / length - 1;
+    bad = choose(plan, &d, e);
+    if (!bad) bad = check_given(plan, &d, e);
+    return bad ? bad : predict(plan, &d, e);
+}

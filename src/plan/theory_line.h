@@ -1,0 +1,43 @@
+/* theory_line.h - `line` as formulas; derived for this project.
+ *
+ *   [E17]  Erlang: Solution of some problems in the theory of probabilities of significance in
+ *          automatic telephone exchanges, 1917 (the loss formula)
+ *
+ * A line of room c that takes in keys at random and lets each go after a window is a telephone
+ * exchange of c lines: the number it holds is Poisson's, cut off at c.  `mean` is how many it holds
+ * on average: keys in the window and its slack, over lines. */
+#ifndef THEORY_LINE_H
+#define THEORY_LINE_H
+
+#include <stdint.h>
+
+/* P(a new key finds its line full): [E17], offered as much as leaves `mean` inside. */
+double theory_line_full(double mean, uint32_t room);
+
+/* P(the marks of a key's class are set): a key of its class, one of five, came while the line was
+ * full.  Marks last for one to two epochs, but such keys come together, as if for 1.3
+ * (fitted: the lines touched come out within 2 %). */
+double theory_line_marked(double mean, uint32_t room);
+
+/* P(all four lines of a key are marked), where so many keys come that some find no place: marks
+ * then are as good as for two epochs. */
+double theory_line_flooded(double mean, uint32_t room);
+
+/* Lines in which a record that is new is looked for: the first, and those behind marks. */
+double theory_line_looked(double mean, uint32_t room);
+
+/* Lines that it touches: if its own was full and not marked, the next as well. */
+double theory_line_touched(double mean, uint32_t room);
+
+/* Entries that could be taken for it, where lines hold so many now, and `mean` over the epochs from
+ * which the marks are: all in those lines, and those that went from its line to where it would have
+ * gone itself. */
+double theory_line_alike(double held, double mean, uint32_t room);
+
+/* False-positive rate: 2^-f for each of these. */
+double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits);
+
+/* The mean at which so many keys find their line full. */
+double theory_line_mean(double full, uint32_t room);
+
+#endif

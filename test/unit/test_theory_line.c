@@ -1,0 +1,114 @@
+/* The formulas of `line` against Erlang's own values, and against detectors. */
+#include "law/law.h"
+#include "law/tally.h"
+
+#include "aging/line.h"
+#include "plan/theory_line.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+static void near(double a, double b, double tolerance) {
+    law_check(fabs(a - b) <= tolerance * fabs(b), "%.9g is not %.9g", a, b);
+}
+
+/* Traffic offered to so many trunks at which one call in a hundred, or in ten, is lost: the tables
+ * of telephone engineers ([E17] and since). */
+static void a_full_line_is_a_lost_call(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t trunks;
+        double lost, offered;
+    } table[] = {{1, .1, .11111},  {2, .1, .59543},   {5, .01, 1.3608}, {10, .01, 4.4612},
+                 {10, .1, 7.5106}, {20, .01, 12.031}, {20, .1, 17.613}, {30, .01, 20.337}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        double carried = table[i].offered * (1 - table[i].lost);
+        near(theory_line_full(carried, table[i].trunks), table[i].lost, 5e-4);
+        near(theory_line_mean(table[i].lost, table[i].trunks), carried, 2e-4);
+    }
+    near(theory_line_full(.5, 1), .5, 1e-9); /* one trunk: lost as often as it is taken */
+    assert_true(theory_line_full(0, 27) == 0 && theory_line_full(27, 27) == 1);
+}
+
+static void more_keys_touch_more_and_err_more(void **state) {
+    (void)state;
+    for (uint32_t bits = 16; bits <= 43; bits += 9)
+        for (double mean = .25; mean < line_room(bits); mean += .25) {
+            uint32_t room = line_room(bits);
+            assert_true(theory_line_touched(mean, room) >= theory_line_touched(mean - .25, room));
+            assert_true(theory_line_fp(mean, mean, room, bits) >
+                        theory_line_fp(mean - .25, mean - .25, room, bits));
+            assert_true(theory_line_touched(mean, room) <= 4);
+            assert_true(theory_line_fp(mean, mean, room, bits) >=
+                        -expm1(mean * log1p(-exp2(-1. * bits))));
+        }
+}
+
+/* -- detectors ---------------------------------------------------------------------------- */
+
+#define SEEDS  20
+#define WINDOW 100000
+
+struct measured {
+    struct tally touched, wrong;
+    double records;
+};
+
+/* All keys new, from two turns of the generations on, for two. */
+static void measure(struct measured *m, const struct seen_plan *plan, uint64_t seed) {
+    enum { BATCH = 250 };
+    seen_detector *d = law_new(plan, NULL);
+    const struct line_state *s = d->shard[0].state;
+    uint64_t rng = law_seed() * 100 + seed, turn = s->step * (s->live + 1) / BATCH * BATCH;
+    uint64_t wrong = 0, looked = 0;
+    seen_digest digest[BATCH];
+    uint8_t verdict[BATCH];
+    for (uint64_t n = 0; n < 4 * turn; n += BATCH) {
+        if (n == 2 * turn) wrong = 0, looked = s->h.looked;
+        for (int i = 0; i < BATCH; i++) digest[i] = law_fresh(&rng);
+        seen_observe(d, BATCH, digest, NULL, verdict);
+        for (int i = 0; i < BATCH; i++) wrong += verdict[i];
+    }
+    tally_add(&m->touched, 1 + (double)(s->h.looked - looked) / (2. * (double)turn));
+    tally_add(&m->wrong, (double)wrong / (2. * (double)turn));
+    m->records += 2. * (double)turn;
+    seen_free(d);
+}
+
+static void detectors_do_as_the_formulas_say(void **state) {
+    (void)state;
+    static const int widths[] = {16, 18, 24, 36};
+    for (int i = 0; i < 8; i++) {
+        uint32_t bits = (uint32_t)widths[i / 2], room = line_room(bits);
+        struct measured m = {0};
+        struct seen_plan plan;
+        law_plan(&plan, "sliding:%d items=%d filter=line signature=%u seed=1",
+                 i % 2 ? WINDOW * 9 / 10 : WINDOW, WINDOW, bits);
+        if (i % 2)
+            law_plan(&plan, "sliding:%d filter=line signature=%u seed=1 lines=%llu", WINDOW, bits,
+                     (unsigned long long)plan.spec.lines * 11 / 10);
+        double step = (double)line_step(&plan.spec), live = line_live(&plan.spec);
+        double mean = (live + .5) * step / (double)plan.spec.lines;
+        for (uint64_t seed = 0; seed < SEEDS; seed++) measure(&m, &plan, seed);
+        double touched = theory_line_touched(mean, room);
+        double fp = theory_line_fp(mean, mean, room, bits);
+        near(plan.fp_mean, fp, 1e-9);
+        near(plan.touches, touched, 1e-9);
+        tally_agree("lines touched", &m.touched, touched, .03 / 5 * touched);
+        if (bits <= 18)
+            tally_agree("fp", &m.wrong, fp, sqrt(fp / m.records + pow(.03 / 5 * fp, 2)));
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_full_line_is_a_lost_call),
+        cmocka_unit_test(more_keys_touch_more_and_err_more),
+        cmocka_unit_test(detectors_do_as_the_formulas_say),
+    };
+    return cmocka_run_group_tests_name("theory_line", tests, NULL, NULL);
+}
