@@ -59,7 +59,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     (void)at;
     struct cache_shape g = shape_of(w);
 #if defined __x86_64__
-    if (w->filter.cpu == CPU_AVX512) {
+    if (w->filter.cpu >= CPU_AVX512) {
         cache_observe_avx512(w->state, &g, n, d, verdict);
         return;
     }
