@@ -240,6 +240,9 @@ static const struct {
 } rivals[] = {
     {"timing", "sliding", " filter=timing"},
     {"timed-cuckoo", "sliding", " filter=timed-cuckoo"},
+    {"timed-cuckoo vla", "sliding", " filter=timed-cuckoo vla=1"},
+    {"age-partitioned", "sliding", " filter=age-partitioned"},
+    {"line", "sliding", " filter=line"},
     {"exact", "sliding", " filter=exact"},
     {"blocked jumping/8", "jumping", "/8 filter=blocked"},
 };
