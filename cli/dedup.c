@@ -8,6 +8,7 @@
 #include "stats.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,17 +57,16 @@ static void show_progress(struct run *r) {
 
 static void warn_when_full(struct run *r) {
     struct seen_stats s;
+    const struct seen_plan *plan = seen_plan_of(r->detector);
     if (r->warned_full || r->settings.source.quiet || r->settings.confirmed) return;
+    if (plan->spec.overload == SEEN_SHRINK || plan->traits & SEEN_GROWS) return; /* it forgets */
     seen_stats(r->detector, &s);
-    if (seen_plan_of(r->detector)->spec.window == SEEN_DECAYING) return; /* it forgets instead */
-    if (s.capacity == 0 || s.stored < s.capacity ||
-        (seen_plan_of(r->detector)->traits & SEEN_GROWS))
-        return;
+    if (s.capacity == 0 || s.stored < s.capacity) return;
     r->warned_full = true;
     warn("the window holds the %ju keys it was planned for; false duplicates will now exceed %.2g "
          "of "
          "the new records (more mem= or a shorter window would help)",
-         (uintmax_t)s.capacity, seen_plan_of(r->detector)->fp_full);
+         (uintmax_t)s.capacity, plan->fp_full);
 }
 
 /* -- what the reader tells ---------------------------------------------------------------- */
@@ -130,6 +130,27 @@ static void report_losses(const struct run *r) {
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
 }
 
+/* A window that was cut short for want of memory, and what would have held it, about. */
+static void report_shortage(const struct run *r) {
+    struct seen_stats s;
+    const struct seen_spec *spec = &seen_plan_of(r->detector)->spec;
+    char kept[32], asked[32], enough[32];
+    seen_stats(r->detector, &s);
+    if (r->settings.source.quiet || !s.forgotten || s.kept == SEEN_NEVER || !s.kept) return;
+    double need = 1.1 * (double)s.bytes * (double)spec->length / (double)s.kept;
+    seen_print_size(((uint64_t)need + ((1 << 20) - 1)) >> 20 << 20, enough, sizeof enough);
+    if (spec->unit == SEEN_MICROSECONDS) {
+        seen_print_span(s.kept / 1000000 * 1000000, kept, sizeof kept);
+        seen_print_span(spec->length, asked, sizeof asked);
+    } else {
+        snprintf(kept, sizeof kept, "%ju", (uintmax_t)s.kept);
+        snprintf(asked, sizeof asked, "%ju records", (uintmax_t)spec->length);
+    }
+    warn("memory was short: at its busiest the window was kept for %s of %s; about mem=%s would "
+         "keep it all",
+         kept, asked, enough);
+}
+
 static void report_unreadable(const struct run *r) {
     uintmax_t n = unreadable(r);
     bool told = r->settings.source.quiet || r->settings.report; /* or not wanted */
@@ -144,6 +165,7 @@ static int finish(struct run *r) {
     message_transient(NULL);
     warn_when_full(r);
     report_losses(r);
+    report_shortage(r);
     if (r->settings.report) print_stats(r);
     seen_stats(r->detector, &s);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 
@@ -162,3 +163,27 @@ def test_a_bit_vector_takes_ids_as_they_are_and_passes_what_is_no_id(seen):
     assert done.stats["unparseable"] == 3 and done.stats["duplicates"] == 3, done.stats
     assert seen("--strict", "-w", spec, text="1048576\n").code == 2
     seen("--hash", "xxh3", "-w", spec, text="1\n").refused("filter=bitvector", "hash=")
+
+
+@pytest.mark.parametrize("spec, times", [("sliding:1h fp=1e-3 filter=line", True), ("sliding:20000 filter=exact", False)])
+def test_a_window_cut_short_says_how_short_and_what_would_hold_it(seen, spec, times):
+    """20,000 keys, all in the window and in memory for fewer; then each again, oldest first."""
+    keys = [str(i) for i in range(20000)] * 2
+    text = "\n".join("%d\t%s" % (1600000000 + i // 20 if times else 0, key) for i, key in enumerate(keys))
+    args = ["-k", "2"] + (["--time", "1"] if times else [])
+
+    def run(mem):
+        done = seen("-w", "%s mem=%s" % (spec, mem), "--tag", *args, text=text)
+        said = re.search(r"kept for (\S+) of (\S+).*about mem=(\S+) would keep it all", done.err.decode())
+        return [line.split("\t")[0] for line in done.lines[20000:]], said
+
+    verdicts, said = run("16KiB" if times else "512KiB")
+    assert said and "new" in verdicts
+    verdicts, nothing = run(said.group(3))
+    assert not nothing and "new" not in verdicts
+
+
+def test_a_window_cut_short_is_no_window_that_errs_more(seen):
+    text = "\n".join("%d\t%d" % (1600000000, i) for i in range(5000))
+    done = seen("-w", "sliding:1h fp=1e-3 mem=8KiB", "-k", "2", "--time", "1", text=text)
+    assert "false duplicates will now exceed" not in done.err.decode()

@@ -309,10 +309,10 @@ static void it_serves_by_name_or_by_its_option_only(void **state) {
         bool chosen;
     } rows[] = {{"sliding:1e6 fp=1e-3", SEEN_OK, false}, /* though it takes the least memory */
                 {"sliding:1e6 fp=1e-3 filter=age-partitioned", SEEN_OK, true},
-                {"sliding:1e6 fp=1e-3 generations=20", SEEN_OK, true},
-                {"sliding:5 generations=9", SEEN_EREFUSED, false},
+                {"sliding:1e6 fp=1e-3 k=10 generations=50", SEEN_OK, true},
+                {"sliding:5 k=3 generations=9", SEEN_EREFUSED, false},
                 {"sliding:1e6 overload=shrink generations=9", SEEN_EREFUSED, false},
-                {"sliding:1h generations=9", SEEN_EREFUSED, false},
+                {"sliding:1h k=3 generations=9", SEEN_EREFUSED, false},
                 {"jumping:100/5 filter=age-partitioned", SEEN_EREFUSED, false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct seen_spec spec;

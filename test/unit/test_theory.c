@@ -232,8 +232,11 @@ static void the_planner_chooses_by_cache_lines_then_memory(void **state) {
         {"landmark:1e6 fp=1e-3", "blocked"},
         {"landmark:1e6 filter=bloom", "bloom"},
         {"landmark:1e6 hash=int", "exact"},
-        {"sliding:1e6", "timed-cuckoo"},
-        {"sliding:1h", "exact"},
+        {"sliding:1e6", "line"},
+        {"sliding:1h", "line"},
+        {"sliding:1e6 stamp=22", "timed-cuckoo"},
+        {"sliding:1e6 fp=1e-18", "exact"},
+        {"decaying mem=1MiB fp=.01", "cache"},
         {"landmark", "blocked"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
