@@ -1,6 +1,7 @@
 """The real streams: exact counts, and approximate ones inside the interval that was predicted; memory
 that does not grow."""
 
+import json
 import os
 import subprocess
 import sys
@@ -58,6 +59,25 @@ def test_polls_of_a_front_page_against_a_dictionary(seen, stream):
         last[url] = epoch
     args = ["--tsv", "-k", "url", "--time", "#epoch", "--stats=json", path]
     assert seen("-w", "sliding:24h filter=exact", *args).stats["unique"] == unique
+
+
+NO_FALSE_NEGATIVES = (
+    ["landmark filter=" + name for name in ("bloom", "partitioned", "blocked", "counting", "substrings", "exact")] +
+    ["jumping:5000/7 filter=" + name for name in
+     ("bloom", "blocked", "counting by=or", "counting by=subtract", "substrings", "exact")] +
+    ["sliding:5000 filter=" + name for name in
+     ("line", "line refresh=first", "timing", "timed-cuckoo", "timed-cuckoo vla=1", "counting", "age-partitioned", "exact")])
+
+
+@pytest.mark.parametrize("name,args,records,unique", [STREAMS[1], STREAMS[4], STREAMS[5], STREAMS[6], STREAMS[8]])
+def test_none_that_promises_so_misses_a_duplicate(seen, stream, name, args, records, unique):
+    """Every structure without false negatives, small and crowded, against the truth of its window."""
+    specs = [spec + (" fp=.02" if "exact" not in spec else "") for spec in NO_FALSE_NEGATIVES]
+    specs = [spec + (" items=%d" % unique if spec.startswith("landmark") else "") for spec in specs]
+    asked = [word for spec in specs for word in ("-w", spec)]
+    for spec in json.loads(seen("compare", "-o", "json", *asked, *args, stream(name)).out)["specs"]:
+        assert spec["fn"] == 0, spec
+        assert spec["duplicates"] > 1000
 
 
 # -- memory --------------------------------------------------------------------------------------------
