@@ -61,11 +61,15 @@ static inline void bits_field_set(unsigned char *table, uint64_t bit, uint32_t b
     memcpy(table + bit / 8, &word, 8);
 }
 
-/* How many bits are 1; the same code on every machine. */
+/* How many bits are 1. */
 static inline uint32_t bits_popcount(uint64_t x) {
+#ifdef __POPCNT__
+    return (uint32_t)__builtin_popcountll(x);
+#else
     x -= x >> 1 & 0x5555555555555555u;
     x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
     return (uint32_t)(((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u >> 56);
+#endif
 }
 
 /* How many of n bytes, each 0 or 1, are 1. */

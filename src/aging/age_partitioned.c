@@ -378,8 +378,8 @@ static int save(const struct window *w, struct seen_writer out) {
 
 /* Bits set in a line, its stamp aside. */
 static uint64_t set_in(const uint64_t *line) {
-    uint64_t set = (uint64_t)__builtin_popcountll(line[7] & TABLE_STAMP_BELOW);
-    for (int i = 0; i < 7; i++) set += (uint64_t)__builtin_popcountll(line[i]);
+    uint64_t set = bits_popcount(line[7] & TABLE_STAMP_BELOW);
+    for (int i = 0; i < 7; i++) set += bits_popcount(line[i]);
     return set;
 }
 

@@ -96,7 +96,7 @@ static void let_go(struct line_state *s, uint64_t gone, uint64_t clock) {
 }
 
 static void begin_generation(struct line_state *s, uint64_t clock) {
-    uint64_t generation = ++s->h.generation;
+    uint64_t generation = ++s->h.ring.generation;
     *start_of(s, generation) = clock;
     let_go(s, generation - s->live - 1, clock);
     s->held[generation % LINE_RING] = 0;
@@ -104,27 +104,28 @@ static void begin_generation(struct line_state *s, uint64_t clock) {
     sweep(s);
 }
 
-/* Generations that begin up to the clock. */
-static uint64_t steps_to(const struct line_state *s, uint64_t at) {
-    return at < s->h.boundary ? 0 : (at - s->h.boundary) / s->step + 1;
+static bool anew(const struct line_state *s, uint64_t at) {
+    return s->h.cleared || ring_steps(&s->h.ring, s->step, at) > s->live;
 }
 
-static bool anew(const struct line_state *s, uint64_t at) {
-    return s->h.cleared || steps_to(s, at) > s->live;
+static struct line_view view_at(const struct line_state *s, uint64_t at) {
+    uint64_t steps = anew(s, at) ? 0 : ring_steps(&s->h.ring, s->step, at);
+    return view_of(s, s->h.ring.generation + steps);
 }
 
 /* After a landmark or a silence nothing counts: one generation begins, and the floor is there. */
 static void advance_to(struct line_state *s, uint64_t at) {
     if (anew(s, at)) {
-        s->h.floor = s->h.generation + 1;
+        s->h.floor = s->h.ring.generation + 1;
         s->h.cleared = 0;
-        s->h.boundary = at + s->step;
+        s->h.ring.boundary = at + s->step;
         memset(s->held, 0, sizeof s->held);
         begin_generation(s, at);
         return;
     }
-    for (uint64_t n = steps_to(s, at); n > 0; n--, s->h.boundary += s->step)
-        begin_generation(s, s->h.boundary);
+    struct ring *r = &s->h.ring;
+    for (uint64_t n = ring_steps(r, s->step, at); n > 0; n--, r->boundary += s->step)
+        begin_generation(s, r->boundary);
 }
 
 bool line_shrink(struct line_state *s) {
@@ -164,10 +165,10 @@ static void init(struct window *w) {
     s->shrink = spec->overload == SEEN_SHRINK;
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
     s->kernel = kernel_of(w->filter.cpu, s->bits);
-    s->h.generation = LINE_RING;
+    s->h.ring.generation = LINE_RING;
     s->h.cleared = 1;
     s->h.kept = SEEN_NEVER;
-    s->view = view_of(s, s->h.generation);
+    s->view = view_of(s, s->h.ring.generation);
 }
 
 static void destroy(struct window *w) { (void)w; }
@@ -176,10 +177,8 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
                     uint8_t *verdict) {
     struct line_state *s = w->state;
     for (size_t i = 0; i < n;) {
-        if (s->h.cleared || at[i] >= s->h.boundary) advance_to(s, at[i]);
-        size_t run = n - i;
-        if (at[n - 1] >= s->h.boundary)
-            for (run = 1; at[i + run] < s->h.boundary;) run++;
+        if (s->h.cleared || at[i] >= s->h.ring.boundary) advance_to(s, at[i]);
+        size_t run = ring_run(&s->h.ring, n - i, at + i);
         s->kernel(s, run, d + i, at + i, verdict + i);
         i += run;
     }
@@ -210,16 +209,16 @@ static uint64_t age_at(const struct line_state *s, const struct line_view *view,
                        uint64_t at) {
     uint64_t generation = view->generation - ago, least = s->time ? 0 : 1;
     if (ago == 0) return least;
-    uint64_t end = generation < s->h.generation
+    uint64_t end = generation < s->h.ring.generation
                        ? s->h.start[(generation + 1) % LINE_RING]
-                       : s->h.boundary + (generation - s->h.generation) * s->step;
+                       : s->h.ring.boundary + (generation - s->h.ring.generation) * s->step;
     return bits_max(least, at - end + 1);
 }
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
     const struct line_state *s = w->state;
-    struct line_view view = view_of(s, s->h.generation + (anew(s, at) ? 0 : steps_to(s, at)));
+    struct line_view view = view_at(s, at);
     for (size_t i = 0; i < n; i++) {
         uint64_t ago = anew(s, at) ? UINT64_MAX : youngest(s, &view, d[i]);
         age[i] = ago == UINT64_MAX ? SEEN_NEVER : age_at(s, &view, ago, at);
@@ -229,16 +228,16 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static void landmark(struct window *w, uint64_t at) {
     struct line_state *s = w->state;
     if (anew(s, at)) return;
-    s->h.landmarks++;
+    s->h.ring.begun++;
     s->h.cleared = 1;
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct line_state *s = w->state;
-    struct line_view view = view_of(s, s->h.generation + (anew(s, at) ? 0 : steps_to(s, at)));
+    struct line_view view = view_at(s, at);
     uint64_t stored = 0, spared = 0;
     for (uint64_t ago = 0; ago <= view.live && !anew(s, at); ago++)
-        if (view.generation - ago <= s->h.generation)
+        if (view.generation - ago <= s->h.ring.generation)
             stored += s->held[(view.generation - ago) % LINE_RING];
     for (uint64_t i = 0; i < s->spares && !anew(s, at); i++) {
         uint64_t generation = line_spares(s)[i].generation;
@@ -256,12 +255,12 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double alike = mean > 0 ? theory_line_alike(mean, mean, s->room) / mean : 1;
     out->expected_false += (double)s->h.compared * each * alike / theory_line_looked(mean, s->room);
     out->expected_false += (double)s->h.taken; /* too many: lost keys that come again are true */
-    out->landmarks = bits_max(out->landmarks, s->h.landmarks);
+    out->landmarks = bits_max(out->landmarks, s->h.ring.begun);
 }
 
 static void clear_counters(struct window *w) {
     struct line_head *h = &((struct line_state *)w->state)->h;
-    h->landmarks = h->lost = h->taken = h->forgotten = h->compared = h->looked = 0;
+    h->ring.begun = h->lost = h->taken = h->forgotten = h->compared = h->looked = 0;
     h->kept = SEEN_NEVER;
 }
 
@@ -279,20 +278,24 @@ static int save(const struct window *w, struct seen_writer out) {
 
 static bool sane(const struct line_state *s, uint64_t at) {
     const struct line_head *h = &s->h;
-    bool fine = h->generation >= LINE_RING && h->generation < (uint64_t)1 << 62 &&
-                h->floor <= h->generation && h->cleared <= 1 && h->flood <= h->generation &&
-                h->boundary <= bits_min(at, (uint64_t)1 << 61) + s->step;
+    const struct ring *r = &h->ring;
+    const uint64_t most = (uint64_t)1 << 62;
+    bool fine = r->generation >= LINE_RING && r->generation < most && h->floor <= r->generation &&
+                h->flood <= r->generation && h->cleared <= 1 &&
+                r->boundary <= bits_min(at, most / 2) + s->step;
+    fine = fine && r->begun < most && h->lost < most && h->forgotten < most && h->taken < most &&
+           h->compared < most && h->looked < most;
     for (uint64_t ago = 0; ago < s->view.live && fine && !h->cleared; ago++)
-        fine = h->start[(h->generation - ago) % LINE_RING] <= at &&
-               (!ago || h->start[(h->generation - ago) % LINE_RING] <=
-                            h->start[(h->generation - ago + 1) % LINE_RING]);
+        fine = h->start[(r->generation - ago) % LINE_RING] <= at &&
+               (!ago || h->start[(r->generation - ago) % LINE_RING] <=
+                            h->start[(r->generation - ago + 1) % LINE_RING]);
     return fine;
 }
 
 /* A map of as many ends as there are generations, and of no more entries than there is room. */
 static bool sane_line(const struct line_state *s, const uint64_t *line) {
     uint64_t map = (line[7] & LINE_MAP) ^ line_empty_map(s->live);
-    return map && (uint32_t)__builtin_popcountll(map) == s->live + 1 &&
+    return map && bits_popcount(map) == s->live + 1 &&
            63 - (uint32_t)__builtin_clzll(map) - s->live <= s->room;
 }
 
@@ -313,7 +316,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct line_state *s = w->state;
     if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, line_at(s, 0), bytes_behind(s)))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
-    s->view = view_of(s, s->h.generation);
+    s->view = view_of(s, s->h.ring.generation);
     bool fine = sane(s, at);
     memset(s->held, 0, sizeof s->held);
     for (uint64_t i = 0; i < s->lines && fine; i++) {
@@ -322,8 +325,8 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     }
     for (uint64_t i = 0; i < s->spares && fine; i++) {
         uint64_t generation = line_spares(s)[i].generation;
-        fine = generation <= s->h.generation;
-        if (fine && generation && s->h.generation - generation <= s->view.live)
+        fine = generation <= s->h.ring.generation;
+        if (fine && generation && s->h.ring.generation - generation <= s->view.live)
             s->held[generation % LINE_RING]++;
     }
     return fine ? 0 : error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");

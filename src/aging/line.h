@@ -21,6 +21,7 @@
 
 #include "bits.h"
 #include "detector.h"
+#include "window/ring.h"
 
 #include <stdbool.h>
 
@@ -47,11 +48,10 @@ struct line_spare {
 
 /* What a snapshot keeps beside lines and spare area. */
 struct line_head {
-    uint64_t generation; /* logical number of the current one */
-    uint64_t boundary;   /* clock at which the next begins */
-    uint64_t floor;      /* what was stamped before this generation counts no more */
-    uint64_t cleared;    /* 1: nothing counts (at birth and after a landmark) */
-    uint64_t landmarks, lost, forgotten, kept;
+    struct ring ring;
+    uint64_t floor;   /* what was stamped before this generation counts no more */
+    uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */
+    uint64_t lost, forgotten, kept;
     uint64_t flood;            /* generation in which the last key was lost; 0: none */
     uint64_t taken;            /* records taken for lost keys */
     uint64_t compared;         /* entries that records called new were compared with */
@@ -127,7 +127,7 @@ static inline uint64_t line_age_map(uint64_t map, uint64_t ago, uint32_t *gone) 
 
 /* Generations ago of the entry whose 0 is bit `place`. */
 static inline uint64_t line_age(uint64_t map, uint64_t place) {
-    return (uint64_t)__builtin_popcountll(map >> place) - 1;
+    return (uint64_t)bits_popcount(map >> place) - 1;
 }
 
 /* -- kernels: test and add for records of one generation ---------------------------------- */

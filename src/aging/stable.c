@@ -78,7 +78,7 @@ ALWAYS_INLINE void decrement(struct state *s, uint64_t *line, uint32_t from, uin
             uint64_t run = ~(uint64_t)0;
             if (word * 64 < from) run &= ~(uint64_t)0 << (from & 63);
             if (to < word * 64 + 64) run &= ~(~(uint64_t)0 << (to & 63));
-            s->set -= (uint64_t)__builtin_popcountll(line[word] & run);
+            s->set -= bits_popcount(line[word] & run);
             line[word] &= ~run;
         }
         return;
