@@ -3,9 +3,9 @@
  *
  * Specs without a seed get one seed, so that detectors differ in what they are and not in their
  * luck, and windows that are alike share one twin (compare/twin.h). */
-#include "asked.h"
 #include "compare/contender.h"
-#include "reader.h"
+#include "judge/asked.h"
+#include "read/reader.h"
 #include "signals.h"
 
 #include <inttypes.h>

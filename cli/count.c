@@ -6,7 +6,7 @@
  * apart. */
 #include "count/pace.h"
 #include "print.h"
-#include "reader.h"
+#include "read/reader.h"
 #include "signals.h"
 
 #include <inttypes.h>

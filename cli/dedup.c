@@ -1,11 +1,11 @@
 /* dedup.c - `seen [dedup]`: records in, those not seen before out. */
 #include "cli.h"
-#include "judge.h"
-#include "reader.h"
-#include "settings.h"
+#include "dedup/settings.h"
+#include "dedup/stats.h"
+#include "judge/judge.h"
+#include "read/reader.h"
 #include "signals.h"
-#include "sink.h"
-#include "stats.h"
+#include "write/sink.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -6,11 +6,11 @@
  * Several lists are asked in one pass, as publishers of many channels do, and --tag says which of
  * them match.  Lists cost 16 bytes a key while they are read, since a filter is made for their
  * number. */
-#include "judge.h"
+#include "judge/judge.h"
 #include "print.h"
-#include "reader.h"
+#include "read/reader.h"
 #include "signals.h"
-#include "sink.h"
+#include "write/sink.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
  *     detector takes for another (rate fp=) is missing as well */
 #include "count/pace.h"
 #include "print.h"
-#include "reader.h"
+#include "read/reader.h"
 #include "signals.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* report.c - what `seen compare` says: a table and three sentences, or JSON, or CSV. */
-#include "../print.h"
 #include "contender.h"
+#include "print.h"
 
 #include <inttypes.h>
 #include <string.h>

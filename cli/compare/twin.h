@@ -7,7 +7,7 @@
 #ifndef SEEN_COMPARE_TWIN_H
 #define SEEN_COMPARE_TWIN_H
 
-#include "../judge.h"
+#include "judge/judge.h"
 
 struct twin {
     char spec[512];

@@ -4,7 +4,7 @@
 #ifndef SEEN_COUNT_PACE_H
 #define SEEN_COUNT_PACE_H
 
-#include "../asked.h"
+#include "judge/asked.h"
 
 struct pace {
     struct judge judge; /* keys, times and landmarks of a batch */

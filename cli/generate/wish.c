@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../cli.h"
-#include "../time.h"
+#include "cli.h"
+#include "judge/time.h"
 #include "number.h"
 #include "seen.h"
 

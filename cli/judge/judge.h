@@ -3,8 +3,8 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
-#include "key.h"
-#include "time.h"
+#include "judge/key.h"
+#include "judge/time.h"
 
 #include <regex.h>
 

@@ -2,7 +2,7 @@
 #ifndef SEEN_COLUMNS_H
 #define SEEN_COLUMNS_H
 
-#include "record.h"
+#include "read/record.h"
 
 /* The names of a table's columns, as its first line gives them. */
 struct header {

@@ -1,5 +1,5 @@
 /* source.c - the options of whoever reads records. */
-#include "source.h"
+#include "read/source.h"
 
 #include "seen.h"
 

@@ -1,5 +1,5 @@
 /* judge.c - the verdict on each record of a batch. */
-#include "judge.h"
+#include "judge/judge.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* settings.c - what the command line of `seen dedup` asks for. */
-#include "settings.h"
+#include "dedup/settings.h"
 
 #include <stdio.h>
 #include <string.h>

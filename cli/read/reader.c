@@ -1,8 +1,8 @@
 /* reader.c - files in, batches of records out. */
-#include "reader.h"
+#include "read/reader.h"
 
+#include "judge/time.h"
 #include "signals.h"
-#include "time.h"
 
 #include <errno.h>
 #include <stdlib.h>

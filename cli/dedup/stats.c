@@ -1,7 +1,7 @@
 /* stats.c - the account a run gives of itself: for people, aligned; for programs, one JSON object.
  *
  * records = unique + duplicates + unparseable.  Rates and times are of the whole run. */
-#include "stats.h"
+#include "dedup/stats.h"
 
 #include "cli.h"
 #include "print.h"

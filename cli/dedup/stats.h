@@ -2,7 +2,7 @@
 #ifndef SEEN_STATS_H
 #define SEEN_STATS_H
 
-#include "judge.h"
+#include "judge/judge.h"
 
 /* What the detector does not know about a run. */
 struct run_counts {

@@ -1,7 +1,7 @@
 /* sink.c - which records are printed, and how they get out: runs of neighbours are copied as one
  * into a buffer of our own, and large ones written from where they stand.  The first failure is
  * kept in `error`; the caller looks there once a batch. */
-#include "sink.h"
+#include "write/sink.h"
 
 #include "cli.h"
 

@@ -1,6 +1,6 @@
 /* key.c - a record's key as a digest.  A key of one field is its bytes, where they stand; several
  * are put together as (length, bytes) each; a field that is quoted as CSV counts as its value. */
-#include "key.h"
+#include "judge/key.h"
 
 #include "cli.h"
 

@@ -1,5 +1,5 @@
 /* lines.c - the simplest format: a record is a line, its key the whole of it. */
-#include "record.h"
+#include "read/record.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 #ifndef SEEN_ASKED_H
 #define SEEN_ASKED_H
 
-#include "judge.h"
-#include "source.h"
+#include "judge/judge.h"
+#include "read/source.h"
 
 enum { ASKED_SPECS = 32, ASKED_OPTIONS = 48 };
 

@@ -2,7 +2,7 @@
 #ifndef SEEN_KEY_H
 #define SEEN_KEY_H
 
-#include "record.h"
+#include "read/record.h"
 
 struct keyer {
     const struct layout *layout;

@@ -1,6 +1,6 @@
 /* time.c - what a time field says, and where days and weeks begin in a time zone.  The engine knows
  * neither clocks nor zones; both stay here. */
-#include "time.h"
+#include "judge/time.h"
 
 #include <ctype.h>
 #include <stdio.h>

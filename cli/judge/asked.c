@@ -1,5 +1,5 @@
 /* asked.c - which windows are asked for. */
-#include "asked.h"
+#include "judge/asked.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #ifndef SEEN_READER_H
 #define SEEN_READER_H
 
-#include "columns.h"
-#include "input.h"
-#include "source.h"
+#include "read/columns.h"
+#include "read/input.h"
+#include "read/source.h"
 
 /* Where things go; any may be NULL. */
 struct reader_events {

@@ -1,6 +1,6 @@
 /* columns.c - which fields of a record are wanted, by position from 1, range or name.  What looks
  * like a position is one, whatever the columns are called. */
-#include "columns.h"
+#include "read/columns.h"
 
 #include "cli.h"
 

@@ -2,8 +2,8 @@
 #ifndef SEEN_SETTINGS_H
 #define SEEN_SETTINGS_H
 
-#include "asked.h"
-#include "sink.h"
+#include "judge/asked.h"
+#include "write/sink.h"
 
 enum report { REPORT_NONE, REPORT_TEXT, REPORT_JSON };
 

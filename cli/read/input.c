@@ -1,9 +1,9 @@
 /* input.c - files in order through one buffer, which holds a constant number of bytes however long
  * the stream is: it grows only while one record does not fit. */
-#include "input.h"
+#include "read/input.h"
 
 #include "cli.h"
-#include "record.h"
+#include "read/record.h"
 
 #include <errno.h>
 #include <fcntl.h>

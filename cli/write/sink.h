@@ -2,7 +2,7 @@
 #ifndef SEEN_SINK_H
 #define SEEN_SINK_H
 
-#include "record.h"
+#include "read/record.h"
 
 enum sink_mode { SINK_UNIQUE, SINK_DUPLICATES, SINK_TAG };
 
