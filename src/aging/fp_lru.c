@@ -1,13 +1,15 @@
 /* fp-lru - FPbuffering: the buffer lru, and a coin for every key that it does not hold.
  *
  * Idea       lru loses duplicates and calls no new key one, so how it compares with a structure
- * that does both hangs on how many duplicates a stream has.  A key that is not in the buffer is
- * therefore called a duplicate with probability q = fp=.  The buffer works as without coins: what a
- * coin calls a duplicate enters it all the same. Guarantee  False positives at rate q, on every
- * stream.  A duplicate is missed as often as by lru, times 1-q.  Made for comparisons, and used
- * where filter= names it. Paper      FPbuffering: Deng, Rafiei, SIGMOD 2006, 5.2. Layout     lru's.
- * A coin is no state, but drawn from the key, the record's number and the seed; so batches and
- * shards make no difference, and a query sees the coin of the record that it foretells.
+ *            that does both hangs on how many duplicates a stream has.  A key that is not in the
+ *            buffer is therefore called a duplicate with probability q = fp=.  The buffer works as
+ *            without coins: what a coin calls a duplicate enters it all the same.
+ * Guarantee  False positives at rate q, on every stream.  A duplicate is missed as often as by
+ *            lru, times 1-q.  Made for comparisons, and used where filter= names it.
+ * Paper      FPbuffering: Deng, Rafiei, SIGMOD 2006, 5.2.
+ * Layout     lru's.  A coin is no state, but drawn from the key, the record's number and the seed;
+ *            so batches and shards make no difference, and a query sees the coin of the record
+ *            that it foretells.
  *
  *                in the buffer? ──yes──► duplicate
  *                     └────no──► draw(key, number, seed) < q x 2^64 ? ──yes──► duplicate

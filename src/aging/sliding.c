@@ -1,9 +1,9 @@
 /* sliding, exact - the last N records or the last T, without errors: a hash set and a queue.
  *
  * Guarantee  Exact up to the digest's 128 bits, slack 0, ages to the record or microsecond; with
- * mem= the oldest keys are forgotten first, and the window really kept is reported. Paper Metwally,
- * Agrawal, El Abbadi, WWW 2005, §4 and §5.2.3: the queue knows what expires. Layout     store.h;
- * the stamp is the record's number or its time.
+ *            mem= the oldest keys are forgotten first, and the window really kept is reported.
+ * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §4 and §5.2.3: the queue knows what expires.
+ * Layout     store.h; the stamp is the record's number or its time.
  *
  *                oldest ◄──────── queue by last occurrence ────────► newest
  *                  │  at - stamp > reach: gone                          ▲ a duplicate moves here

@@ -25,8 +25,9 @@
  *            jump is the most that the clock moves at once: 1 for counts in one shard, else N,
  *            beyond which everything has left and `floor` says so without touching a cell.
  * Example    N = 3, range 65535, k = 1: stream a b c d e a.  a stamps its cell with 1, the last
- * record comes at clock 6: age 5 > 3, so it is new.  Had it come second, its age would be 1. Cost
- * k cache lines and the sweep: some m/N cells, side by side.
+ *            record comes at clock 6: age 5 > 3, so it is new.  Had it come second, its age would
+ *            be 1.
+ * Cost       k cache lines and the sweep: some m/N cells, side by side.
  */
 #include "aging/stamps.h"
 #include "detector.h"

@@ -2,8 +2,9 @@
  *
  * Guarantee  Relative standard error 0.78/sqrt(k) for k >= 16 mappings, once there are many more
  *            keys than one (below some ten, hll is the better).  Mergeable: the bit masks are
- * or-ed. Paper      Flajolet, Martin 1985, as in Kang's lecture on mining data streams: mapping i
- * sends a key x to h = a_i x + b_i, that sets the bit at the index of h's least 0; with b the
+ *            or-ed.
+ * Paper      Flajolet, Martin 1985, as in Kang's lecture on mining data streams: mapping i sends a
+ *            key x to h = a_i x + b_i, that sets the bit at the index of h's least 0; with b the
  *            average, over k masks, of the index of a mask's least 0, the count is
  *            2^b / (0.77351 bias), bias = 1 + .31/k.
  * Layout     k triples of 64 bits:

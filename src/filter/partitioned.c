@@ -2,8 +2,9 @@
  *
  * Guarantee  No false negatives.  False positives (1-(1-k/m)^n)^k with n keys in m cells.
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.1 and figure 4: spaces can lie in memory
- *            modules of their own, so that the k accesses of a key wait for ⌈k/D⌉ of them, not for
- * k. Layout     lines of cells, a bit a generation in each (cells.h), in k equal runs of lines.
+ *            modules of their own, so that the k accesses of a key wait for ⌈k/D⌉ of them, not
+ *            for k.
+ * Layout     lines of cells, a bit a generation in each (cells.h), in k equal runs of lines.
  *
  *                digest ──┬─ probe 0 ─▼ ├─ probe 1 ──▼       ├─ probe 2 ▼
  *                space 0 | 0 0 0 1 0 … | 0 0 0 0 1 … space 1 | 1 0 0 1 … space 2 |

@@ -5,12 +5,13 @@
  *            were, each in its vector.
  * Guarantee  No false negatives.  A new key's first substring collides with probability
  *            1-(1-2^-p)^n after n keys; substrings overlap, so that whole keys collide as the
- * Markov chain of theory_vectors.h says.  That is for keys whose bits are uniform: under hash=xxh3,
- * where they are the low b bits of the digest.  hash=int and hash=raw take the ids as they are: how
- * often those collide depends on how they are laid out (of ids that count up, nearly all do or
- * none), and fp= and the statistics promise nothing. Paper      Metwally, Agrawal, El Abbadi, WWW
- * 2005, §4 and figure 2. Layout     lines of cells, a bit a generation in each (cells.h).  Vector j
- * has the bits j to j+p-1; the vectors' lines stand in turn, line q of vector j at q (b-p+1) + j:
+ *            Markov chain of theory_vectors.h says.  That is for keys whose bits are uniform: under
+ *            hash=xxh3, where they are the low b bits of the digest.  hash=int and hash=raw take
+ *            the ids as they are: how often those collide depends on how they are laid out (of ids
+ *            that count up, nearly all do or none), and fp= and the statistics promise nothing.
+ * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §4 and figure 2.
+ * Layout     lines of cells, a bit a generation in each (cells.h).  Vector j has the bits j to
+ *            j+p-1; the vectors' lines stand in turn, line q of vector j at q (b-p+1) + j:
  *
  *                key, b = 8    1 0 1 1 0 0 1 0       (bit 0 on the right)
  *                p = 6             1 1 0 0 1 0  ──►  cell 50 of vector 0
@@ -18,7 +19,8 @@
  *                              1 0 1 1 0 0      ──►  cell 44 of vector 2
  *
  * Example    `landmark:1e6 filter=substrings fp=.01` chooses p = 21 of 64 bits: 44 vectors, 11.4
- * MiB, where a Bloom filter takes 1.21. Cost       b-p+1 cache lines a record, fetched together.
+ *            MiB, where a Bloom filter takes 1.21.
+ * Cost       b-p+1 cache lines a record, fetched together.
  */
 #include "error.h"
 #include "filter/cells.h"

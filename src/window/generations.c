@@ -12,10 +12,10 @@
  * Guarantee  None added: false negatives none; false positives 1-(1-e)^live for a filter that errs
  *            at rate e with one full generation.
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.2 (landmark), §5.2.4 (jumping; theirs
- * asks Q full sub-windows only, so that the youngest N/Q records are not yet seen). Example
- * jumping:1h/12 has a generation of 5 minutes and 13 live ones; a click repeated within the hour is
- * found, one after 65 minutes never. Cost       the filter's; a generation's begin costs `live`
- * table slices at most (table.h).
+ *            asks Q full sub-windows only, so that the youngest N/Q records are not yet seen).
+ * Example    jumping:1h/12 has a generation of 5 minutes and 13 live ones; a click repeated within
+ *            the hour is found, one after 65 minutes never.
+ * Cost       the filter's; a generation's begin costs `live` table slices at most (table.h).
  *
  * Generations are counted logically: after a silence longer than the window they advance by `live`,
  * not by the wall clock, so that their 16-bit stamps cannot wrap unswept.
