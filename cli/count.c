@@ -153,7 +153,7 @@ static void add_to_group(struct run *r, const struct slice *f, const seen_digest
     if (f->escaped) {
         r->name = realloc(r->name, len + 1);
         if (!r->name) die("out of memory for a group's name");
-        len = csv_unquote(f->at, len, r->name);
+        len = slice_value(f, r->name);
         name = r->name;
     }
     make_room(r);

@@ -115,7 +115,7 @@ static void start(struct run *r) {
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     r->judge.zone = s->zone;
     if (s->asked.landmark_on) r->judge.pattern = &s->asked.pattern;
-    sink_init(&r->sink, STDOUT_FILENO, s->mode, s->source.table ? s->source.delimiter : '\0');
+    sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
     r->sink.confirmed = s->confirmed;
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();

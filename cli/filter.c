@@ -157,7 +157,8 @@ static void load(struct run *r, struct list *l) {
     struct source source = r->source;
     struct loading loading = {.run = r, .list = l};
     snprintf(fields, sizeof fields, "1-%u", r->reader.layout.keys);
-    bool line = r->reader.layout.keys == 0 || (r->reader.layout.keys == 1 && !source.table);
+    bool line =
+        r->reader.layout.keys == 0 || (r->reader.layout.keys == 1 && !source_column(&source));
     source.keys = line ? NULL : fields;
     source.header = false;
     source.files = file;
@@ -247,7 +248,7 @@ static void start(struct run *r) {
     snprintf(spec, sizeof spec, "landmark filter=exact seed=%" PRIu64, seed);
     r->hasher = detector_of(spec, NULL);
     enum sink_mode mode = r->tag ? SINK_TAG : r->invert ? SINK_UNIQUE : SINK_DUPLICATES;
-    sink_init(&r->sink, STDOUT_FILENO, mode, r->source.table ? r->source.delimiter : '\0');
+    sink_init(&r->sink, STDOUT_FILENO, mode, source_column(&r->source));
     r->sink.heading = "lists";
     reader_init(&r->reader, &r->source, &events, r);
     key_init(&r->keyer, r->hasher, &r->reader.layout, r->source.max_record);

@@ -1,5 +1,5 @@
 /* key.c - a record's key as a digest.  A key of one field is its bytes, where they stand; several
- * are put together as (length, bytes) each; a field that is quoted as CSV counts as its value. */
+ * are put together as (length, bytes) each; an escaped field counts as its value. */
 #include "judge/key.h"
 
 #include "cli.h"
@@ -33,9 +33,9 @@ static void reserve(struct keyer *k, size_t size) {
     if (!k->scratch) die("out of memory for a key of %zu bytes", size);
 }
 
-static bool unquoted(struct keyer *k, const struct slice *f, seen_digest *out) {
+static bool decoded(struct keyer *k, const struct slice *f, seen_digest *out) {
     reserve(k, f->len);
-    return digest_of(k, k->scratch, csv_unquote(f->at, f->len, k->scratch), out);
+    return digest_of(k, k->scratch, slice_value(f, k->scratch), out);
 }
 
 /* seen_key_append for the common short field, inlined: the same bytes, copied by sixteen.  Fields
@@ -47,7 +47,7 @@ static inline size_t append(char *key, size_t cap, size_t at, const char *field,
     return at + len;
 }
 
-/* Unquotes at the far end of the scratch space, where what is appended cannot reach it. */
+/* Decodes at the far end of the scratch space, where what is appended cannot reach it. */
 static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
     const struct layout *l = k->layout;
     size_t size = 0, at = 0, longest = 0;
@@ -61,7 +61,7 @@ static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
     for (uint32_t i = 0; i < l->keys; i++) {
         const struct slice *s = &f[l->key[i]];
         const char *value = s->escaped ? k->scratch + size : s->at;
-        size_t len = s->escaped ? csv_unquote(s->at, s->len, k->scratch + size) : s->len;
+        size_t len = s->escaped ? slice_value(s, k->scratch + size) : s->len;
         at = append(k->scratch, size, at, value, len);
     }
     return digest_of(k, k->scratch, at, out);
@@ -69,7 +69,7 @@ static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
 
 static inline bool one(struct keyer *k, const struct slice *f, seen_digest *out) {
     if (!f->at) return false;
-    return f->escaped ? unquoted(k, f, out) : digest_of(k, f->at, f->len, out);
+    return f->escaped ? decoded(k, f, out) : digest_of(k, f->at, f->len, out);
 }
 
 size_t key_batch(struct keyer *k, const struct batch *b, seen_digest *digest, uint16_t *order) {

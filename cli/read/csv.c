@@ -31,7 +31,7 @@ static inline struct slice value_of(const struct field *f, const char *end) {
     if (!f->close) return (struct slice){f->at, (uint32_t)(end - f->at), 0};
     if (!f->doubled && f->close + 1 == end)
         return (struct slice){f->at + 1, (uint32_t)(f->close - f->at - 1), 0};
-    return (struct slice){f->at, (uint32_t)(end - f->at), 1};
+    return (struct slice){f->at, (uint32_t)(end - f->at), CSV_QUOTED};
 }
 
 static inline void keep(struct slice *slots, int32_t slot, const struct field *f, const char *end) {

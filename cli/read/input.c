@@ -50,6 +50,7 @@ int input_open(struct input *in, const char *name) {
     if (in->fd < 0 || fstat(in->fd, &st)) return -1;
     in->blocks = !S_ISREG(st.st_mode);
     in->begin = in->end = 0;
+    in->base = 0;
     refuse_own_output(in, &st);
     return 0;
 }
@@ -63,6 +64,7 @@ ssize_t input_fill(struct input *in) {
     if (in->begin > 0) {
         memmove(in->buf, in->buf + in->begin, in->end - in->begin);
         in->end -= in->begin;
+        in->base += in->begin;
         in->begin = 0;
     }
     if (in->end == in->cap) {

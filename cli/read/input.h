@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct input {
@@ -13,6 +14,7 @@ struct input {
     char *buf;
     size_t cap;        /* of buf, without the slack behind it */
     size_t begin, end; /* bytes not yet consumed */
+    uint64_t base;     /* where buf[0] stands in the file, as it reads uncompressed */
 };
 
 void input_init(struct input *);
@@ -21,6 +23,9 @@ void input_free(struct input *);
 /* Opens a file, "-" being standard input.  0, or -1 with errno. */
 int input_open(struct input *, const char *name);
 void input_close(struct input *);
+
+/* How many bytes of the file, as it reads uncompressed, have been consumed. */
+static inline uint64_t input_offset(const struct input *in) { return in->base + in->begin; }
 
 /* Reads once, behind the bytes not yet consumed, which may move.  The buffer grows as long as an
  * unfinished record fills it; the caller bounds that by not calling.  Bytes read, 0 at the end of

@@ -58,14 +58,14 @@ static void resolve(struct reader *r, const struct header *header) {
     if (r->on->columns) r->on->columns(r->ctx, header);
     r->batch.field = malloc((BATCH * r->layout.slots + 1) * sizeof *r->batch.field);
     if (!r->batch.field) die("out of memory for %u fields a record", r->layout.slots);
-    bool whole = r->layout.slots == 0, csv = r->source->table == TABLE_CSV;
+    bool whole = r->layout.slots == 0, csv = r->source->shape == SHAPE_CSV;
     r->splitter.format = csv ? &csv_format : whole ? &lines_format : &delimited_format;
 }
 
 static void first_header(struct reader *r, const struct record *line) {
     struct header header;
     columns_read_header(&header, line->at, line->bare, r->source->delimiter,
-                        r->source->table == TABLE_CSV);
+                        r->source->shape == SHAPE_CSV);
     resolve(r, &header);
     columns_free_header(&header);
     r->header = malloc((size_t)line->bare + 1);
@@ -180,7 +180,7 @@ static void read_file(struct reader *r, const char *name) {
 
 void reader_init(struct reader *r, const struct source *s, const struct reader_events *on,
                  void *ctx) {
-    bool csv = s->table == TABLE_CSV;
+    bool csv = s->shape == SHAPE_CSV;
     memset(r, 0, sizeof *r);
     r->source = s;
     r->on = on;
@@ -190,7 +190,7 @@ void reader_init(struct reader *r, const struct source *s, const struct reader_e
     r->splitter = (struct splitter){.format = csv ? &csv_format : &lines_format,
                                     .layout = &r->layout,
                                     .delimiter = s->delimiter,
-                                    .strip_cr = s->crlf || s->table};
+                                    .strip_cr = s->crlf || source_column(s)};
     if (!s->header) resolve(r, NULL);
 }
 

@@ -26,10 +26,13 @@ enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given
 enum { UNREADABLE = 3 };  /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
 enum { NO_SLOT = -1 };
 
+/* How a field is written; slice_value gives what it says. */
+enum writing { AS_IT_IS, CSV_QUOTED };
+
 struct slice {
     const char *at; /* NULL: the record has no such field */
     uint32_t len;
-    uint32_t escaped; /* 1: still quoted as CSV; csv_unquote gives the value */
+    uint32_t escaped; /* enum writing: its value is not the bytes themselves */
 };
 
 struct record {
@@ -90,15 +93,10 @@ static inline struct record record_of(const char *at, const char *nl, const char
     return (struct record){at, (uint32_t)(nl - at) + (nl < end), (uint32_t)(bare - at)};
 }
 
-/* The value of a field that is still quoted: its length, written at `out`, which has room for the
- * slice's length. */
-size_t csv_unquote(const char *field, size_t len, char *out);
+/* The value of a field: its length, written at `out`, which has room for the slice's length.  No
+ * value is longer than its writing. */
+size_t slice_value(const struct slice *, char *out);
 
-/* The value of a field, quoted or not: likewise. */
-static inline size_t slice_value(const struct slice *f, char *out) {
-    if (f->escaped) return csv_unquote(f->at, f->len, out);
-    memcpy(out, f->at, f->len);
-    return f->len;
-}
+size_t csv_unquote(const char *field, size_t len, char *out);
 
 #endif

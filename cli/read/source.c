@@ -26,17 +26,17 @@ static uint32_t record_size(const char *text) {
     return (uint32_t)size;
 }
 
-static void set_table(struct source *s, enum table table) {
-    if (s->table && s->table != table) die("--csv and --tsv exclude each other");
-    s->table = table;
+static void set_shape(struct source *s, enum shape shape) {
+    if (s->shape && s->shape != shape) die("--csv and --tsv exclude each other");
+    s->shape = shape;
 }
 
 bool source_take(struct source *s, int id, const char *value) {
     switch (id) {
     case SOURCE_KEYS: s->keys = value; break;
     case SOURCE_DELIMITER: s->delimiter_given = value; break;
-    case SOURCE_CSV: set_table(s, TABLE_CSV); break;
-    case SOURCE_TSV: set_table(s, TABLE_TSV); break;
+    case SOURCE_CSV: set_shape(s, SHAPE_CSV); break;
+    case SOURCE_TSV: set_shape(s, SHAPE_TSV); break;
     case SOURCE_NO_HEADER: s->header = false; break;
     case SOURCE_CRLF: s->crlf = true; break;
     case SOURCE_TIME: s->time = value; break;
@@ -49,18 +49,22 @@ bool source_take(struct source *s, int id, const char *value) {
 }
 
 static void set_delimiter(struct source *s) {
-    s->delimiter = s->table == TABLE_CSV ? ',' : '\t';
+    s->delimiter = s->shape == SHAPE_CSV ? ',' : '\t';
     if (!s->delimiter_given) return;
-    if (s->table == TABLE_TSV) die("--tsv means TAB between fields; leave out -d, or --tsv");
+    if (s->shape == SHAPE_TSV) die("--tsv means TAB between fields; leave out -d, or --tsv");
     s->delimiter = byte_of(s->delimiter_given);
 }
 
 void source_files(struct source *s, const struct args *a) {
     static char *const standard_input[] = {"-"};
-    s->header = s->header && s->table;
     set_delimiter(s);
+    s->header = s->header && source_column(s);
     s->files = a->at < a->argc ? a->argv + a->at : standard_input;
     s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;
+}
+
+char source_column(const struct source *s) {
+    return s->shape == SHAPE_CSV || s->shape == SHAPE_TSV ? s->delimiter : '\0';
 }
 
 bool source_unreadable(const struct source *s, uint64_t n, bool told, const char *what) {

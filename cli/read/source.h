@@ -7,11 +7,12 @@
 
 #include <stdbool.h>
 
-enum table { TABLE_NONE, TABLE_CSV, TABLE_TSV };
+/* What a record looks like. */
+enum shape { SHAPE_LINES, SHAPE_CSV, SHAPE_TSV };
 
 struct source {
     const char *keys, *time; /* as given, or NULL */
-    enum table table;
+    enum shape shape;
     bool header; /* the first line names the columns */
     char delimiter;
     bool crlf, strict, quiet;
@@ -61,6 +62,9 @@ enum {
 void source_init(struct source *);
 bool source_take(struct source *, int id, const char *value);
 void source_files(struct source *, const struct args *);
+
+/* The byte before one column more, where records are rows of a table; 0 where they are not. */
+char source_column(const struct source *);
 
 /* At the end, n records had no readable `what` or were too long: says so, unless it is `told`
  * already or nobody wants to know; true where that is a failure. */
