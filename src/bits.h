@@ -9,6 +9,10 @@
 /* For code that is specialised by constant arguments. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
+/* More than any stream has records or microseconds: no counter of a snapshot reaches it, so that
+ * sums of them never overflow. */
+#define COUNT_MOST ((uint64_t)1 << 62)
+
 __extension__ typedef unsigned __int128 bits_u128;
 
 /* High half of a product: maps a uniform 64-bit x to a uniform integer below n (Lemire 2019). */

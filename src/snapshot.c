@@ -124,7 +124,7 @@ static int read_header(struct stream *s, struct header *h, struct seen_spec *spe
     if (strlen(text) != h->spec_len || seen_spec_parse(spec, text, &inner))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec is not valid here: %.150s",
                          inner.text);
-    if (counters->duplicates > counters->records || counters->tick > (uint64_t)1 << 62 ||
+    if (counters->duplicates > counters->records || counters->tick > COUNT_MOST ||
         counters->last > DETECTOR_TIME_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's counters make no sense");
     return 0;

@@ -312,6 +312,8 @@ int store_load(struct store *s, uint64_t newest, struct seen_reader r, uint64_t 
     if (r.read(r.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its keys");
     uint64_t count = saved.count, last = 0;
+    if (saved.forgotten >= COUNT_MOST)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's keys forgotten make no sense");
     if (count > s->most || store_bytes(count) > limit)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot claims %llu keys, more than it may hold",
                          (unsigned long long)count);

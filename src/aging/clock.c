@@ -113,7 +113,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
     bool full = saved.used == b->room;
     if (saved.used > b->room || saved.hand >= b->room || (saved.hand && !full) ||
-        saved.landmarks >= (uint64_t)1 << 62)
+        saved.landmarks >= COUNT_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     if (saved.used && in.read(in.ctx, flag, saved.used))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its flags");

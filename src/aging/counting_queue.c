@@ -425,9 +425,10 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     if (in.read(in.ctx, h, sizeof *h) || in.read(in.ctx, &s->r.h, sizeof s->r.h) ||
         in.read(in.ctx, table(s), w->plan->spec.lines * 64))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
-    if (h->begin > h->end || h->end >= (uint64_t)1 << 62 || h->end - h->begin > s->room ||
-        (!s->clocked && h->end - h->begin > at) || h->landmarks >= (uint64_t)1 << 62 ||
-        !pieces_sane(&h->pieces) || !recount_load(&s->r, table(s), h->end))
+    if (h->begin > h->end || h->end >= COUNT_MOST || h->end - h->begin > s->room ||
+        (!s->clocked && h->end - h->begin > at) || h->landmarks >= COUNT_MOST ||
+        h->forgotten >= COUNT_MOST || !pieces_sane(&h->pieces) ||
+        !recount_load(&s->r, table(s), h->end))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     return load_queue(s, at, in, e);
 }

@@ -279,12 +279,11 @@ static int save(const struct window *w, struct seen_writer out) {
 static bool sane(const struct line_state *s, uint64_t at) {
     const struct line_head *h = &s->h;
     const struct ring *r = &h->ring;
-    const uint64_t most = (uint64_t)1 << 62;
-    bool fine = r->generation >= LINE_RING && r->generation < most && h->floor <= r->generation &&
-                h->flood <= r->generation && h->cleared <= 1 &&
-                r->boundary <= bits_min(at, most / 2) + s->step;
-    fine = fine && r->begun < most && h->lost < most && h->forgotten < most && h->taken < most &&
-           h->compared < most && h->looked < most;
+    bool fine = r->generation >= LINE_RING && r->generation < COUNT_MOST &&
+                h->floor <= r->generation && h->flood <= r->generation && h->cleared <= 1 &&
+                r->boundary <= bits_min(at, COUNT_MOST / 2) + s->step;
+    fine = fine && r->begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
+           h->taken < COUNT_MOST && h->compared < COUNT_MOST && h->looked < COUNT_MOST;
     for (uint64_t ago = 0; ago < s->view.live && fine && !h->cleared; ago++)
         fine = h->start[(r->generation - ago) % LINE_RING] <= at &&
                (!ago || h->start[(r->generation - ago) % LINE_RING] <=

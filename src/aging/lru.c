@@ -149,7 +149,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct saved saved;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (saved.keys > l.b->room || saved.used > 1 || saved.landmarks >= (uint64_t)1 << 62 ||
+    if (saved.keys > l.b->room || saved.used > 1 || saved.landmarks >= COUNT_MOST ||
         (saved.keys && !saved.used))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     l.b->landmarks = saved.landmarks;

@@ -124,8 +124,7 @@ bool recount_load(struct recount *r, const uint64_t *table, uint64_t end) {
             r->set += value > 0;
             r->stuck += value == r->top;
         }
-    return h->epoch < (uint64_t)1 << 62 && h->region * r->shadow < r->lines && h->walking <= 1 &&
+    return h->epoch < COUNT_MOST && h->region * r->shadow < r->lines && h->walking <= 1 &&
            h->region <= REGIONS && h->walk <= end && h->taken < r->shadow &&
-           (!h->walking || !h->taken) && h->saturated < (uint64_t)1 << 62 &&
-           h->rebuilt < (uint64_t)1 << 62;
+           (!h->walking || !h->taken) && h->saturated < COUNT_MOST && h->rebuilt < COUNT_MOST;
 }

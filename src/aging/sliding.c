@@ -20,7 +20,7 @@
 
 extern const struct filter_ops filter_exact;
 
-#define BIAS_MOST ((uint64_t)1 << 62)
+#define BIAS_MOST COUNT_MOST
 
 struct state {
     struct store store;
@@ -146,7 +146,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct saved saved;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (saved.bias <= s->reach || saved.bias >= BIAS_MOST)
+    if (saved.bias <= s->reach || saved.bias >= BIAS_MOST || saved.landmarks >= COUNT_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->bias = saved.bias;
     s->landmarks = saved.landmarks;

@@ -300,14 +300,14 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     uint32_t d = stable_bits(spec->max);
     if (in.read(in.ctx, s, size(w->plan, NULL)))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
-    uint64_t set = 0, most = (uint64_t)1 << 62;
+    uint64_t set = 0;
     for (uint64_t i = 0; i < spec->lines; i++)
         for (uint32_t c = 0; c < TABLE_BITS / d; c++)
             set += table_stamp(s->line[i]) == (uint16_t)s->generation &&
                    cell_read(s->line[i], c, d) != 0;
-    if (set != s->set || !s->generation || s->generation >= most || s->records >= most ||
-        s->until <= s->records || s->until > s->records + PIECE_MOST || s->fresh > PIECE_MOST ||
-        s->landmarks >= most || !(s->odds >= 0 && s->odds <= 1e6) ||
+    if (set != s->set || !s->generation || s->generation >= COUNT_MOST ||
+        s->records >= COUNT_MOST || s->until <= s->records || s->until > s->records + PIECE_MOST ||
+        s->fresh > PIECE_MOST || s->landmarks >= COUNT_MOST || !(s->odds >= 0 && s->odds <= 1e6) ||
         !(isfinite(s->expected) && s->expected >= 0))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     return 0;

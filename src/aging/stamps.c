@@ -79,7 +79,7 @@ void stamps_init(struct stamps *s, const struct seen_spec *spec, uint64_t cells)
 
 bool stamps_sane(const struct stamps *s, uint64_t at) {
     const struct stamps_head *h = &s->h;
-    return h->clock < (uint64_t)1 << 62 && h->floor <= h->clock && h->last <= at / s->unit &&
+    return h->clock < COUNT_MOST && h->floor <= h->clock && h->last <= at / s->unit &&
            h->cleared <= 1 && h->cursor < s->cells && h->owed < s->cycle;
 }
 

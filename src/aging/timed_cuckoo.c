@@ -303,7 +303,8 @@ static int save(const struct window *w, struct seen_writer out) {
 
 static bool sane(const struct timed_cuckoo *s) {
     const struct timed_cuckoo_head *h = &s->h;
-    bool fine = h->listed <= TIMED_CUCKOO_LIST && h->flood <= s->t.h.clock + 1 &&
+    bool fine = h->landmarks < COUNT_MOST && h->lost < COUNT_MOST &&
+                h->listed <= TIMED_CUCKOO_LIST && h->flood <= s->t.h.clock + 1 &&
                 isfinite(h->expected) && h->expected >= 0 && h->expected < 1e18 && h->odds >= 0 &&
                 h->odds <= 1e3;
     for (uint64_t i = 0; i < TIMED_CUCKOO_LIST; i++) fine &= h->list[i].stamp <= s->t.h.clock;

@@ -258,7 +258,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         in.read(in.ctx, &s->pieces, sizeof s->pieces) || in.read(in.ctx, &s->t.h, sizeof s->t.h) ||
         in.read(in.ctx, cells(s), w->plan->spec.lines * 64))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
-    if (!pieces_sane(&s->pieces) || !stamps_sane(&s->t, at))
+    if (!pieces_sane(&s->pieces) || !stamps_sane(&s->t, at) || s->landmarks >= COUNT_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->t.phase = s->t.h.clock % s->t.range;
     for (uint64_t i = 0; i < s->t.cells; i++) {

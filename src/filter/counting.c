@@ -300,6 +300,8 @@ static int load(struct filter *f, uint64_t generation, struct seen_reader r, uin
     if (bad) return bad;
     if (r.read(r.ctx, &head_of(f)->saturated, sizeof head_of(f)->saturated))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends behind its table");
+    if (head_of(f)->saturated >= COUNT_MOST)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's saturated counters make no sense");
     return 0;
 }
 

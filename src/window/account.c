@@ -42,7 +42,7 @@ static double mean_odds(const struct account *a, const struct filter *f, struct 
     struct account_load half = {halfway(a->from.own, load.own), halfway(a->from.all, load.all)};
     double l0 = (double)a->from.all, l = (double)half.all, l1 = (double)load.all;
     double middle = rates_at(a, f, half).odds;
-    if (half.all <= a->from.all || middle <= 0) return odds;
+    if (l <= l0 || l1 <= l || middle <= 0) return odds;
     double latter = power_area(l, middle, l1, odds), former;
     if (l0 > 0 && a->odds > 0)
         former = power_area(l0, a->odds, l, middle);

@@ -386,7 +386,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     bool sane = ring_sane(&s->ring, &w->plan->spec, s->step, first, live_of(w)) &&
                 isfinite(sum->expected) && sum->expected >= 0 && sum->unnoticed >= 0 &&
                 sum->unnoticed < 1e15;
-    for (uint64_t i = 0; i < n; i++) sane &= s->load[i] < (uint64_t)1 << 62;
+    for (uint64_t i = 0; i < n; i++) sane &= s->load[i] < COUNT_MOST;
     if (!sane) return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     int bad = w->filter.ops->load(&w->filter, s->ring.generation, in, limit, e);
     if (!bad) renew_others(w);

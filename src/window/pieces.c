@@ -1,5 +1,6 @@
 #include "window/pieces.h"
 
+#include "bits.h"
 #include "plan/theory.h"
 
 #include <math.h>
@@ -22,6 +23,6 @@ void pieces_clear(struct pieces *p) {
 }
 
 bool pieces_sane(const struct pieces *p) {
-    return p->fresh < (uint64_t)1 << 62 && isfinite(p->expected) && p->expected >= 0 &&
+    return p->fresh < COUNT_MOST && isfinite(p->expected) && p->expected >= 0 &&
            p->expected < 1e18 && p->odds >= 0 && p->odds <= 1e6;
 }

@@ -26,8 +26,9 @@ uint64_t ring_age(const struct seen_spec *spec, uint64_t step, uint64_t start, u
 
 bool ring_sane(const struct ring *r, const struct seen_spec *spec, uint64_t step, uint64_t first,
                uint32_t live) {
-    bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < (uint64_t)1 << 62
+    bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < COUNT_MOST
                         : r->boundary == UINT64_MAX;
     bool aligned = !step || spec->unit == SEEN_RECORDS || (r->boundary - first) % step == 0;
-    return clocked && aligned && r->generation >= live && r->generation < (uint64_t)1 << 62;
+    return clocked && aligned && r->generation >= live && r->generation < COUNT_MOST &&
+           r->begun < COUNT_MOST;
 }

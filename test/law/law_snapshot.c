@@ -4,6 +4,7 @@
 #include "detector.h"
 #include "hash.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,9 @@ static void exercise(seen_detector *d, uint64_t seed) {
     law_play(d, &s, 0, 64, &rng, verdict);
     seen_landmark(d);
     seen_stats(d, &stats);
+    law_check(isfinite(stats.expected_false) && stats.saturated <= (uint64_t)1 << 63 &&
+                  stats.forgotten <= (uint64_t)1 << 63 && stats.landmarks <= (uint64_t)1 << 63,
+              "a count that no stream makes");
     seen_forget(d, 1, s.digest, NULL);
     struct law_bytes bytes = law_save(d, NULL);
     law_bytes_free(&bytes);
