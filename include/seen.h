@@ -113,19 +113,20 @@ struct seen_spec {
     uint32_t refresh, overload, hash, decrement, by, vla;
     uint64_t seed;
     uint64_t shards;
-    uint64_t cache;                    /* keys called duplicates to keep exactly */
-    uint64_t k;                        /* probes a key */
-    uint64_t lines;                    /* 64-byte lines a shard */
-    uint64_t width;                    /* bits of a counter */
-    uint64_t stamp;                    /* bits of a time stamp */
-    uint64_t ticks;                    /* steps a sliding window of time is cut into */
-    uint64_t max;                      /* value of a fresh cell */
-    uint64_t p;                        /* cells decremented a record */
-    uint64_t gaps;                     /* most records between a key and its repeat, expected */
-    uint64_t lambda, signature, moves; /* timed-cuckoo: cells a table, bits, moves a record */
-    uint64_t bits, substring;          /* of a key (of its digest, if hashed); of its substrings */
-    uint64_t generations;              /* that an age-partitioned window spans */
-    uint64_t ways;                     /* cache: entries a set, of `signature` bits */
+    uint64_t cache;           /* keys called duplicates to keep exactly */
+    uint64_t k;               /* probes a key */
+    uint64_t lines;           /* 64-byte lines a shard */
+    uint64_t width;           /* bits of a counter */
+    uint64_t stamp;           /* bits of a time stamp */
+    uint64_t ticks;           /* steps a sliding window of time is cut into */
+    uint64_t max;             /* value of a fresh cell */
+    uint64_t p;               /* cells decremented a record */
+    uint64_t gaps;            /* most records between a key and its repeat, expected */
+    uint64_t lambda, moves;   /* timed-cuckoo: cells a table, moves a record */
+    uint64_t signature;       /* timed-cuckoo, line, cache: bits of a fingerprint */
+    uint64_t bits, substring; /* of a key (of its digest, if hashed); of its substrings */
+    uint64_t generations;     /* that the window of age-partitioned or line spans */
+    uint64_t ways;            /* cache: entries a set, of `signature` bits */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
@@ -260,9 +261,10 @@ struct seen_stats {
     seen_time late_most;         /* by how much at most, microseconds */
     uint64_t forgotten;          /* keys dropped inside the window because memory was short */
     uint64_t saturated; /* counters that reached their top, and then count no more; keys that
-                           found no place, and made others count as seen (timed-cuckoo) */
+                           found no place, and made others count as seen (timed-cuckoo, line) */
     uint64_t rebuilt;   /* counters set free again, counted anew (sliding, counting) */
-    uint64_t listed;    /* keys kept beside the table, for want of a place in it */
+    uint64_t listed;    /* keys kept beside the table, for want of a place in it (timed-cuckoo,
+                           line) */
     uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
                        structure knows; else SEEN_NEVER */
     seen_time last; /* the last time seen */
