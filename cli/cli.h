@@ -10,46 +10,66 @@ enum { EXIT_FINE = 0, EXIT_FOUND = 1, EXIT_TROUBLE = 2 };
 
 /* -- subcommands: one file and one row of main.c's table each ----------------------------- */
 
+struct option_row;
+
+/* A line that can be typed, and what it is good for. */
+struct example {
+    const char *line, *what;
+};
+
+/* All that is known of a subcommand: --help, manual pages and completions are written from it.
+ * Prose is in sentences without line ends, a blank line between paragraphs, `code` in backquotes;
+ * its first paragraph stands in --help as well. */
 struct command {
     const char *name;
     int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name; returns the exit code */
     const char *help;                  /* one line */
+    const char *usage; /* what follows its name; FILE, SPEC and COMMAND say what to complete */
+    const char *about; /* prose */
+    const struct example *examples; /* ended by a row without a line */
+    const struct option_row *(*rows)(void);
+    const char *often; /* names of the options that --help explains; it lists the others */
 };
 
-int dedup_main(int argc, char **argv);
-int plan_main(int argc, char **argv);
-int compare_main(int argc, char **argv);
-int filter_main(int argc, char **argv);
-int count_main(int argc, char **argv);
-int top_main(int argc, char **argv);
-int generate_main(int argc, char **argv);
+extern const struct command *const *const commands; /* ended by NULL; the first is the default */
+extern const struct command dedup_command, plan_command, compare_command, filter_command,
+    count_command, top_command, generate_command, help_command;
+
+const struct command *command_find(const char *name); /* or NULL */
+
+/* What was printed has arrived, or a sentence and exit 2. */
+void finish_output(void);
 
 /* -- options: one row each (options.c) ---------------------------------------------------- */
 
 struct option_row {
     const char *name; /* --name */
     int letter;       /* -x, or 0 */
-    const char *arg;  /* placeholder of its value in --help; "[=FORM]": it may be left out; NULL: a
-                         flag */
-    const char *help; /* one line */
-    int id;           /* what args_next returns, > 0 */
+    const char *arg;  /* its value: "text|json" are the choices, "[=json]" may be left out, FILE,
+                         SPEC, ZONE, FILTER (help/value.h) are completed; NULL: a flag */
+    const char *help; /* one line; NULL: known and not shown */
+    int id;           /* what args_next returns, > 0; 0: the name is a heading */
 };
 
 struct args {
     int argc;
     char **argv;
-    const struct option_row *rows; /* ended by a row without a name */
-    const char *value;             /* of the option just returned; NULL: it has none */
-    int at;                        /* first operand, once args_next has returned 0 */
+    const struct command *command;
+    const char *value; /* of the option just returned; NULL: it has none */
+    int at;            /* first operand, once args_next has returned 0 */
 };
 
-/* The next option's id; 0 when only operands are left (argv[at] .. argv[argc-1]).  An unknown
- * option or a missing value is reported with the nearest known name, and exits with 2. */
+/* The next option's id; 0 when only operands are left (argv[at] .. argv[argc-1]).  --help and
+ * --version are answered, and exit.  An unknown option or a missing value is reported with the
+ * nearest known name, and exits with 2. */
 int args_next(struct args *);
 
-/* The options part of one subcommand's --help: a line an option on stdout.  A row whose help is
- * NULL is known and not shown; a row with id 0 is a heading. */
-void print_options(const struct option_row *rows);
+/* Rows that every subcommand has: --help and --version. */
+enum { OPTION_HELP = 400, OPTION_VERSION };
+#define HELP_ROWS                                                                                  \
+    {"help", 'h', "[=all]", "a short help; all: every option", OPTION_HELP}, {                     \
+        "version", 'V', NULL, "the version", OPTION_VERSION                                        \
+    }
 
 /* The value of an option that is "text" or "json", or dies. */
 bool option_is_json(const char *name, const char *value);

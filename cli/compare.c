@@ -14,16 +14,16 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { OUTPUT = 1, HELP };
+enum { OUTPUT = 1 };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
     SOURCE_ROWS,
     {"Output", 0, NULL, NULL, 0},
-    {"output", 'o', "FORM", "text, json or csv (default: text)", OUTPUT},
+    {"output", 'o', "text|json|csv", "a table to read, or to compute with (default: text)", OUTPUT},
     SOURCE_QUIET_ROW,
     SOURCE_STRICT_ROW,
-    {"help", 'h', NULL, "this help", HELP},
+    HELP_ROWS,
     {"The same as in SPEC, for every SPEC, and stronger", 0, NULL, NULL, 0},
 };
 
@@ -44,15 +44,6 @@ static const struct option_row *rows(void) {
     return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
-static void print_help(void) {
-    puts("usage: seen compare -w SPEC [-w SPEC]... [OPTION]... [FILE]...\n"
-         "Runs several detectors on the records of FILE... (default: standard input) and\n"
-         "says how many each would drop wrongly or let through.  The judge is an exact\n"
-         "window, which keeps every key in memory.\n");
-    puts(asked_grammar);
-    print_options(rows());
-}
-
 static void take_form(struct run *r, const char *form) {
     static const struct {
         const char *name;
@@ -63,11 +54,10 @@ static void take_form(struct run *r, const char *form) {
     if (!r->report) die("--output=%s: it is text, json or csv", form);
 }
 
-static bool read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .rows = rows()};
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &compare_command};
     source_init(&r->source);
     for (int id; (id = args_next(&a));) {
-        if (id == HELP) return print_help(), false;
         if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
         r->report = NULL;
         take_form(r, a.value);
@@ -76,7 +66,6 @@ static bool read_options(struct run *r, int argc, char **argv) {
     if (!r->report) r->report = report_text;
     source_files(&r->source, &a);
     asked_compile(&r->asked);
-    return true;
 }
 
 /* -- contenders and their twins ----------------------------------------------------------- */
@@ -173,9 +162,9 @@ static void free_run(struct run *r) {
     asked_free(&r->asked);
 }
 
-int compare_main(int argc, char **argv) {
+static int compare_main(int argc, char **argv) {
     static struct run r;
-    if (!read_options(&r, argc, argv)) return EXIT_FINE;
+    read_options(&r, argc, argv);
     start(&r, &events);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
@@ -183,3 +172,30 @@ int compare_main(int argc, char **argv) {
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
+
+static const struct example examples[] = {
+    {"seen compare -w 'landmark mem=64KiB' -w sliding:1e5 big.txt",
+     "how often each would be wrong"},
+    {"seen compare -w sliding:1e5 -w jumping:1e5/8 --fp 1e-3 big.txt", "one error rate for all"},
+    {"seen compare -w 'decaying mem=1MiB' -w 'decaying mem=1MiB filter=stable' big.txt",
+     "what each forgets in the same memory"},
+    {"seen compare -w landmark:1d -w sliding:1h --csv -k user --time when -o json clicks.csv",
+     "an object for a program"},
+    {0},
+};
+
+const struct command compare_command = {
+    .name = "compare",
+    .run = compare_main,
+    .help = "errors, memory and speed of several specs on your data",
+    .usage = "-w SPEC [-w SPEC]... [OPTION]... [FILE]...",
+    .about =
+        "Runs several detectors on the records of FILE... (default: standard input) and says how "
+        "many each would drop wrongly or let through. The judge is an exact window, which keeps "
+        "every key in memory.\n\n"
+        "Specs without a seed get one seed, so that they differ in what they are and not in their "
+        "luck. What `-w` leaves open, options of the same name set for every spec.",
+    .examples = examples,
+    .rows = rows,
+    .often = "window keys csv tsv time output fp mem",
+};

@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 1, ERROR, FM, OUTPUT, HELP };
+enum { GROUP = 1, ERROR, FM, OUTPUT };
 
-static const struct option_row rows[] = {
+static const struct option_row own_rows[] = {
     ASKED_ROWS,
     SOURCE_ROWS,
     {"Counting", 0, NULL, NULL, 0},
@@ -24,10 +24,10 @@ static const struct option_row rows[] = {
     {"error", 0, "X", "relative standard error (default: 0.01; groups: 0.05)", ERROR},
     {"fm", 0, NULL, "Flajolet-Martin's sketch instead of HyperLogLog's", FM},
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
-    {"output", 'o', "FORM", "text or json (an object a line)", OUTPUT},
+    {"output", 'o', "text|json", "json: an object a line", OUTPUT},
     SOURCE_QUIET_ROW,
     SOURCE_STRICT_ROW,
-    {"help", 'h', NULL, "this help", HELP},
+    HELP_ROWS,
     {0},
 };
 
@@ -66,18 +66,12 @@ struct run {
 
 /* -- options ------------------------------------------------------------------------------ */
 
-static void print_help(void) {
-    puts("usage: seen count [-w SPEC] [OPTION]... [FILE]...\n"
-         "Counts the different keys of FILE... (default: standard input): in all, or for each\n"
-         "window of landmark:1d, landmark:1e6 or jumping:1h/12.\n");
-    print_options(rows);
-}
+static const struct option_row *rows(void) { return own_rows; }
 
-static bool read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .rows = rows};
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &count_command};
     source_init(&r->source);
     for (int id; (id = args_next(&a));) {
-        if (id == HELP) return print_help(), false;
         if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
         if (id == GROUP) r->by = a.value;
         if (id == ERROR) r->error_given = a.value;
@@ -86,10 +80,10 @@ static bool read_options(struct run *r, int argc, char **argv) {
     }
     char *end = NULL;
     r->error = r->error_given ? strtod(r->error_given, &end) : r->by ? 0.05 : 0.01;
-    if (end && (*end || end == r->error_given)) die("--error %s is no number", r->error_given);
+    if (end && (*end || end == r->error_given))
+        die("--error %s is no number such as 0.01", r->error_given);
     source_files(&r->source, &a);
     asked_compile(&r->asked);
-    return true;
 }
 
 /* -- counters ----------------------------------------------------------------------------- */
@@ -296,9 +290,9 @@ static void free_run(struct run *r) {
     asked_free(&r->asked);
 }
 
-int count_main(int argc, char **argv) {
+static int count_main(int argc, char **argv) {
     static struct run r;
-    if (!read_options(&r, argc, argv)) return EXIT_FINE;
+    read_options(&r, argc, argv);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
@@ -306,3 +300,28 @@ int count_main(int argc, char **argv) {
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
+
+static const struct example examples[] = {
+    {"seen count access.log", "how many different lines"},
+    {"seen count --csv -k user -w landmark:1d --time when clicks.csv", "users a day"},
+    {"seen count --csv -k user --group-by ad clicks.csv", "users of each advertisement"},
+    {"seen count -k 2 -w jumping:1h/12 -o json clicks.tsv", "of the last hour, every 5 minutes"},
+    {0},
+};
+
+const struct command count_command = {
+    .name = "count",
+    .run = count_main,
+    .help = "how many different keys: in all, a window, a group",
+    .usage = "[-w SPEC] [OPTION]... [FILE]...",
+    .about =
+        "Counts the different keys of FILE... (default: standard input): in all, or for each "
+        "window of landmark:1d, landmark:1e6 or jumping:1h/12.\n\n"
+        "The count is an estimate with a relative standard error of one percent in 16 KiB, "
+        "however many keys there are; `--error` chooses another. A row has the window's begin, "
+        "the records in it, the estimate, and the interval that holds the truth in 95 of 100 "
+        "cases. A jumping window has a row at the end of each of its parts.",
+    .examples = examples,
+    .rows = rows,
+    .often = "window keys csv tsv time group-by error output",
+};

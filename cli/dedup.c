@@ -184,9 +184,9 @@ static void free_run(struct run *r) {
     settings_free(&r->settings);
 }
 
-int dedup_main(int argc, char **argv) {
+static int dedup_main(int argc, char **argv) {
     static struct run r;
-    if (!settings_read(&r.settings, argc, argv)) return EXIT_FINE;
+    settings_read(&r.settings, argc, argv);
     start(&r);
     reader_run(&r.reader);
     int code = finish(&r);
@@ -194,3 +194,36 @@ int dedup_main(int argc, char **argv) {
     if (signals_stop()) signals_die(signals_stop());
     return code;
 }
+
+static const struct example examples[] = {
+    {"seen access.log", "instead of awk '!s[$0]++'"},
+    {"tail -f clicks.tsv | seen -w sliding:1h -k 2,5", "one an hour for each pair of fields"},
+    {"seen --csv -k user,ad -w landmark:1d --time when clicks.csv",
+     "one a day, by the records' own time"},
+    {"seen -w 'landmark fp=1e-6 mem=48MiB' --stats big.txt", "errors and memory, and the account"},
+    {"seen --csv -k id --tag a.csv b.csv", "keep all; last column new or dup"},
+    {0},
+};
+
+const struct command dedup_command = {
+    .name = "dedup",
+    .run = dedup_main,
+    .help = "print the records not seen before (the default)",
+    .usage = "[OPTION]... [FILE]...",
+    .about =
+        "Prints the records of FILE... (default: standard input) not seen before.\n\n"
+        "A record is a line, or a row of a table; its key is all of it, or the fields that `-k` "
+        "names. Whether a key counts as seen is a matter of the window, `-w`: ever, since "
+        "midnight, in the last million records, in the last hour. Memory is fixed before the "
+        "first record, and so is the rate at which a new record may be taken for a duplicate: "
+        "one in 10^9 unless `fp=` says otherwise. Except in decaying windows no duplicate is "
+        "ever let through.\n\n"
+        "A record whose key or time cannot be read, or that is longer than `--max-record`, is "
+        "passed on unjudged, counted, and told of at the end.\n\n"
+        "Where it reads from a pipe and nothing comes, it writes what it has, so that it can "
+        "stand in the middle of a live pipeline. SIGINT and SIGTERM end it as the end of its "
+        "input would.",
+    .examples = examples,
+    .rows = settings_rows,
+    .often = "window keys csv tsv time duplicates tag stats fp mem",
+};

@@ -1,4 +1,4 @@
-/* filter.c - `seen filter --keys LIST...`: lets through the records whose key is in a list.
+/* filter.c - `seen filter --keys FILE...`: lets through the records whose key is in a list.
  *
  * The stream filter of Leskovec, Rajaraman and Ullman's lecture on mining data streams: a list of
  * known good keys is far larger than the memory to keep it in, so it is kept as a Bloom filter, and
@@ -20,11 +20,11 @@
 #include <unistd.h>
 
 enum { MOST_LISTS = 64, MOST_TAG = 4096 };
-enum { KEYS = 1, INVERT, TAG, FP, EXACT, STATS, HELP };
+enum { KEYS = 1, INVERT, TAG, FP, EXACT, STATS };
 
-static const struct option_row rows[] = {
+static const struct option_row own_rows[] = {
     {"Lists", 0, NULL, NULL, 0},
-    {"keys", 0, "LIST", "file of keys, one a line; may be given several times", KEYS},
+    {"keys", 0, "FILE", "a list of keys, one a line; may be given several times", KEYS},
     {"fp", 0, "X", "share of other records that may pass a list (default: 1e-9)", FP},
     {"exact", 0, NULL, "none may; takes more memory", EXACT},
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},
@@ -36,7 +36,7 @@ static const struct option_row rows[] = {
     {"stats", 0, NULL, "keys, memory and matches of each list, on stderr", STATS},
     SOURCE_QUIET_ROW,
     SOURCE_STRICT_ROW,
-    {"help", 'h', NULL, "this help", HELP},
+    HELP_ROWS,
     {0},
 };
 
@@ -66,12 +66,7 @@ struct run {
 
 /* -- options ------------------------------------------------------------------------------ */
 
-static void print_help(void) {
-    puts("usage: seen filter --keys LIST [--keys LIST]... [OPTION]... [FILE]...\n"
-         "Prints the records of FILE... (default: standard input) whose key is in a list.\n"
-         "A key of several fields stands in a list with the same delimiter between them.");
-    print_options(rows);
-}
+static const struct option_row *rows(void) { return own_rows; }
 
 static void take(struct run *r, int id, const char *value) {
     if (source_take(&r->source, id, value)) return;
@@ -88,18 +83,14 @@ static void take(struct run *r, int id, const char *value) {
     }
 }
 
-static bool read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .rows = rows};
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &filter_command};
     source_init(&r->source);
-    for (int id; (id = args_next(&a));) {
-        if (id == HELP) return print_help(), false;
-        take(r, id, a.value);
-    }
-    if (!r->lists) die("filter needs a list of keys: --keys LIST");
+    for (int id; (id = args_next(&a));) take(r, id, a.value);
+    if (!r->lists) die("filter needs a list of keys, a file with one a line: --keys FILE");
     if (r->invert && r->tag) die("--invert and --tag exclude each other");
     if (r->exact && r->fp) die("--exact and --fp exclude each other");
     source_files(&r->source, &a);
-    return true;
 }
 
 /* -- lists -------------------------------------------------------------------------------- */
@@ -285,9 +276,9 @@ static void free_run(struct run *r) {
     reader_free(&r->reader);
 }
 
-int filter_main(int argc, char **argv) {
+static int filter_main(int argc, char **argv) {
     static struct run r;
-    if (!read_options(&r, argc, argv)) return EXIT_FINE;
+    read_options(&r, argc, argv);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
@@ -295,3 +286,28 @@ int filter_main(int argc, char **argv) {
     if (signals_stop()) signals_die(signals_stop());
     return code;
 }
+
+static const struct example examples[] = {
+    {"seen filter --keys customers.txt -k 2 orders.tsv", "orders of customers"},
+    {"seen filter --keys blocked.txt -v --csv -k ip clicks.csv", "clicks of nobody in the list"},
+    {"seen filter --keys a.txt --keys b.txt --tag -k 2 orders.tsv", "and in which lists"},
+    {"seen filter --keys huge.txt --fp 1e-3 urls.txt", "a thousandth of the others may pass"},
+    {0},
+};
+
+const struct command filter_command = {
+    .name = "filter",
+    .run = filter_main,
+    .help = "the records whose key is in a list",
+    .usage = "--keys FILE [--keys FILE]... [OPTION]... [FILE]...",
+    .about =
+        "Prints the records of FILE... (default: standard input) whose key is in a list.\n\n"
+        "A list is a file with a key a line; a key of several fields stands in it with the same "
+        "delimiter between them. Lists are kept as Bloom filters made for their number of keys: "
+        "every record in a list passes, and of the others a share of `--fp`; with `--exact` none. "
+        "While a list is read it takes 16 bytes a key.\n\n"
+        "A record whose key cannot be read is in no list.",
+    .examples = examples,
+    .rows = rows,
+    .often = "keys fields csv tsv invert tag stats fp exact",
+};

@@ -108,7 +108,7 @@ static void write_truth(const struct wish *w) {
     if (fclose(f) || failed) die("cannot write the truth to %s: %s", w->truth, strerror(errno));
 }
 
-int generate_main(int argc, char **argv) {
+static int generate_main(int argc, char **argv) {
     static struct wish w;
     struct order order;
     wish_read(&w, argc, argv);
@@ -123,3 +123,26 @@ int generate_main(int argc, char **argv) {
     free(buf);
     return EXIT_FINE;
 }
+
+static const struct example examples[] = {
+    {"seen generate --truth truth.json > clicks.txt", "Metwally's stream of 2004"},
+    {"seen generate -n 1e5 --duplicates 20% > ids.txt", "a fifth of them duplicates"},
+    {"seen generate -n 1e5 --format csv > clicks.csv", "a click log; its key is cookie,ad"},
+    {"seen generate -n 1e5 --gaps burst --mark > retries.txt", "what is retried comes soon"},
+    {0},
+};
+
+const struct command generate_command = {
+    .name = "generate",
+    .run = generate_main,
+    .help = "a click stream with planted duplicates",
+    .usage = "[OPTION]...",
+    .about =
+        "A click stream with planted duplicates, of which the truth is known, on standard output. "
+        "Without options: Metwally's stream of 2004 in its published statistics.\n\n"
+        "Totals and the counts of the most frequent ids are exact. The same arguments give the "
+        "same bytes, everywhere and always.",
+    .examples = examples,
+    .rows = wish_rows,
+    .often = "records distinct duplicates gaps seed format mark truth",
+};

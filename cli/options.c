@@ -1,13 +1,15 @@
-/* options.c - a subcommand's options, one row each: reading them, suggesting, printing --help.
+/* options.c - a subcommand's options, one row each: reading them, suggesting the nearest.
  * getopt_long does the reading; this gives it the rows and says in one sentence what is wrong. */
 #include "cli.h"
+#include "help/help.h"
+#include "seen.h"
 
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 128, MAX_WORD = 32, HELP_COLUMN = 26 };
+enum { MAX_ROWS = 128, MAX_WORD = 32 };
 
 static bool optional(const struct option_row *row) { return row->arg && row->arg[0] == '['; }
 
@@ -61,13 +63,14 @@ static const char *next_option(void *ctx) {
 }
 
 _Noreturn static void refuse_unknown(const struct args *a, const char *word) {
-    if (optopt && strncmp(word, "--", 2) != 0) die("unknown option -%c; try --help", optopt);
+    if (optopt && strncmp(word, "--", 2) != 0)
+        die("unknown option -%c; seen %s --help lists them", optopt, a->command->name);
     char name[MAX_WORD + 1];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
-    const struct option_row *at = a->rows;
+    const struct option_row *at = a->command->rows();
     const char *near = nearest_name(name, next_option, &at);
     if (near) die("unknown option --%s; did you mean --%s?", name, near);
-    die("unknown option --%s; try --help", name);
+    die("unknown option --%s; seen %s --help lists them", name, a->command->name);
 }
 
 /* -- reading ------------------------------------------------------------------------------ */
@@ -98,8 +101,18 @@ static const struct option_row *row_of(const struct option_row *rows, int got, b
     return NULL;
 }
 
+/* What every subcommand answers alike. */
+static void answer(const struct args *a, int id) {
+    if (id == OPTION_HELP) help_command_print(a->command, a->value);
+    if (id == OPTION_VERSION) puts("seen " SEEN_VERSION);
+    if (id != OPTION_HELP && id != OPTION_VERSION) return;
+    finish_output();
+    exit(EXIT_FINE);
+}
+
 int args_next(struct args *a) {
-    if (!short_rows[0]) prepare(a->rows);
+    const struct option_row *rows = a->command->rows();
+    if (!short_rows[0]) prepare(rows);
     int index = -1;
     int got = getopt_long(a->argc, a->argv, short_rows, long_rows, &index);
     const char *word = a->argv[optind - 1]; /* where a long option that was refused stands */
@@ -107,39 +120,15 @@ int args_next(struct args *a) {
     a->at = optind;
     if (got == -1) return 0;
     if (got == '?' && index < 0) {
-        const struct option_row *flag = optopt ? row_of(a->rows, optopt, false) : NULL;
+        const struct option_row *flag = optopt ? row_of(rows, optopt, false) : NULL;
         if (flag && !strncmp(word, "--", 2)) die("--%s takes no value", flag->name);
         refuse_unknown(a, word);
     }
     if (got == ':') {
-        const struct option_row *row = row_of(a->rows, optopt, strncmp(word, "--", 2) != 0);
+        const struct option_row *row = row_of(rows, optopt, strncmp(word, "--", 2) != 0);
         die("%s needs a value: --%s %s", word, row ? row->name : "", row ? row->arg : "");
     }
-    const struct option_row *row = row_of(a->rows, got, index < 0);
-    return row->id;
-}
-
-/* -- --help ------------------------------------------------------------------------------- */
-
-static void print_option(const struct option_row *row) {
-    char left[96];
-    const char *gap = row->arg && !optional(row) ? " " : "";
-    if (row->letter)
-        snprintf(left, sizeof left, "  -%c, --%s%s%s", row->letter, row->name, gap,
-                 row->arg ? row->arg : "");
-    else
-        snprintf(left, sizeof left, "      --%s%s%s", row->name, gap, row->arg ? row->arg : "");
-    if (strlen(left) >= HELP_COLUMN)
-        printf("%s\n%*s%s\n", left, HELP_COLUMN, "", row->help);
-    else
-        printf("%-*s%s\n", HELP_COLUMN, left, row->help);
-}
-
-void print_options(const struct option_row *rows) {
-    for (const struct option_row *row = rows; row->name; row++) {
-        if (heading(row))
-            printf("\n%s\n", row->name);
-        else if (row->help)
-            print_option(row);
-    }
+    int id = row_of(rows, got, index < 0)->id;
+    answer(a, id);
+    return id;
 }

@@ -15,12 +15,12 @@
 #include "seen.h"
 
 enum { PLANS_MOST = 64, SPEC_MOST = 4096, CELL = 32, COLUMNS = 9 };
-enum { OPT_WINDOW = 1, OPT_JSON, OPT_HELP };
+enum { OPT_WINDOW = 1, OPT_JSON };
 
-static const struct option_row rows[] = {
+static const struct option_row own_rows[] = {
     {"window", 'w', "SPEC", "the spec, as seen takes it", OPT_WINDOW},
     {"json", 0, NULL, "print JSON", OPT_JSON},
-    {"help", 'h', NULL, "print this", OPT_HELP},
+    HELP_ROWS,
     {0},
 };
 
@@ -155,21 +155,14 @@ static void print_json(const struct seen_plan *plans, int n) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static int help(void) {
-    puts("usage: seen plan [OPTION...] SPEC\n"
-         "Shows the structures that could serve SPEC: memory, predicted errors, and the one that\n"
-         "would be taken.  'landmark fp=1e-9 mem=64MiB' is what bare seen does.\n");
-    print_options(rows);
-    return EXIT_FINE;
-}
+static const struct option_row *rows(void) { return own_rows; }
 
-int plan_main(int argc, char **argv) {
+static int plan_main(int argc, char **argv) {
     static struct seen_plan plans[PLANS_MOST];
     char spec[SPEC_MOST] = "";
     bool json = false;
-    struct args args = {.argc = argc, .argv = argv, .rows = rows};
+    struct args args = {.argc = argc, .argv = argv, .command = &plan_command};
     for (int id; (id = args_next(&args));) {
-        if (id == OPT_HELP) return help();
         if (id == OPT_WINDOW) append(spec, args.value);
         json |= id == OPT_JSON;
     }
@@ -179,6 +172,30 @@ int plan_main(int argc, char **argv) {
         print_json(plans, n);
     else
         print_table(plans, n), print_choice(plans);
-    if (fflush(stdout) || ferror(stdout)) die("cannot write the plan");
     return EXIT_FINE;
 }
+
+static const struct example examples[] = {
+    {"seen plan 'sliding:1h rate=500'", "the last hour at 500 records a second"},
+    {"seen plan landmark:1e6 fp=1e-6", "a million records, one in 10^6 wrong"},
+    {"seen plan 'landmark mem=16MiB items=1e7'", "which error that memory buys"},
+    {"seen plan --json 'jumping:1d/24 rate=50'", "the same for a program"},
+    {0},
+};
+
+const struct command plan_command = {
+    .name = "plan",
+    .run = plan_main,
+    .help = "what a spec costs and promises, before any data",
+    .usage = "[OPTION]... SPEC...",
+    .about =
+        "Shows the structures that could serve SPEC: memory, predicted errors, and, marked with "
+        "a star, the one that would be taken.\n\n"
+        "Nothing is allocated and nothing is read. Under the table stands the chosen plan as a "
+        "spec in which nothing is left open, to be pasted behind `-w`. Of `fp=`, `mem=` and "
+        "`items=` (or `rate=` times the window) two decide the third; three that cannot all hold "
+        "are refused, and the sentence says what would do.",
+    .examples = examples,
+    .rows = rows,
+    .often = "json",
+};

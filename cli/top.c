@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT, HELP };
+enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT };
 enum { MOST_NAME = 1024 };
 
 static const struct option_row own_rows[] = {
@@ -30,10 +30,10 @@ static const struct option_row own_rows[] = {
     {"at-least", 0, "N", "only keys that surely came so often", LEAST},
     {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
-    {"output", 'o', "FORM", "text or json (an object a line)", OUTPUT},
+    {"output", 'o', "text|json", "json: an object a line", OUTPUT},
     SOURCE_QUIET_ROW,
     SOURCE_STRICT_ROW,
-    {"help", 'h', NULL, "this help", HELP},
+    HELP_ROWS,
     {"The same as in SPEC, of the detector of pairs, and stronger", 0, NULL, NULL, 0},
 };
 
@@ -69,15 +69,6 @@ static const struct option_row *rows(void) {
     return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
-static void print_help(void) {
-    puts("usage: seen top [-w SPEC] [OPTION]... [FILE]...\n"
-         "The most frequent keys of FILE... (default: standard input), for each landmark\n"
-         "window; with --distinct those with the most different partners, such as addresses\n"
-         "with too many cookies.  windows: in how many a key was among them so far; in the\n"
-         "rows 'all' at the end, in all.");
-    print_options(rows());
-}
-
 static uint64_t count_of(const char *name, const char *text) {
     uint64_t n;
     struct seen_error e;
@@ -96,18 +87,14 @@ static void take(struct run *r, int id, const char *value) {
     }
 }
 
-static bool read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .rows = rows()};
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &top_command};
     source_init(&r->source);
     r->number = 10;
     r->keep = 10000;
-    for (int id; (id = args_next(&a));) {
-        if (id == HELP) return print_help(), false;
-        take(r, id, a.value);
-    }
+    for (int id; (id = args_next(&a));) take(r, id, a.value);
     source_files(&r->source, &a);
     asked_compile(&r->asked);
-    return true;
 }
 
 /* -- rankings ----------------------------------------------------------------------------- */
@@ -338,9 +325,9 @@ static void free_run(struct run *r) {
     asked_free(&r->asked);
 }
 
-int top_main(int argc, char **argv) {
+static int top_main(int argc, char **argv) {
     static struct run r;
-    if (!read_options(&r, argc, argv)) return EXIT_FINE;
+    read_options(&r, argc, argv);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
@@ -348,3 +335,30 @@ int top_main(int argc, char **argv) {
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
+
+static const struct example examples[] = {
+    {"seen top -k 1 clicks.tsv", "the ten most frequent"},
+    {"seen top --csv -k ip -w landmark:1h --time when clicks.csv", "of each hour"},
+    {"seen top --csv -k ip --distinct cookie --at-least 100 clicks.csv",
+     "addresses with too many cookies"},
+    {"seen top -n 100 -o json access.log", "an object a line"},
+    {0},
+};
+
+const struct command top_command = {
+    .name = "top",
+    .run = top_main,
+    .help = "the most frequent keys; addresses with too many cookies",
+    .usage = "[-w SPEC] [OPTION]... [FILE]...",
+    .about =
+        "The most frequent keys of FILE... (default: standard input), for each landmark window; "
+        "with `--distinct` those with the most different partners, such as addresses with too "
+        "many cookies.\n\n"
+        "The column windows says in how many a key was among them so far; the rows 'all' at the "
+        "end, in how many in all. A count is at most its error too high and never too low; the "
+        "error is at most the records over `--keep`. With `--distinct` a pair that the detector "
+        "takes for another is missing as well, at a rate of `fp=`.",
+    .examples = examples,
+    .rows = rows,
+    .often = "window keys csv tsv time distinct number at-least output",
+};

@@ -143,6 +143,9 @@ struct seen_option {
 };
 const struct seen_option *seen_options(size_t *n);
 
+/* The i-th name that filter= may have, or NULL when there are no more. */
+const char *seen_filter_name(size_t i);
+
 /* Reads "window name=value …" (grammar in DESIGN.md).  Every option at most once. */
 int seen_spec_parse(struct seen_spec *, const char *text, struct seen_error *);
 

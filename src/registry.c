@@ -77,18 +77,25 @@ bool registry_known(const char *name, size_t len) {
     return false;
 }
 
+/* A name that serves several windows is told once. */
+const char *seen_filter_name(size_t i) {
+    uint32_t window;
+    struct registry_choice c, earlier;
+    for (size_t all = 0; choice(all, &window, &c); all++) {
+        bool told = false;
+        for (size_t j = 0; j < all && choice(j, &window, &earlier); j++)
+            told |= !strcmp(earlier.name, c.name);
+        if (!told && i-- == 0) return c.name;
+    }
+    return NULL;
+}
+
 void registry_names(char *buf, size_t cap) {
     size_t at = 0;
-    uint32_t window;
-    struct registry_choice c;
+    const char *name;
     buf[0] = 0;
-    for (size_t i = 0; choice(i, &window, &c) && at < cap; i++) {
-        bool listed = false;
-        struct registry_choice earlier;
-        for (size_t j = 0; j < i && choice(j, &window, &earlier); j++)
-            listed |= !strcmp(earlier.name, c.name);
-        if (!listed) at += (size_t)snprintf(buf + at, cap - at, "%s%s", at ? ", " : "", c.name);
-    }
+    for (size_t i = 0; (name = seen_filter_name(i)) && at < cap; i++)
+        at += (size_t)snprintf(buf + at, cap - at, "%s%s", at ? ", " : "", name);
 }
 
 const struct filter_ops *registry_filter(size_t i) {

@@ -8,7 +8,8 @@
 set -eu
 
 build="gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libsodium-dev"
-test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils g++ xz-utils"
+test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils g++ xz-utils
+      mandoc groff-base zsh fish kcat"
 
 only_look=
 if [ "$1" = --only-look ]; then only_look=1; shift; fi

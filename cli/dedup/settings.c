@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DUPLICATES = 1, CONFIRMED, TAG, STATS, EXIT_CODE, HELP, VERSION };
+enum { DUPLICATES = 1, CONFIRMED, TAG, STATS, EXIT_CODE };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
@@ -17,20 +17,12 @@ static const struct option_row own_rows[] = {
     SOURCE_QUIET_ROW,
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
     SOURCE_STRICT_ROW,
-    {"help", 'h', NULL, "this help", HELP},
-    {"version", 'V', NULL, "the version", VERSION},
+    HELP_ROWS,
     {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
 };
 
-static const struct option_row *rows(void) {
+const struct option_row *settings_rows(void) {
     return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
-}
-
-static void print_help(void) {
-    puts("usage: seen [dedup] [OPTION]... [FILE]...\n"
-         "Prints the records of FILE... (default: standard input) not seen before.\n");
-    puts(asked_grammar);
-    print_options(rows());
 }
 
 static enum report report_of(const char *format) {
@@ -56,22 +48,17 @@ static void take(struct settings *s, int id, const char *value) {
     }
 }
 
-bool settings_read(struct settings *s, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .rows = rows()};
+void settings_read(struct settings *s, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &dedup_command};
     *s = (struct settings){0};
     source_init(&s->source);
-    for (int id; (id = args_next(&a));) {
-        if (id == HELP) return print_help(), false;
-        if (id == VERSION) return puts("seen " SEEN_VERSION), false;
-        take(s, id, a.value);
-    }
+    for (int id; (id = args_next(&a));) take(s, id, a.value);
     source_files(&s->source, &a);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
     if (s->confirmed && s->mode == SINK_TAG) die("--confirmed and --tag exclude each other");
     if (s->confirmed && !s->plan.spec.cache)
         die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
     asked_compile(&s->asked);
-    return true;
 }
 
 void settings_free(struct settings *s) { asked_free(&s->asked); }

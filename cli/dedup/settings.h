@@ -18,8 +18,10 @@ struct settings {
     enum report report;
 };
 
-/* Reads the options, or dies with a sentence.  False: --help or --version was all. */
-bool settings_read(struct settings *, int argc, char **argv);
+const struct option_row *settings_rows(void);
+
+/* Reads the options, or dies with a sentence. */
+void settings_read(struct settings *, int argc, char **argv);
 void settings_free(struct settings *);
 
 #endif

@@ -24,28 +24,28 @@ enum { BURST = 16 }; /* the default --gap-max of bursts */
 /* clang-format off */
 enum {
     OPT_RECORDS = 1, OPT_DISTINCT, OPT_DUPLICATES, OPT_TOP, OPT_GAPS, OPT_GAP_MOST, OPT_SEED,
-    OPT_FORMAT, OPT_ID_LENGTH, OPT_TIME, OPT_START, OPT_RATE, OPT_MARK, OPT_TRUTH, OPT_HELP
+    OPT_FORMAT, OPT_ID_LENGTH, OPT_TIME, OPT_START, OPT_RATE, OPT_MARK, OPT_TRUTH
 };
 
-static const struct option_row rows[] = {
-    {"How many:", 0, NULL, NULL, 0},
+static const struct option_row own_rows[] = {
+    {"How many", 0, NULL, NULL, 0},
     {"records", 'n', "N", "records [5583301]", OPT_RECORDS},
     {"distinct", 0, "N", "different ids among them [73.3 %]", OPT_DISTINCT},
     {"duplicates", 0, "N|P%", "the same, said as duplicates: a number or a percentage", OPT_DUPLICATES},
     {"top", 0, "N,N,...", "how often the most frequent ids occur, or none [10781,4487 to scale]", OPT_TOP},
-    {"In which order:", 0, NULL, NULL, 0},
-    {"gaps", 0, "KIND", "uniform (a shuffle), loguniform, or burst (retries) [uniform]", OPT_GAPS},
+    {"In which order", 0, NULL, NULL, 0},
+    {"gaps", 0, "uniform|loguniform|burst", "a shuffle, every order of magnitude alike, retries [uniform]", OPT_GAPS},
     {"gap-max", 0, "N", "longest gap in records: loguniform [the stream], burst [16]", OPT_GAP_MOST},
     {"seed", 0, "N", "another stream of the same kind [20040830]", OPT_SEED},
-    {"What a record is:", 0, NULL, NULL, 0},
-    {"format", 0, "KIND", "lines (an id each), tsv or csv (a click log, key cookie,ad) [lines]", OPT_FORMAT},
+    {"What a record is", 0, NULL, NULL, 0},
+    {"format", 0, "lines|tsv|csv", "an id each, or a click log whose key is cookie,ad [lines]", OPT_FORMAT},
     {"id-length", 0, "N", "characters of an id [64]; a line has one more: 63 makes 64 bytes", OPT_ID_LENGTH},
-    {"time", 0, "KIND", "first column: s, ms, us, rfc3339 or none [lines: none, else rfc3339]", OPT_TIME},
+    {"time", 0, "none|s|ms|us|rfc3339", "first column [lines: none, else rfc3339]", OPT_TIME},
     {"start", 0, "TIME", "of the stream, RFC 3339 [" START "]", OPT_START},
     {"rate", 0, "R", "records a second [the stream takes a day]", OPT_RATE},
     {"mark", 0, NULL, "last column: the truth, new or dup", OPT_MARK},
     {"truth", 0, "FILE", "write what is true of the stream, as JSON", OPT_TRUTH},
-    {"help", 'h', NULL, "print this", OPT_HELP},
+    HELP_ROWS,
     {0},
 };
 /* clang-format on */
@@ -125,15 +125,7 @@ static uint64_t read_start(const char *text) {
 
 /* -- options ------------------------------------------------------------------------------ */
 
-_Noreturn static void help(void) {
-    puts(
-        "usage: seen generate [OPTION...]\n"
-        "A click stream with planted duplicates, of which the truth is known, on standard output.\n"
-        "Without options: Metwally's stream of 2004 in its published statistics.");
-    print_options(rows);
-    puts("\nThe same arguments give the same bytes, everywhere and always.");
-    exit(EXIT_FINE);
-}
+const struct option_row *wish_rows(void) { return own_rows; }
 
 static void read_option(struct wish *w, int id, const char *value) {
     struct click_style *s = &w->style;
@@ -160,7 +152,6 @@ static void read_option(struct wish *w, int id, const char *value) {
     case OPT_RATE: w->rate = read_real("rate", value, 1e-5, 1e9, ""); break;
     case OPT_MARK: s->mark = true; break;
     case OPT_TRUTH: w->truth = value; break;
-    case OPT_HELP: help();
     }
 }
 
@@ -217,7 +208,7 @@ static void settle_time(struct wish *w) {
 
 void wish_read(struct wish *w, int argc, char **argv) {
     *w = (struct wish){.repeats = {.records = RECORDS}, .style = {.id_length = 64, .seed = SEED}};
-    struct args args = {.argc = argc, .argv = argv, .rows = rows};
+    struct args args = {.argc = argc, .argv = argv, .command = &generate_command};
     for (int id; (id = args_next(&args));) read_option(w, id, args.value);
     if (args.at < argc) die("generate reads no file: what is %s?", argv[args.at]);
     settle_distinct(w);

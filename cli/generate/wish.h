@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli.h"
 #include "click.h"
 #include "order.h"
 #include "repeats.h"
@@ -24,7 +25,9 @@ struct wish {
         has_start; /* what was given */
 };
 
-/* Exits with 2 and a sentence where the options make no sense, with 0 after --help. */
+const struct option_row *wish_rows(void);
+
+/* Exits with 2 and a sentence where the options make no sense. */
 void wish_read(struct wish *, int argc, char **argv);
 
 /* The arguments, every default spelled out: they give the same stream again.  Like snprintf. */

@@ -16,13 +16,12 @@ const char asked_grammar[] =
 
 enum { MAX_OWN = 48 };
 
-static const char *placeholder(const struct seen_option *o) {
+static const char *placeholder(const struct seen_option *o, size_t i) {
     static char choices[ASKED_OPTIONS][64];
-    static size_t used;
     static const char *const names[] = {
-        [SEEN_COUNT] = "N", [SEEN_SIZE] = "SIZE", [SEEN_REAL] = "X", [SEEN_NAME] = "NAME"};
+        [SEEN_COUNT] = "N", [SEEN_SIZE] = "SIZE", [SEEN_REAL] = "X", [SEEN_NAME] = "FILTER"};
     if (o->kind != SEEN_CHOICE) return names[o->kind];
-    char *text = choices[used++];
+    char *text = choices[i];
     size_t n = 0;
     for (const char *const *c = o->choices; *c && n < sizeof choices[0]; c++)
         n += (size_t)snprintf(text + n, sizeof choices[0] - n, "%s%s", n ? "|" : "", *c);
@@ -41,10 +40,11 @@ const struct option_row *asked_rows(const struct option_row *own, size_t own_n) 
     static struct option_row rows[MAX_OWN + ASKED_OPTIONS + 1];
     size_t n;
     const struct seen_option *engine = seen_options(&n);
-    memcpy(rows, own, own_n * sizeof *own);
+    if (own_n) memcpy(rows, own, own_n * sizeof *own);
     for (size_t i = 0; i < n && i < ASKED_OPTIONS; i++)
-        rows[own_n + i] = (struct option_row){engine[i].name, 0, placeholder(&engine[i]),
+        rows[own_n + i] = (struct option_row){engine[i].name, 0, placeholder(&engine[i], i),
                                               help_of(&engine[i], i), ASKED_ENGINE + (int)i};
+    rows[own_n + (n < ASKED_OPTIONS ? n : ASKED_OPTIONS)] = (struct option_row){0};
     return rows;
 }
 

@@ -28,13 +28,13 @@ enum { ASKED_WINDOW = 600, ASKED_ZONE, ASKED_LANDMARK_ON, ASKED_ENGINE = 1000 };
         {"landmark-on", 0, "REGEX", "a line that matches begins a new landmark window",            \
          ASKED_LANDMARK_ON},                                                                       \
         SOURCE_TIME_ROW, {                                                                         \
-        "zone", 0, "NAME", "landmark:1d and :1w begin at midnight there", ASKED_ZONE               \
+        "zone", 0, "ZONE", "landmark:1d and :1w begin at midnight there", ASKED_ZONE               \
     }
 
-/* What --help says of specs, to stand before the options. */
+/* What --help=all and manual pages say of specs. */
 extern const char asked_grammar[];
 
-/* A subcommand's n rows, then one for each of the engine's options. */
+/* A subcommand's n rows, then one for each of the engine's options; valid until the next call. */
 const struct option_row *asked_rows(const struct option_row *own, size_t n);
 
 /* False if the option is none of these. */

@@ -185,12 +185,6 @@ def test_a_real_stream(seen, stream):
         assert abs(found["fp_rate"] - found["fp_expected"]) < 5 * sigma
 
 
-def test_help_fits_a_screen(seen):
-    lines = seen("help", "compare").lines
-    own = lines[: lines.index("The same as in SPEC, for every SPEC, and stronger")]
-    assert any("--output FORM" in line for line in own) and max(map(len, own)) <= 80
-
-
 @pytest.mark.parametrize("refresh", ["last", "first"])
 def test_decaying_windows_are_judged_by_all_there_ever_was(seen, rng, refresh):
     records = [int(20000 ** rng.random()) for _ in range(20000)]

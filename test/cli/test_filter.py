@@ -92,7 +92,7 @@ def test_an_empty_list_lets_nothing_through(seen, lists):
 
 def test_refusals(seen, lists):
     lists(good=["x"], pairs=["x"])
-    seen("filter", text="a\n").refused("--keys LIST")
+    seen("filter", text="a\n").refused("--keys FILE")
     seen("filter", "--keys", "nothing here", text="a\n").refused("cannot open nothing here")
     seen("filter", "--keys", "good", "-v", "--tag", text="a\n").refused("exclude")
     seen("filter", "--keys", "good", "--exact", "--fp", "0.1", text="a\n").refused("exclude")

@@ -339,4 +339,4 @@ def test_memory_is_a_bit_an_id():
 
 def test_help():
     done = generate("--help")
-    assert done.returncode == 0 and b"--id-length" in done.stdout and done.stderr == b""
+    assert done.returncode == 0 and b"--truth FILE" in done.stdout and done.stderr == b""

@@ -1,0 +1,161 @@
+/* help.c - --help.  The short one fits a screen: what it is for, examples, the options one needs
+ * first, the names of the others.  --help=all explains every option. */
+#include "help/help.h"
+
+#include "help/text.h"
+#include "help/value.h"
+#include "judge/asked.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPTION_COLUMN = 26, EXAMPLE_COLUMN = 43 };
+
+/* -- examples ----------------------------------------------------------------------------- */
+
+/* `left`, then `right` in its column, or under it where `left` is too long. */
+static void put_pair(const char *left, const char *right, int column) {
+    if ((int)strlen(left) + 1 >= column)
+        printf("%s\n%*s%s\n", left, column, "", right);
+    else
+        printf("%-*s%s\n", column, left, right);
+}
+
+static void put_examples(const struct command *c) {
+    char line[256];
+    for (const struct example *e = c->examples; e->line; e++) {
+        snprintf(line, sizeof line, "  %s", e->line);
+        put_pair(line, e->what, EXAMPLE_COLUMN);
+    }
+}
+
+/* -- options ------------------------------------------------------------------------------ */
+
+static void put_option(const struct option_row *row) {
+    char left[128], letter[8] = "    ";
+    const char *gap = row->arg && row->arg[0] != '[' ? " " : "";
+    if (row->letter) snprintf(letter, sizeof letter, "-%c, ", row->letter);
+    snprintf(left, sizeof left, "  %s--%s%s%s", letter, row->name, gap, row->arg ? row->arg : "");
+    put_pair(left, row->help, OPTION_COLUMN);
+}
+
+/* The engine's options where they are not options as well. */
+static void put_in_spec(const struct option_row *row) {
+    char left[128];
+    puts("\nIn SPEC:");
+    for (; row->name; row++) {
+        snprintf(left, sizeof left, "  %s=%s", row->name, row->arg);
+        put_pair(left, row->help, OPTION_COLUMN);
+    }
+}
+
+static bool hidden(const struct option_row *row) { return row->id != 0 && !row->help; }
+
+static void put_options(const struct option_row *row) {
+    for (; row->name; row++) {
+        if (row->id == 0)
+            printf("\n%s:\n", row->name);
+        else if (!hidden(row))
+            put_option(row);
+    }
+}
+
+/* Is `name` one of the words in `list`? */
+static bool listed(const char *list, const char *name) {
+    size_t n = strlen(name);
+    for (; list && *list; list += strspn(list, " ")) {
+        size_t word = strcspn(list, " ");
+        if (word == n && !strncmp(list, name, n)) return true;
+        list += word;
+    }
+    return false;
+}
+
+static void put_often(const struct command *c) {
+    const struct option_row *row;
+    for (const char *word = c->often; *word; word += strspn(word, " ")) {
+        size_t n = strcspn(word, " ");
+        for (row = c->rows(); row->name; row++)
+            if (row->id && strlen(row->name) == n && !strncmp(row->name, word, n)) break;
+        if (!row->name) die("no option of %s is called %.*s", c->name, (int)n, word);
+        put_option(row);
+        word += n;
+    }
+}
+
+/* What the planner decides better than a person. */
+static bool geometry(const struct option_row *row) {
+    return row->id >= ASKED_ENGINE && seen_options(&(size_t){0})[row->id - ASKED_ENGINE].geometry;
+}
+
+/* The names of the options that put_often leaves out. */
+static void put_others(const struct command *c) {
+    char word[64];
+    size_t at = 0;
+    for (const struct option_row *row = c->rows(); row->name; row++) {
+        if (row->id == 0 || hidden(row) || geometry(row) || listed(c->often, row->name)) continue;
+        if (!at) at = (size_t)printf("\nAlso");
+        snprintf(word, sizeof word, "--%s", row->name);
+        text_word(word, 2, &at);
+    }
+    if (at) putchar('\n');
+}
+
+enum help_spec help_spec(const struct command *c) {
+    enum help_spec found = SPEC_NONE;
+    for (const struct option_row *row = c->rows(); row->name; row++) {
+        if (row->id >= ASKED_ENGINE) return SPEC_AND_OPTIONS;
+        if (value_of(row).kind == VALUE_SPEC) found = SPEC_ALONE;
+    }
+    return found;
+}
+
+/* -- the whole ---------------------------------------------------------------------------- */
+
+static void put_usage(const struct command *c) {
+    bool first = c == commands[0];
+    printf("\nusage: seen %s%s%s %s\n", first ? "[" : "", c->name, first ? "]" : "", c->usage);
+}
+
+static void put_short(const struct command *c) {
+    text_paragraph(c->about);
+    putchar('\n');
+    put_examples(c);
+    put_usage(c);
+    putchar('\n');
+    put_often(c);
+    put_others(c);
+    printf("\nseen %s --help=all, or man seen-%s: every option\n", c->name, c->name);
+}
+
+static void put_all(const struct command *c) {
+    for (const char *text = c->about; text;) {
+        text = text_paragraph(text);
+        putchar('\n');
+    }
+    put_examples(c);
+    put_usage(c);
+    if (help_spec(c)) printf("\n%s\n", asked_grammar);
+    if (c->rows()->id) putchar('\n'); /* no heading */
+    put_options(c->rows());
+    if (help_spec(c) != SPEC_ALONE) return;
+    put_in_spec(asked_rows(NULL, 0));
+}
+
+void help_command_print(const struct command *c, const char *form) {
+    if (!form)
+        put_short(c);
+    else if (!strcmp(form, "all"))
+        put_all(c);
+    else
+        die("--help=%s: it is --help or --help=all", form);
+}
+
+void help_overview_print(void) {
+    puts("Prints each record of a stream the first time, in a fixed amount of memory.\n");
+    put_examples(commands[0]);
+    puts("\nusage: seen [COMMAND] [OPTION]... [FILE]...    '-' is standard input\n");
+    for (const struct command *const *c = commands; *c; c++)
+        printf("  %-10s %s\n", (*c)->name, (*c)->help);
+    puts("\nseen help COMMAND: more.  Bare seen is -w 'landmark fp=1e-9 mem=64MiB'.");
+}

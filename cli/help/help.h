@@ -1,0 +1,25 @@
+/* help.h - what seen says of itself, all of it written from the subcommands' tables: --help, manual
+ * pages, completions.  Everything goes to stdout. */
+#ifndef SEEN_HELP_H
+#define SEEN_HELP_H
+
+#include "cli.h"
+
+/* `seen --help`: the subcommands. */
+void help_overview_print(void);
+
+/* `seen COMMAND --help[=all]`: what it does, how, and its options; form is NULL or "all", or one
+ * sentence says what it can be. */
+void help_command_print(const struct command *, const char *form);
+
+/* The manual page, in man(7): NULL is the page of `seen` itself. */
+void help_man_print(const struct command *);
+
+/* A script for "bash", "zsh" or "fish" to read; false if the shell is none of them. */
+bool help_completion_print(const char *shell);
+
+/* Does it take specs, and what may stand in them as options as well? */
+enum help_spec { SPEC_NONE, SPEC_ALONE, SPEC_AND_OPTIONS };
+enum help_spec help_spec(const struct command *);
+
+#endif

@@ -1,0 +1,188 @@
+"""What seen says of itself: --help, manual pages and errors, all written from the same tables."""
+
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from conftest import SEEN
+
+COMMANDS = re.findall(r"^  ([a-z]+) +\S", subprocess.run(
+    [SEEN, "--help"], capture_output=True, text=True).stdout.split("usage:")[1], re.M)
+
+
+def help_of(*args):
+    done = subprocess.run([SEEN, *args], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stderr == "", (args, done.stderr)
+    return done.stdout
+
+
+def options_in(text):
+    """The options that a line of --help=all begins with."""
+    return set(re.findall(r"^  (?:-\w, |    )--([a-z-]+)", text, re.M))
+
+
+def test_there_are_subcommands():
+    assert {"dedup", "plan", "compare", "filter", "count", "top", "generate", "help"} <= set(COMMANDS)
+
+
+# -- help ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_fits_a_screen_and_begins_with_examples(command):
+    text = help_of(command, "--help")
+    lines = text.splitlines()
+    examples, usage = text.index("\n  seen "), text.index("\nusage: ")
+    assert len(lines) <= 40 and examples < usage
+    prose = [line for line in lines if not line.startswith("  ")]
+    assert max(map(len, prose)) <= 80
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_is_the_same_however_it_is_asked_for(command):
+    short, full = help_of("help", command), help_of("help", "--all", command)
+    assert short == help_of(command, "--help") == help_of(command, "-h")
+    assert full == help_of(command, "--help=all") != short
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_full_help_explains_every_option_and_the_short_one_only_those(command):
+    full = help_of(command, "--help=all")
+    short = help_of(command, "--help")
+    assert {"help", "version"} <= options_in(full)
+    assert set(re.findall(r"--([a-z][a-z-]*)", short.split("\nusage:")[1])) - {"help"} <= options_in(full)
+    assert options_in(short) < options_in(full)
+
+
+def test_the_full_help_knows_the_options_of_the_spec():
+    for command in "dedup", "compare":
+        assert {"fp", "mem", "items", "filter", "refresh"} <= options_in(help_of(command, "--help=all"))
+    assert "fp=X" in help_of("plan", "--help=all")
+
+
+def test_bare_help_all_is_that_of_dedup():
+    assert help_of("--help=all") == help_of("dedup", "--help=all") == help_of("help", "--all")
+
+
+def test_help_that_cannot_be_written_is_an_error():
+    with open("/dev/full", "w") as full:
+        for args in ["--help"], ["plan", "--help"], ["help", "--man"], ["help", "--completion", "zsh"]:
+            done = subprocess.run([SEEN, *args], stdout=full, stderr=subprocess.PIPE, text=True)
+            assert done.returncode == 2 and "cannot write the output" in done.stderr
+
+
+def test_refusals(seen):
+    seen("--help=most").refused("--help=all")
+    seen("help", "plan", "count").refused("one command at a time", "'count'")
+    seen("help", "--completion", "csh").refused("bash, zsh or fish")
+    seen("help", "--mann").refused("--man")
+    seen("plan", "--josn").refused("--json")
+    seen("count", "-Q").refused("-Q", "seen count --help")
+
+
+# -- examples -----------------------------------------------------------------------------------
+
+
+def examples_of(command):
+    """The lines between the prose and the usage; what a line is for stands behind or below it."""
+    text = help_of(command, "--help").split("\nusage:")[0]
+    return [re.split(r" {3,}", line.strip())[0] for line in text.splitlines()
+            if re.match(r"  (seen|tail|source) ", line)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Files as the examples name them."""
+    def write(name, text):
+        (tmp_path / name).write_text(text)
+
+    table = "when,user,ad,id,ip,cookie\n" + "".join(
+        "2026-11-20T10:%02d:00Z,u%d,a%d,i%d,1.2.3.%d,c%d\n" % (i, i % 7, i % 3, i % 11, i % 5, i % 13)
+        for i in range(60))
+    for name in "clicks.csv", "a.csv", "b.csv":
+        write(name, table)
+    for name in "clicks.tsv", "orders.tsv":
+        write(name, table.split("\n", 1)[1].replace(",", "\t"))
+    for name in "access.log", "big.txt", "urls.txt":
+        write(name, "".join("line %d\n" % (i % 40) for i in range(100)))
+    for name in "customers.txt", "blocked.txt", "a.txt", "b.txt", "huge.txt":
+        write(name, "u1\nu2\n1.2.3.4\nline 7\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("line", [line for command in COMMANDS for line in examples_of(command)])
+def test_each_example_runs(line, files):
+    (files / "seen").symlink_to(SEEN)
+    env = dict(os.environ, PATH="%s:%s" % (files, os.environ["PATH"]))
+    line = line.replace("tail -f ", "cat ").replace("| man -l -", "| head -1")
+    done = subprocess.run(["bash", "-c", line], cwd=files, env=env, capture_output=True, text=True,
+                          timeout=60)
+    assert done.returncode == 0 and "seen: " not in done.stderr, done.stderr
+    assert done.stdout or ">" in line or "<(" in line
+
+
+# -- manual pages -------------------------------------------------------------------------------
+
+PAGES = [None, *COMMANDS]
+
+
+def man(command):
+    return help_of("help", "--man", *([command] if command else []))
+
+
+@pytest.mark.parametrize("command", PAGES)
+def test_a_manual_page_has_all_its_sections_in_order(command):
+    page = man(command)
+    sections = re.findall(r"^\.SH (.*)", page, re.M)
+    wanted = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS" if command else "COMMANDS", "EXIT STATUS",
+              "EXAMPLES", "SEE ALSO"]
+    assert [s for s in sections if s != "SPEC"] == wanted
+    others = [c for c in COMMANDS if c != command]
+    assert re.findall(r"^\.BR seen\\-(\w+) \(1\)", page[page.index(".SH SEE ALSO"):], re.M) == others
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_manual_page_has_the_options_and_examples_of_help(command):
+    page = man(command).replace("\\-", "-")
+    assert set(re.findall(r"^(?:\\fB-\w\\fR, )?\\fB--([a-z-]+)\\fR", page, re.M)) == \
+        options_in(help_of(command, "--help=all"))
+    assert page.split(".SH EXAMPLES")[1].count(".TP") == len(examples_of(command)) > 0
+
+
+def test_the_pages_of_commands_with_specs_explain_them():
+    for command in "dedup", "plan", "compare", "count", "top":
+        page = man(command)
+        assert ".SH SPEC" in page and "sliding:SPAN" in page and "age\\-partitioned" in page
+    assert ".SH SPEC" not in man("filter")
+    assert "\\fBrefresh=\\fR" in man("plan")
+
+
+@pytest.mark.parametrize("command", PAGES)
+def test_mandoc_finds_nothing_to_say_of_a_page(command):
+    if not shutil.which("mandoc"):
+        pytest.skip("mandoc is not installed: tools/setup.sh test")
+    page = man(command)
+    done = subprocess.run(["mandoc", "-T", "lint"], input=page, capture_output=True, text=True)
+    complaints = [line for line in done.stdout.splitlines() if "longer than 80 bytes" not in line]
+    assert complaints == []
+
+
+@pytest.mark.parametrize("command", PAGES)
+def test_groff_warns_of_nothing_and_shows_what_is_to_be_typed(command):
+    if not shutil.which("groff"):
+        pytest.skip("groff is not installed: tools/setup.sh test")
+    done = subprocess.run(["groff", "-ww", "-man", "-Tutf8", "-P-c", "-rLL=200n"], input=man(command),
+                          capture_output=True, text=True)
+    assert done.stderr == ""
+    shown = re.sub(r".\x08", "", done.stdout)
+    for line in examples_of(command or "dedup"):
+        assert line in shown
+
+
+def test_a_build_that_can_be_repeated_has_its_date_from_outside():
+    env = dict(os.environ, SOURCE_DATE_EPOCH="86400")
+    page = subprocess.run([SEEN, "help", "--man"], env=env, capture_output=True, text=True).stdout
+    assert page.startswith('.TH SEEN 1 1970-01-02 "seen ')
