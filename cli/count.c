@@ -222,7 +222,7 @@ static void on_columns(void *ctx, const struct header *header) {
 }
 
 static void add(struct run *r, const struct batch *b, size_t m) {
-    const seen_digest *digest = &r->pace.judge.digest[m];
+    const seen_digest *digest = &r->pace.judge.in->digest[m];
     struct part *part = &r->ring[r->at];
     if (part->records++ == 0) pace_from(&r->pace, part->from);
     seen_counter_add(r->total, 1, digest);
@@ -230,7 +230,7 @@ static void add(struct run *r, const struct batch *b, size_t m) {
         seen_counter_add(part->counter, 1, digest);
         return;
     }
-    size_t i = r->pace.judge.order[m];
+    size_t i = r->pace.judge.in->order[m];
     const struct slice *f = &b->field[i * r->reader.layout.slots + (uint32_t)r->slot];
     if (f->at)
         add_to_group(r, f, digest);

@@ -75,9 +75,14 @@ static void on_header(void *ctx, const struct record *line) {
     sink_header(&((struct run *)ctx)->sink, line);
 }
 
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    judge_ahead(&((struct run *)ctx)->judge, who, b, now, b->own);
+}
+
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    judge_batch(&r->judge, b, now);
+    (void)now;
+    judge_observe(&r->judge, b, judge_take(&r->judge, b, b->own));
     sink_batch(&r->sink, b);
 }
 
@@ -99,6 +104,8 @@ static void on_flush(void *ctx) { sink_flush(&((struct run *)ctx)->sink); }
 static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
 
 static const struct reader_events events = {.header = on_header,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct readable),
                                             .batch = on_batch,
                                             .unreadable = on_unreadable,
                                             .attend = on_attend,

@@ -252,17 +252,17 @@ static bool first_seen(struct run *r, const struct slice *f, size_t m) {
         r->pair = realloc(r->pair, r->pair_cap);
         if (!r->pair) die("out of memory for a pair of %zu bytes", need);
     }
-    memcpy(r->pair, &j->digest[m], sizeof(seen_digest));
+    memcpy(r->pair, &j->in->digest[m], sizeof(seen_digest));
     size_t len = slice_value(f, r->pair + sizeof(seen_digest));
     seen_digest pair = seen_hash(r->pair, sizeof(seen_digest) + len, seen_seed(r->pairs));
     bool timed = seen_plan_of(r->pairs)->spec.unit == SEEN_MICROSECONDS;
     uint8_t verdict;
-    seen_observe(r->pairs, 1, &pair, timed ? &j->time[m] : NULL, &verdict);
+    seen_observe(r->pairs, 1, &pair, timed ? &j->in->time[m] : NULL, &verdict);
     return verdict == SEEN_NEW;
 }
 
 static void count(struct run *r, const struct batch *b, size_t m) {
-    size_t i = r->pace.judge.order[m];
+    size_t i = r->pace.judge.in->order[m];
     if (r->pairs) {
         const struct slice *f = &b->field[i * r->reader.layout.slots + (uint32_t)r->slot];
         if (!f->at) {
@@ -272,7 +272,7 @@ static void count(struct run *r, const struct batch *b, size_t m) {
         if (!first_seen(r, f, m)) return;
     }
     bool taken;
-    size_t c = ranking_add(&r->keys, r->pace.judge.digest[m], &taken);
+    size_t c = ranking_add(&r->keys, r->pace.judge.in->digest[m], &taken);
     if (taken) name_key(r, b, i, room_for_name(&r->keys, c));
 }
 

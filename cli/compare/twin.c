@@ -69,9 +69,9 @@ void twin_free(struct twin *t) {
 /* A record that was not stored advances the clock as a key that no record has. */
 static void advance(struct twin *t, size_t m, bool stored) {
     static const seen_digest nobody = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
-    const seen_time *time = t->judge.timed ? &t->judge.time[m] : NULL;
+    const seen_time *time = t->judge.timed ? &t->judge.in->time[m] : NULL;
     uint8_t verdict;
-    seen_observe(t->detector, 1, stored ? &t->judge.digest[m] : &nobody, time, &verdict);
+    seen_observe(t->detector, 1, stored ? &t->judge.in->digest[m] : &nobody, time, &verdict);
 }
 
 void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint8_t *verdict) {
@@ -80,9 +80,10 @@ void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint
     bool landmarks = judge_landmarks(j);
     memset(t->read, 0, sizeof t->read);
     for (size_t m = 0; m < n; m++) {
-        uint16_t i = j->order[m];
-        if (landmarks && j->landmark[m]) seen_landmark(t->detector);
-        seen_last_seen(t->detector, 1, &j->digest[m], j->timed ? j->time[m] : 0, &t->age[i]);
+        uint16_t i = j->in->order[m];
+        if (landmarks && j->in->landmark[m]) seen_landmark(t->detector);
+        seen_last_seen(t->detector, 1, &j->in->digest[m], j->timed ? j->in->time[m] : 0,
+                       &t->age[i]);
         t->read[i] = true;
         advance(t, m, t->shared || verdict[i] == SEEN_NEW);
     }

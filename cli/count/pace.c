@@ -74,12 +74,12 @@ uint64_t pace_step(struct pace *p, size_t m) {
     static const seen_digest same = {1, 1};
     const struct judge *j = &p->judge;
     uint8_t verdict;
-    if (judge_landmarks(j) && j->landmark[m]) seen_landmark(p->detector);
-    seen_observe(p->detector, 1, &same, j->timed ? &j->time[m] : NULL, &verdict);
+    if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(p->detector);
+    seen_observe(p->detector, 1, &same, j->timed ? &j->in->time[m] : NULL, &verdict);
     p->records++;
     if (verdict != SEEN_NEW) return 0;
     uint64_t before = p->from, ended = p->records > 1;
-    p->from = p->timed ? j->time[m] : p->records;
+    p->from = p->timed ? j->in->time[m] : p->records;
     if (ended && j->timed) {
         uint64_t passed = between(p, before, p->from);
         ended = passed ? passed : 1;

@@ -13,6 +13,7 @@ static const struct option_row own_rows[] = {
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
     {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
     {"tag", 0, NULL, "all, with new, dup, sure or - in front (tables: last)", TAG},
+    SOURCE_THREADS_ROW,
     {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},
     SOURCE_QUIET_ROW,
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},

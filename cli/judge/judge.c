@@ -9,44 +9,74 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     j->detector = d;
     j->layout = layout;
     j->timed = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
-    key_init(&j->keyer, d, layout, max_record);
+    for (int i = 0; i < CREW_MOST; i++) key_init(&j->keyer[i], d, layout, max_record);
+    j->in = &j->own;
 }
 
-void judge_free(struct judge *j) { key_free(&j->keyer); }
+void judge_free(struct judge *j) {
+    for (int i = 0; i < CREW_MOST; i++) key_free(&j->keyer[i]);
+}
 
-/* The time of each of n records; those without one drop out.  Returns how many are left. */
-static size_t read_times(struct judge *j, const struct batch *b, size_t n, seen_time now) {
+/* -- ahead: each batch by itself ---------------------------------------------------------- */
+
+/* The time of each record; those without one drop out. */
+static void read_times(const struct judge *j, const struct batch *b, seen_time now,
+                       struct readable *r) {
+    const struct layout *l = j->layout;
     size_t m = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint16_t record = j->order[i];
-        j->time[m] = now;
-        if (j->layout->time != NO_SLOT) {
-            const struct slice *f =
-                &b->field[record * j->layout->slots + (uint32_t)j->layout->time];
-            if (!f->at || f->escaped || !time_parse(&j->time[m], f->at, f->len)) continue;
+    for (size_t i = 0; i < r->n; i++) {
+        uint16_t record = r->order[i];
+        r->time[m] = now;
+        if (l->time != NO_SLOT) {
+            const struct slice *f = &b->field[record * l->slots + (uint32_t)l->time];
+            if (!f->at || f->escaped || !time_parse(&r->time[m], f->at, f->len)) continue;
         }
-        j->digest[m] = j->digest[i];
-        j->order[m++] = record;
+        r->digest[m] = r->digest[i];
+        r->order[m++] = record;
     }
-    return m;
+    r->n = m;
 }
 
 /* A record that matches starts a window even if it has no key itself: such lines are often markers.
  */
-static void find_pattern(struct judge *j, const struct batch *b, size_t n) {
+static void find_pattern(const regex_t *pattern, const struct batch *b, struct readable *r) {
     size_t m = 0;
     for (size_t i = 0; i < b->n; i++) {
         regmatch_t whole = {0, (regoff_t)b->record[i].bare};
-        j->due |= regexec(j->pattern, b->record[i].at, 1, &whole, REG_STARTEND) == 0;
-        if (m == n || j->order[m] != i) continue;
-        j->landmark[m++] = j->due;
-        j->due = false;
+        r->due |= regexec(pattern, b->record[i].at, 1, &whole, REG_STARTEND) == 0;
+        if (m == r->n || r->order[m] != i) continue;
+        r->landmark[m++] = r->due;
+        r->due = false;
     }
 }
 
-static void find_boundaries(struct judge *j, size_t n) {
-    for (size_t m = 0; m < n; m++) {
-        seen_time t = j->time[m];
+bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }
+
+void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time now,
+                 struct readable *r) {
+    r->n = key_batch(&j->keyer[who], b, r->digest, r->order);
+    r->due = false;
+    if (j->timed || j->zone) read_times(j, b, now, r);
+    if (!judge_landmarks(j)) return;
+    memset(r->landmark, 0, r->n * sizeof *r->landmark);
+    if (j->pattern) find_pattern(j->pattern, b, r);
+}
+
+/* -- in order ----------------------------------------------------------------------------- */
+
+/* A landmark that the batch before left over. */
+static void carry_landmark(struct judge *j, struct readable *r) {
+    if (r->n > 0) {
+        r->landmark[0] |= j->due;
+        j->due = r->due;
+    } else {
+        j->due |= r->due;
+    }
+}
+
+static void find_boundaries(struct judge *j, struct readable *r) {
+    for (size_t m = 0; m < r->n; m++) {
+        seen_time t = r->time[m];
         if (t < j->last) { /* late: judged as if it came now */
             uint64_t by = j->last - t;
             j->late++;
@@ -55,21 +85,21 @@ static void find_boundaries(struct judge *j, size_t n) {
         }
         j->last = t;
         if (t < j->next) continue;
-        j->landmark[m] |= j->next > 0;
+        r->landmark[m] |= j->next > 0;
         j->next = time_next_boundary(t, j->zone == ZONE_WEEK);
     }
 }
 
 static void observe(struct judge *j, size_t from, size_t to, uint8_t *verdict) {
     if (from == to) return;
-    const seen_time *time = j->timed ? j->time + from : NULL;
-    seen_observe(j->detector, to - from, j->digest + from, time, verdict + from);
+    const seen_time *time = j->timed ? j->in->time + from : NULL;
+    seen_observe(j->detector, to - from, j->in->digest + from, time, verdict + from);
 }
 
 static void observe_windows(struct judge *j, size_t n, uint8_t *verdict) {
     size_t from = 0;
     for (size_t m = 0; m < n; m++) {
-        if (!j->landmark[m]) continue;
+        if (!j->in->landmark[m]) continue;
         observe(j, from, m, verdict);
         seen_landmark(j->detector);
         from = m;
@@ -80,24 +110,24 @@ static void observe_windows(struct judge *j, size_t n, uint8_t *verdict) {
 /* Verdicts of n readable records go to their places among all. */
 static void spread(const struct judge *j, struct batch *b, size_t n) {
     for (size_t i = b->n; i-- > 0;) {
-        if (n > 0 && j->order[n - 1] == i)
+        if (n > 0 && j->in->order[n - 1] == i)
             b->verdict[i] = b->verdict[--n];
         else
             b->verdict[i] = UNREADABLE;
     }
 }
 
-bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }
+size_t judge_take(struct judge *j, const struct batch *b, struct readable *r) {
+    j->in = r;
+    j->unreadable += b->n - r->n;
+    if (j->pattern) carry_landmark(j, r);
+    if (j->zone) find_boundaries(j, r);
+    return r->n;
+}
 
 size_t judge_read(struct judge *j, const struct batch *b, seen_time now) {
-    size_t n = key_batch(&j->keyer, b, j->digest, j->order);
-    if (j->timed || j->zone) n = read_times(j, b, n, now);
-    j->unreadable += b->n - n;
-    if (!judge_landmarks(j)) return n;
-    memset(j->landmark, 0, n * sizeof *j->landmark);
-    if (j->pattern) find_pattern(j, b, n);
-    if (j->zone) find_boundaries(j, n);
-    return n;
+    judge_ahead(j, 0, b, now, &j->own);
+    return judge_take(j, b, &j->own);
 }
 
 void judge_observe(struct judge *j, struct batch *b, size_t n) {
@@ -106,8 +136,4 @@ void judge_observe(struct judge *j, struct batch *b, size_t n) {
     else
         observe(j, 0, n, b->verdict);
     if (n < b->n) spread(j, b, n);
-}
-
-void judge_batch(struct judge *j, struct batch *b, seen_time now) {
-    judge_observe(j, b, judge_read(j, b, now));
 }

@@ -3,6 +3,7 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
+#include "crew.h"
 #include "judge/key.h"
 #include "judge/time.h"
 
@@ -10,9 +11,19 @@
 
 enum zone_window { ZONE_NONE, ZONE_DAY, ZONE_WEEK };
 
+/* What of a batch can be judged: n of its records, in order. */
+struct readable {
+    size_t n;
+    seen_digest digest[BATCH];
+    seen_time time[BATCH];
+    uint16_t order[BATCH]; /* its place among all */
+    bool landmark[BATCH];  /* a window begins before it; unset where there are no landmarks */
+    bool due;              /* one begins before the next batch's first */
+};
+
 struct judge {
     seen_detector *detector;
-    struct keyer keyer;
+    struct keyer keyer[CREW_MOST]; /* one a thread */
     const struct layout *layout;
     bool timed;             /* the detector wants times */
     enum zone_window zone;  /* landmarks where days or weeks begin in the process's time zone */
@@ -20,24 +31,27 @@ struct judge {
     bool due;               /* a landmark is to come before the next readable record */
     seen_time last, next;   /* with a zone: the latest time, and the first of the next window */
     uint64_t late, late_most, unreadable;
-    seen_digest digest[BATCH]; /* of the readable records of a batch, as are the following */
-    seen_time time[BATCH];
-    uint16_t order[BATCH];
-    bool landmark[BATCH];
+    struct readable *in; /* the batch in work: either `own` or the caller's */
+    struct readable own;
 };
 
 /* Detector, layout, zone and pattern stay the caller's. */
 void judge_init(struct judge *, seen_detector *, const struct layout *, uint32_t max_record);
 void judge_free(struct judge *);
 
-/* The two halves of judge_batch, for those who look between: what of the batch can be judged (n
- * records, in digest, time, order and, if there are landmarks at all, landmark), and the verdicts.
- */
-size_t judge_read(struct judge *, const struct batch *, seen_time now);
+/* What can be said of a batch without those before it: keys, times, patterns.  Several threads may
+ * read batches at once, each under a number of its own.  `now` is the time of records that carry
+ * none. */
+void judge_ahead(struct judge *, unsigned who, const struct batch *, seen_time now,
+                 struct readable *);
+
+/* Then batches come in order: judge_take says how many records can be judged, and what is known of
+ * them stands in judge->in; judge_observe fills the batch's verdicts. */
+size_t judge_take(struct judge *, const struct batch *, struct readable *);
 void judge_observe(struct judge *, struct batch *, size_t n);
 bool judge_landmarks(const struct judge *);
 
-/* Fills the batch's verdicts.  `now` is the time of records that carry none. */
-void judge_batch(struct judge *, struct batch *, seen_time now);
+/* judge_ahead and judge_take in one. */
+size_t judge_read(struct judge *, const struct batch *, seen_time now);
 
 #endif

@@ -116,7 +116,27 @@ static size_t tail(struct splitter *s, const char *p, const char *end) {
     return ended;
 }
 
-const struct format csv_format = {split, tail};
+/* -- cut: how far records are complete ----------------------------------------------------- */
+
+/* Outside quotes, a quote begins a field if it stands behind a delimiter or begins the record. */
+static size_t cut(struct splitter *s, const char *p, const char *end) {
+    struct cursor c = cursor_at(p, end, needles('"', '\n', '\n'));
+    const char *done = p, *e;
+    uint64_t newlines = 0; /* of the record at `done` */
+    while ((e = cursor_next(&c)) < end) {
+        struct field f = {e, NULL, false};
+        if (*e == '\n') {
+            s->lines += newlines + 1;
+            newlines = 0;
+            done = e + 1;
+        } else if ((e == done || e[-1] == s->delimiter) && !skip_quoted(&c, &f, &newlines)) {
+            break;
+        }
+    }
+    return (size_t)(done - p);
+}
+
+const struct format csv_format = {split, tail, cut};
 
 /* -- values ------------------------------------------------------------------------------- */
 

@@ -76,6 +76,29 @@ ssize_t input_fill(struct input *in) {
     return got;
 }
 
+bool input_grown(const struct input *in) { return in->cap > FIRST_CAP; }
+
+char *input_trade(struct input *in, char *other, size_t cut) {
+    char *given = in->buf;
+    in->buf = other ? other : allocate(NULL, in->cap);
+    memcpy(in->buf, given + cut, in->end - cut);
+    in->base += cut;
+    in->begin = 0;
+    in->end -= cut;
+    return given;
+}
+
+void input_shrink(struct input *in) {
+    size_t left = in->end - in->begin;
+    if (!input_grown(in) || left > FIRST_CAP / 2) return;
+    memmove(in->buf, in->buf + in->begin, left);
+    in->base += in->begin;
+    in->begin = 0;
+    in->end = left;
+    in->cap = FIRST_CAP;
+    in->buf = allocate(in->buf, in->cap);
+}
+
 bool input_ready(const struct input *in, int wake, bool wait) {
     struct pollfd fds[2] = {{.fd = in->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
     return poll(fds, 2, wait ? -1 : 0) > 0 && fds[0].revents;

@@ -32,6 +32,16 @@ static inline uint64_t input_offset(const struct input *in) { return in->base + 
  * the file, -1 with errno. */
 ssize_t input_fill(struct input *);
 
+/* The buffer is larger than at first, for a record that did not fit. */
+bool input_grown(const struct input *);
+
+/* Gives away the buffer, not grown, for another of the same kind that this gave away before (NULL:
+ * a new one), into which the bytes from `cut` on move.  To be freed with free(). */
+char *input_trade(struct input *, char *other, size_t cut);
+
+/* If it is grown, as small as at first again, should what is left fit. */
+void input_shrink(struct input *);
+
 /* Waits until a read would not block or `wake` is readable; with wait == false only looks.  True if
  * a read would not block. */
 bool input_ready(const struct input *, int wake, bool wait);

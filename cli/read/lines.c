@@ -24,4 +24,4 @@ static size_t tail(struct splitter *s, const char *p, const char *end) {
     return nl ? (size_t)(nl + 1 - p) : 0;
 }
 
-const struct format lines_format = {split, tail};
+const struct format lines_format = {split, tail, NULL};

@@ -23,9 +23,15 @@ static void unreadable(struct reader *r, const char *p, size_t n, bool first, bo
     if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
 }
 
+/* Hands on what was read ahead, as if it had not been. */
+static void settle(struct reader *r) {
+    if (r->ahead && ahead_settle(r->ahead)) attend(r);
+}
+
 /* Nothing that was judged waits in our buffer while we wait for input. */
 static void wait_for_input(struct reader *r) {
     if (!r->in.blocks || input_ready(&r->in, -1, false)) return;
+    settle(r);
     if (r->on->flush) r->on->flush(r->ctx);
     while (!reader_ending(r) && !input_ready(&r->in, signals_wake(), true)) attend(r);
 }
@@ -37,11 +43,13 @@ static size_t fill(struct reader *r) {
     for (bool again = true; again && got < 0;) {
         wait_for_input(r);
         if (reader_ending(r)) return 0;
-        got = input_fill(&r->in);
+        got = r->ahead && !r->in.blocks ? ahead_fill(r->ahead) : input_fill(&r->in);
         again = errno == EINTR || errno == EAGAIN;
     }
     if (got < 0) {
-        warn("cannot read %s: %s", r->in.name, strerror(errno));
+        int error = errno;
+        settle(r);
+        warn("cannot read %s: %s", r->in.name, strerror(error));
         r->failed = true;
     }
     r->now = time_now();
@@ -56,8 +64,7 @@ static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
 static void resolve(struct reader *r, const struct header *header) {
     columns_resolve(&r->layout, r->source->keys, r->source->time, header);
     if (r->on->columns) r->on->columns(r->ctx, header);
-    r->batch.field = malloc((BATCH * r->layout.slots + 1) * sizeof *r->batch.field);
-    if (!r->batch.field) die("out of memory for %u fields a record", r->layout.slots);
+    r->batch = reader_new_batch(r);
     bool whole = r->layout.slots == 0, csv = r->source->shape == SHAPE_CSV;
     r->splitter.format = csv ? &csv_format : whole ? &lines_format : &delimited_format;
 }
@@ -103,16 +110,37 @@ static bool take_header(struct reader *r, bool last) {
 
 /* -- records ------------------------------------------------------------------------------ */
 
-/* Judges and prints every complete record in the buffer; at the end of a file, the rest as well. */
+struct batch *reader_new_batch(const struct reader *r) {
+    struct batch *b = malloc(sizeof *b);
+    if (!b) die("out of memory for a batch of records");
+    b->field = malloc((BATCH * r->layout.slots + 1) * sizeof *b->field);
+    if (!b->field) die("out of memory for %u fields a record", r->layout.slots);
+    b->own = malloc(r->on->own + 1);
+    if (!b->own) die("out of memory for a batch of records");
+    return b;
+}
+
+void reader_free_batch(struct batch *b) {
+    if (!b) return;
+    free(b->own);
+    free(b->field);
+    free(b);
+}
+
+/* Hands on every complete record in the buffer; at the end of a file, the rest as well. */
 static void drain(struct reader *r, bool last) {
-    struct batch *b = &r->batch;
     if (r->header_due && (r->in.begin == r->in.end || !take_header(r, last))) return;
+    if (r->ahead && !last && ahead_push(r->ahead)) return;
+    settle(r);
+    struct batch *b = r->batch;
     while (r->in.begin < r->in.end && !(r->on->ending && r->on->ending(r->ctx))) {
         size_t used = r->splitter.format->split(&r->splitter, begin(r), end(r), last, b);
         if (!used) break;
+        if (r->on->ahead) r->on->ahead(r->ctx, 0, b, r->now);
         r->on->batch(r->ctx, b, r->now);
         r->in.begin += used;
     }
+    if (r->ahead) input_shrink(&r->in);
 }
 
 static bool too_long(const struct reader *r) {
@@ -134,6 +162,7 @@ static void pass_through(struct reader *r) {
     struct splitter *s = &r->splitter;
     if (r->header_due) die("%s: the header line is longer than --max-record", r->in.name);
     size_t rest = 0;
+    settle(r);
     for (bool first = true; !rest; first = false) {
         size_t n = r->in.end - r->in.begin - 1;
         unreadable(r, begin(r), n, first, false);
@@ -171,6 +200,7 @@ static void read_file(struct reader *r, const char *name) {
     r->header_due = r->source->header;
     r->splitter.lines = 0;
     while (complete(r)) drain(r, false);
+    settle(r);
     if (!reader_ending(r) && r->splitter.in_quotes) refuse_open_quote(r);
     if (!reader_ending(r)) drain(r, true);
     input_close(&r->in);
@@ -191,7 +221,12 @@ void reader_init(struct reader *r, const struct source *s, const struct reader_e
                                     .layout = &r->layout,
                                     .delimiter = s->delimiter,
                                     .strip_cr = s->crlf || source_column(s)};
+    if (s->threads > 1) r->crew = crew_new(s->threads), r->ahead = ahead_new(r);
     if (!s->header) resolve(r, NULL);
+}
+
+uint64_t reader_position(const struct reader *r) {
+    return r->ahead ? ahead_position(r->ahead) : input_offset(&r->in);
 }
 
 bool reader_run(struct reader *r) {
@@ -202,7 +237,9 @@ bool reader_run(struct reader *r) {
 
 void reader_free(struct reader *r) {
     free(r->header);
-    free(r->batch.field);
+    ahead_free(r->ahead);
+    crew_free(r->crew);
+    reader_free_batch(r->batch);
     columns_free(&r->layout);
     input_free(&r->in);
 }

@@ -5,6 +5,8 @@
 #ifndef SEEN_READER_H
 #define SEEN_READER_H
 
+#include "crew.h"
+#include "read/ahead.h"
 #include "read/columns.h"
 #include "read/input.h"
 #include "read/source.h"
@@ -14,7 +16,11 @@ struct reader_events {
     /* Columns are resolved: the header is the first one's, or NULL where columns have no names. */
     void (*columns)(void *ctx, const struct header *);
     void (*header)(void *ctx, const struct record *); /* the first file's first line */
-    void (*batch)(void *ctx, struct batch *, seen_time now);
+    /* What can be done with a batch before its turn, on thread `who` (below crew_size; 0: the
+     * calling one) and beside others: it is left in batch->own, which has `own` bytes. */
+    void (*ahead)(void *ctx, unsigned who, struct batch *, seen_time now);
+    size_t own;
+    void (*batch)(void *ctx, struct batch *, seen_time now); /* its turn has come */
     /* A record that nobody can judge, in pieces; the last is not empty and ends the record. */
     void (*unreadable)(void *ctx, const char *p, size_t n, bool first, bool last);
     void (*attend)(void *ctx); /* between two reads, and while waiting for input */
@@ -29,8 +35,10 @@ struct reader {
     struct input in;
     struct splitter splitter;
     struct layout layout; /* of the columns wanted */
-    struct batch batch;
-    char *header; /* the first one, without its line end; NULL: not yet read */
+    struct batch *batch;
+    struct crew *crew;   /* NULL: one thread; likewise ... */
+    struct ahead *ahead; /* ... what they do */
+    char *header;        /* the first one, without its line end; NULL: not yet read */
     size_t header_len;
     seen_time now;       /* when the buffer was last filled */
     uint64_t unreadable; /* records that `on->unreadable` was for */
@@ -42,8 +50,15 @@ struct reader {
 void reader_init(struct reader *, const struct source *, const struct reader_events *, void *ctx);
 void reader_free(struct reader *);
 
+/* A batch for this reader's columns.  NULL is fine. */
+struct batch *reader_new_batch(const struct reader *);
+void reader_free_batch(struct batch *);
+
 /* Nothing more is to be read: a failure, a signal, or the caller's `ending`. */
 bool reader_ending(const struct reader *);
+
+/* For events: how many bytes of this file, as it reads uncompressed, have been handed on. */
+uint64_t reader_position(const struct reader *);
 
 /* All files in turn.  False: something could not be read, and was said. */
 bool reader_run(struct reader *);

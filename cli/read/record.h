@@ -21,7 +21,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BATCH = 512 };     /* records judged together */
+enum { BATCH = 2048 };    /* records judged together */
 enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given to `split` */
 enum { UNREADABLE = 3 };  /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
 enum { NO_SLOT = -1 };
@@ -55,6 +55,7 @@ struct batch {
     size_t n; /* records; they follow each other in the buffer */
     struct record record[BATCH];
     struct slice *field; /* [BATCH * layout.slots] */
+    void *own;           /* what the reader's caller made of it ahead of its turn */
     uint8_t verdict[BATCH];
 };
 
@@ -77,9 +78,20 @@ struct format {
     /* Goes on through an unfinished record: the bytes up to its end, or 0 if [p, end) does not hold
      * it.  splitter_unfinished() starts anew. */
     size_t (*tail)(struct splitter *, const char *p, const char *end);
+    /* From the start of a record: the bytes of all records that end in [p, end), and the splitter's
+     * lines behind them; cheap, for nothing else is looked at.  NULL: each newline ends a record.
+     */
+    size_t (*cut)(struct splitter *, const char *p, const char *end);
 };
 
 extern const struct format lines_format, delimited_format, csv_format;
+
+/* How far [p, end), which begins with a record, holds whole ones; s->lines goes there. */
+static inline size_t splitter_cut(struct splitter *s, const char *p, const char *end) {
+    if (s->format->cut) return s->format->cut(s, p, end);
+    const char *nl = memrchr(p, '\n', (size_t)(end - p));
+    return nl ? (size_t)(nl + 1 - p) : 0;
+}
 
 static inline void splitter_unfinished(struct splitter *s) {
     s->state = 0;

@@ -1,13 +1,17 @@
 /* source.c - the options of whoever reads records. */
 #include "read/source.h"
 
+#include "crew.h"
 #include "seen.h"
 
+#include <sched.h>
 #include <string.h>
 
 enum { MAX_RECORD = 1 << 30 };
 
-void source_init(struct source *s) { *s = (struct source){.header = true, .max_record = 16 << 20}; }
+void source_init(struct source *s) {
+    *s = (struct source){.header = true, .max_record = 16 << 20, .threads = 1};
+}
 
 static char byte_of(const char *text) {
     const char *escapes[] = {"\\t", "\\0", "\\\\", "tab"}, bytes[] = {'\t', '\0', '\\', '\t'};
@@ -26,6 +30,20 @@ static uint32_t record_size(const char *text) {
     return (uint32_t)size;
 }
 
+/* 0 is as many as there are processors for us. */
+static unsigned thread_count(const char *text) {
+    struct seen_error e;
+    uint64_t n = 1;
+    cpu_set_t ours;
+    if (strcmp(text, "0") != 0) {
+        if (seen_parse_count(&n, text, &e)) die("-j %s: %s", text, e.text);
+        if (n > CREW_MOST) die("-j %s: at most %d threads", text, CREW_MOST);
+    } else if (!sched_getaffinity(0, sizeof ours, &ours)) {
+        n = (uint64_t)CPU_COUNT(&ours);
+    }
+    return n < CREW_MOST ? (unsigned)n : CREW_MOST;
+}
+
 static void set_shape(struct source *s, enum shape shape) {
     if (s->shape && s->shape != shape) die("--csv and --tsv exclude each other");
     s->shape = shape;
@@ -41,6 +59,7 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_CRLF: s->crlf = true; break;
     case SOURCE_TIME: s->time = value; break;
     case SOURCE_MAX_RECORD: s->max_record = record_size(value); break;
+    case SOURCE_THREADS: s->threads = thread_count(value); break;
     case SOURCE_QUIET: s->quiet = true; break;
     case SOURCE_STRICT: s->strict = true; break;
     default: return false;

@@ -17,6 +17,7 @@ struct source {
     char delimiter;
     bool crlf, strict, quiet;
     uint32_t max_record;
+    unsigned threads;
     char *const *files; /* "-" is standard input */
     size_t file_count;
     const char *delimiter_given;
@@ -32,7 +33,8 @@ enum {
     SOURCE_TIME,
     SOURCE_MAX_RECORD,
     SOURCE_QUIET,
-    SOURCE_STRICT
+    SOURCE_STRICT,
+    SOURCE_THREADS
 };
 
 /* Rows for a subcommand's table of options. */
@@ -51,6 +53,11 @@ enum {
         {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF}, {        \
         "max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                  \
             SOURCE_MAX_RECORD                                                                      \
+    }
+#define SOURCE_THREADS_ROW                                                                         \
+    {                                                                                              \
+        "threads", 'j', "N", "read, split and hash on N threads (default: 1; 0: all)",             \
+            SOURCE_THREADS                                                                         \
     }
 #define SOURCE_QUIET_ROW                                                                           \
     { "quiet", 'q', NULL, "no progress, no warnings", SOURCE_QUIET }
