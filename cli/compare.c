@@ -109,6 +109,9 @@ static void start(struct run *r, const struct reader_events *events) {
         struct contender *c = &r->contender[r->n];
         c->asked = r->asked.spec[r->n];
         c->zone = asked_plan(&r->asked, r->n, &r->source, &c->plan);
+        if (c->plan.spec.lateness)
+            die("%s: with lateness= only exact windows serve: there is nothing to compare",
+                c->asked);
         give_seed(&c->plan, seed);
         if (seen_new(&c->detector, &c->plan, NULL, &e)) die("%s: %s", c->asked, e.text);
     }

@@ -127,10 +127,11 @@ struct seen_spec {
     uint64_t bits, substring; /* of a key (of its digest, if hashed); of its substrings */
     uint64_t generations;     /* that the window of age-partitioned or line spans */
     uint64_t ways;            /* cache: entries a set, of `signature` bits */
+    uint64_t lateness;        /* microseconds a record may be late, and judged by its own time */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
-enum seen_kind { SEEN_COUNT, SEEN_SIZE, SEEN_REAL, SEEN_NAME, SEEN_CHOICE };
+enum seen_kind { SEEN_COUNT, SEEN_SIZE, SEEN_REAL, SEEN_NAME, SEEN_CHOICE, SEEN_SPAN };
 struct seen_option {
     const char *name;
     const char *help;           /* one line */
@@ -218,7 +219,9 @@ void seen_free(seen_detector *); /* NULL is fine */
 
 /* Test and add n digests in order: a duplicate inside one batch is found.  `time` is needed by time
  * windows only and may be NULL otherwise; a time below the last one is taken as the last, and
- * counted as late.  Writes n verdicts.  Of digests with more than the bits= of a plan that has them
+ * counted as late: with lateness=L only one more than L below, and as the last less L, so that a
+ * record is a duplicate if one of its key that was called new lies less than the window before it
+ * or behind it.  Writes n verdicts.  Of digests with more than the bits= of a plan that has them
  * the low bits= bits count: they are taken modulo 2^bits. */
 void seen_observe(seen_detector *, size_t n, const seen_digest *, const seen_time *time,
                   uint8_t *verdict);
@@ -232,7 +235,8 @@ void seen_query(const seen_detector *, size_t n, const seen_digest *, seen_time 
 /* How long ago each was last seen, in records (1 = the record before) or microseconds; SEEN_NEVER
  * if it is not in the window.  Structures that keep generations give the youngest age possible;
  * the true one is less than a generation older (age-partitioned: or more).  Where ages are unknown
- * (trait SEEN_NO_AGES) it is 1 record or 0 microseconds. */
+ * (trait SEEN_NO_AGES) it is 1 record or 0 microseconds.  With lateness= it is how far away, before
+ * or behind, the nearest is. */
 void seen_last_seen(const seen_detector *, size_t n, const seen_digest *, seen_time now,
                     uint64_t *age);
 
@@ -261,6 +265,7 @@ struct seen_stats {
     uint64_t bytes;              /* allocated now */
     uint64_t landmarks;          /* windows begun after the first, or sub-windows */
     uint64_t late;               /* records whose time was below the last one's */
+    uint64_t clamped;            /* of those, judged by a later time than their own */
     seen_time late_most;         /* by how much at most, microseconds */
     uint64_t forgotten;          /* keys dropped inside the window because memory was short */
     uint64_t saturated; /* counters that reached their top, and then count no more; keys that

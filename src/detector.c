@@ -131,21 +131,25 @@ int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *o
 /* -- work
  * ------------------------------------------------------------------------------------------ */
 
-/* The clock at each record: its number, or its time, which never goes back. */
+/* The clock at each record: its number, or its time, which never goes back by more than lateness=.
+ */
 static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64_t *at) {
     struct detector_counters *c = &d->counters;
     bool counts = d->plan.spec.unit != SEEN_MICROSECONDS;
+    uint64_t back = d->plan.spec.lateness;
     for (size_t i = 0; i < n; i++) {
         if (time) {
             seen_time t = bits_min(time[i], DETECTOR_TIME_MOST);
-            if (t < c->last) {
-                c->late++;
-                c->late_most = bits_max(c->late_most, c->last - t);
-            } else {
-                c->last = t;
-            }
+            uint64_t by = c->last - bits_min(t, c->last);
+            c->last = bits_max(t, c->last);
+            c->late += by > 0;
+            c->clamped += by > back;
+            c->late_most = bits_max(c->late_most, by);
+            at[i] = c->last - bits_min(by, back);
+        } else {
+            at[i] = c->last;
         }
-        at[i] = counts ? c->tick + i : c->last;
+        if (counts) at[i] = c->tick + i;
     }
     c->tick += n;
 }
@@ -204,9 +208,16 @@ uint64_t detector_now(const seen_detector *d, seen_time now) {
     return bits_max(d->counters.last, bits_min(now, DETECTOR_TIME_MOST));
 }
 
+/* The clock of a record at `now`, were it the next. */
+static uint64_t clock_of(const seen_detector *d, seen_time now) {
+    uint64_t at = detector_now(d, now);
+    uint64_t back = bits_min(d->plan.spec.lateness, at - bits_min(now, at));
+    return at - back;
+}
+
 void seen_last_seen(const seen_detector *d, size_t n, const seen_digest *digest, seen_time now,
                     uint64_t *age) {
-    uint64_t at = detector_now(d, now);
+    uint64_t at = clock_of(d, now);
     for (size_t i = 0; i < n;) {
         uint64_t shard = shard_of(d, digest[i]);
         size_t run = 1;
@@ -283,6 +294,7 @@ int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error
     into->counters.records += from->counters.records;
     into->counters.duplicates += from->counters.duplicates;
     into->counters.late += from->counters.late;
+    into->counters.clamped += from->counters.clamped;
     into->counters.late_most = bits_max(into->counters.late_most, from->counters.late_most);
     return 0;
 }
@@ -297,6 +309,7 @@ void seen_stats(const seen_detector *d, struct seen_stats *out) {
         .bytes = d->bytes,
         .late = c->late,
         .late_most = c->late_most,
+        .clamped = c->clamped,
         .last = c->last,
         .kept = SEEN_NEVER,
     };

@@ -2,7 +2,7 @@
  *
  * A window sees one clock that never goes back: `at` counts records in count windows (the record's
  * own number, from 0, over all shards) and microseconds in time windows.  So count and time are one
- * code, and shards agree on what time it is.
+ * code, and shards agree on what time it is.  With lateness= alone it does go back, so far at most.
  */
 #ifndef DETECTOR_H
 #define DETECTOR_H
@@ -50,7 +50,7 @@ struct window_ops {
 /* What is saved of the detector itself. */
 struct detector_counters {
     uint64_t tick; /* number of the next record: goes on where seen_clear starts the rest anew */
-    uint64_t records, duplicates, late, late_most;
+    uint64_t records, duplicates, late, late_most, clamped;
     seen_time last;
 };
 

@@ -7,7 +7,6 @@
 
 #define CHUNK     4096 /* entries, and buckets, in a chunk */
 #define KEYS_MOST (UINT32_MAX - CHUNK)
-#define GROUP     16 /* keys fetched ahead of use */
 
 struct entry {
     seen_digest digest;
@@ -145,7 +144,7 @@ static void drop(struct store *s, uint32_t ref) {
 }
 
 /* At most two keys a record leave, so that a window that ends at once costs no call much. */
-static void expire(struct store *s, uint64_t least) {
+void store_expire(struct store *s, uint64_t least) {
     for (int i = 0; i < 2 && s->oldest && at(s, s->oldest)->stamp < least; i++) drop(s, s->oldest);
 }
 
@@ -193,21 +192,25 @@ static void insert(struct store *s, seen_digest d, uint64_t stamp, uint32_t next
     s->size++;
 }
 
-static void fetch(const struct store *s, size_t n, const seen_digest *d) {
+void store_fetch(const struct store *s, size_t n, const seen_digest *d) {
     if (!s->buckets) return;
-    const uint32_t *head[GROUP];
+    const uint32_t *head[STORE_GROUP];
     for (size_t i = 0; i < n; i++) __builtin_prefetch(head[i] = bucket(s, bucket_of(s, d[i])), 1);
     for (size_t i = 0; i < n; i++)
         if (*head[i]) __builtin_prefetch(at(s, *head[i]), 1);
+}
+
+void store_add(struct store *s, seen_digest d, uint64_t stamp, uint64_t now, uint64_t least) {
+    insert(s, d, stamp, 0, now, least);
 }
 
 size_t store_observe(struct store *s, size_t n, const seen_digest *d, const uint64_t *stamp,
                      size_t stride, uint64_t reach, bool refresh_first, uint8_t *verdict) {
     size_t changed = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i % GROUP == 0) fetch(s, n - i < GROUP ? n - i : GROUP, d + i);
+        if (i % STORE_GROUP == 0) store_fetch(s, n - i < STORE_GROUP ? n - i : STORE_GROUP, d + i);
         uint64_t now = stamp[i * stride], least = now > reach ? now - reach : 0;
-        expire(s, least);
+        store_expire(s, least);
         uint32_t ref = lookup(s, d[i]);
         struct entry *entry = ref ? at(s, ref) : NULL;
         verdict[i] = entry && entry->stamp >= least;
@@ -305,8 +308,8 @@ int store_save(const struct store *s, struct seen_writer w) {
     return bad;
 }
 
-int store_load(struct store *s, uint64_t newest, struct seen_reader r, uint64_t limit,
-               struct seen_error *e) {
+int store_load(struct store *s, uint64_t newest, uint64_t back, struct seen_reader r,
+               uint64_t limit, struct seen_error *e) {
     struct record records[RECORDS];
     struct saved saved;
     if (r.read(r.ctx, &saved, sizeof saved))
@@ -322,13 +325,13 @@ int store_load(struct store *s, uint64_t newest, struct seen_reader r, uint64_t 
         if (r.read(r.ctx, records, n * sizeof *records))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its keys");
         for (size_t i = 0; i < n; i++) {
-            if (records[i].stamp < last || records[i].stamp > newest ||
+            if (records[i].stamp + back < last || records[i].stamp > newest ||
                 lookup(s, records[i].digest))
                 return error_set(e, SEEN_EFORMAT, 0,
                                  "the snapshot's keys are out of order or doubled");
-            last = records[i].stamp;
+            last = bits_max(last, records[i].stamp);
             uint32_t held = s->size;
-            insert(s, records[i].digest, last, 0, last, 0);
+            insert(s, records[i].digest, records[i].stamp, 0, last, 0);
             if (s->size == held)
                 return error_set(e, SEEN_ENOMEM, 0, "no memory for the snapshot's keys");
         }

@@ -18,6 +18,8 @@
 
 #include <stdbool.h>
 
+#define STORE_GROUP 16 /* keys fetched ahead of use, at most */
+
 struct store {
     const struct seen_allocator *alloc;
     struct store_chunk **chunks;
@@ -43,6 +45,13 @@ uint64_t store_bytes(uint64_t keys); /* what so many take */
 size_t store_observe(struct store *, size_t n, const seen_digest *, const uint64_t *stamp,
                      size_t stride, uint64_t reach, bool refresh_first, uint8_t *verdict);
 
+/* The same in steps, for those who judge by themselves: fetches up to STORE_GROUP keys ahead, lets
+ * at most two keys below `least` go, adds a key that is not held as the newest.  Stamps may go
+ * back; the queue is that of arrival. */
+void store_fetch(const struct store *, size_t n, const seen_digest *);
+void store_expire(struct store *, uint64_t least);
+void store_add(struct store *, seen_digest, uint64_t stamp, uint64_t now, uint64_t least);
+
 /* The stamp under which a key is held (gone or not); false if it is not. */
 bool store_find(const struct store *, seen_digest, uint64_t *stamp);
 
@@ -60,9 +69,9 @@ void store_merge(struct store *into, uint64_t into_now, uint64_t into_least,
 
 /* Counters and keys, oldest first. */
 int store_save(const struct store *, struct seen_writer);
-/* Into an empty store; refuses keys given twice, stamps that decrease or exceed `newest`, more keys
- * than `limit` bytes hold. */
-int store_load(struct store *, uint64_t newest, struct seen_reader, uint64_t limit,
+/* Into an empty store; refuses keys given twice, stamps that go back by more than `back` or exceed
+ * `newest`, more keys than `limit` bytes hold. */
+int store_load(struct store *, uint64_t newest, uint64_t back, struct seen_reader, uint64_t limit,
                struct seen_error *);
 
 #endif

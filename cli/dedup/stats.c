@@ -164,6 +164,7 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
     json_count("unparseable", c->unreadable);
     json_count("late", s->late + c->late);
     json_count("late_most_us", c->late_most > s->late_most ? c->late_most : s->late_most);
+    json_count("clamped", s->clamped + c->late);
     json_real("seconds", c->seconds);
     json_real("records_per_second", per_second(records, c->seconds));
 }

@@ -18,8 +18,11 @@ enum { MAX_OWN = 48 };
 
 static const char *placeholder(const struct seen_option *o, size_t i) {
     static char choices[ASKED_OPTIONS][64];
-    static const char *const names[] = {
-        [SEEN_COUNT] = "N", [SEEN_SIZE] = "SIZE", [SEEN_REAL] = "X", [SEEN_NAME] = "FILTER"};
+    static const char *const names[] = {[SEEN_COUNT] = "N",
+                                        [SEEN_SIZE] = "SIZE",
+                                        [SEEN_REAL] = "X",
+                                        [SEEN_NAME] = "FILTER",
+                                        [SEEN_SPAN] = "SPAN"};
     if (o->kind != SEEN_CHOICE) return names[o->kind];
     char *text = choices[i];
     size_t n = 0;

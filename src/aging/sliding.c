@@ -11,7 +11,10 @@
  * Example    sliding:3 on a b c d a: the second a is 4 records behind the first, so it is new; on
  *            a b c a it is a duplicate.
  * Cost       44 bytes a key and two or three cache misses a record.
+ *
+ * With lateness= records are judged by their own time as far back as that: late.h.
  */
+#include "aging/late.h"
 #include "bits.h"
 #include "detector.h"
 #include "error.h"
@@ -20,19 +23,40 @@
 
 extern const struct filter_ops filter_exact;
 
-#define BIAS_MOST COUNT_MOST
+#define BIAS_MOST         COUNT_MOST
+#define LATE_WINDOWS_MOST 1000000 /* taking a key out asks for each */
 
 struct state {
     struct store store;
     uint64_t reach; /* a key counts while clock - stamp <= reach */
-    uint64_t bias;  /* stamp = clock + bias, from reach + 1, so that a key can be older than the
+    uint64_t bias;  /* stamp = clock + bias, from past + 1, so that a key can be older than the
                        first record (merge); a landmark raises it: all before is out of reach */
     uint64_t landmarks;
+    struct late late; /* of lateness=; its window is 0 without */
 };
+
+/* How far back from the newest record anything counts. */
+static uint64_t past(const struct state *s) { return s->reach + s->late.lateness; }
 
 static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
     (void)plan, (void)f;
     return (sizeof(struct state) + 63) / 64 * 64;
+}
+
+/* Judged by accepted records, two of which may lie closer after a merge. */
+static int plan_lateness(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    if (options_has(spec, OPTION_REFRESH) && spec->refresh != SEEN_REFRESH_FIRST)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "with lateness= a record is judged by those accepted, so a duplicate "
+                         "cannot renew its window; leave refresh=last out");
+    if (spec->lateness / LATE_WINDOWS_MOST >= spec->length)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "lateness= is more than %d windows; give a longer window",
+                         LATE_WINDOWS_MOST);
+    spec->refresh = SEEN_REFRESH_FIRST;
+    plan->traits &= ~(uint32_t)SEEN_MERGEABLE;
+    return 0;
 }
 
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
@@ -46,6 +70,8 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
                          "filter=exact does overload=grow, or shrink with mem=");
     if (!options_has(spec, OPTION_OVERLOAD)) spec->overload = does;
     options_mark(spec, OPTION_OVERLOAD);
+    int bad = options_has(spec, OPTION_LATENESS) ? plan_lateness(plan, e) : 0;
+    if (bad) return bad;
     uint64_t fixed = detector_fixed(spec, size(plan, NULL) - sizeof(struct store));
     return plan_filter(plan, &fit, fixed, e);
 }
@@ -55,11 +81,17 @@ static void init(struct window *w) {
     struct state *s = w->state;
     store_init(&s->store, w->filter.alloc, spec->lines);
     s->reach = spec->unit == SEEN_RECORDS ? spec->length : spec->length - 1;
-    s->bias = s->reach + 1;
+    if (spec->lateness) s->late = (struct late){.window = spec->length, .lateness = spec->lateness};
+    s->bias = past(s) + 1;
 }
 
 /* The oldest stamp that counts at clock `at`. */
 static uint64_t least(const struct state *s, uint64_t at) { return at + s->bias - s->reach; }
+
+static bool is_empty(const struct state *s, uint64_t at) {
+    if (s->late.window) return s->late.latest < late_least(&s->late, at, s->bias);
+    return !store_live(&s->store, least(s, at));
+}
 
 static void destroy(struct window *w) { store_free(&((struct state *)w->state)->store); }
 
@@ -67,6 +99,10 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
                     uint8_t *verdict) {
     struct state *s = w->state;
     uint64_t stamp[DETECTOR_BATCH];
+    if (s->late.window) {
+        late_observe(&s->late, &s->store, n, d, at, s->bias, verdict);
+        return;
+    }
     bool first = w->plan->spec.refresh == SEEN_REFRESH_FIRST;
     for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
         size_t batch = bits_min(n - i, DETECTOR_BATCH);
@@ -77,6 +113,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 static uint64_t age_of(const struct state *s, seen_digest d, uint64_t at) {
     uint64_t stamp, now = at + s->bias;
+    if (s->late.window) return late_distance(&s->late, &s->store, d, now);
     if (!store_find(&s->store, d, &stamp)) return SEEN_NEVER;
     uint64_t age = now > stamp ? now - stamp : 0;
     return age <= s->reach ? age : SEEN_NEVER;
@@ -89,18 +126,23 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    if (!store_live(&s->store, least(s, at))) return;
+    if (is_empty(s, at)) return;
     s->landmarks++;
-    s->bias += s->reach + 1;
+    s->bias += past(s) + 1;
     if (s->bias < BIAS_MOST) return;
     store_empty(&s->store); /* once in thousands of landmarks: start counting anew */
-    s->bias = s->reach + 1;
+    s->bias = past(s) + 1;
+    s->late.latest = 0;
 }
 
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     struct state *s = w->state;
     size_t gone = 0;
     for (size_t i = 0; i < n; i++) {
+        if (s->late.window) {
+            gone += late_forget(&s->late, &s->store, d[i], late_least(&s->late, at, s->bias));
+            continue;
+        }
         bool live = age_of(s, d[i], at) != SEEN_NEVER;
         gone += store_forget(&s->store, d[i]) && live;
     }
@@ -116,10 +158,14 @@ static void merge(struct window *w, uint64_t at, const struct window *from, uint
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
-    out->stored += store_live(&s->store, least(s, at));
+    if (!s->late.window)
+        out->stored += store_live(&s->store, least(s, at));
+    else if (!is_empty(s, at))
+        out->stored += s->store.size;
     out->bytes += s->store.bytes;
     out->forgotten += s->store.forgotten;
-    out->kept = bits_min(out->kept, s->store.kept);
+    if (s->store.forgotten)
+        out->kept = bits_min(out->kept, s->store.kept - bits_min(s->store.kept, s->late.lateness));
     out->landmarks = bits_max(out->landmarks, s->landmarks);
 }
 
@@ -130,12 +176,12 @@ static void clear_counters(struct window *w) {
 }
 
 struct saved {
-    uint64_t bias, landmarks;
+    uint64_t bias, landmarks, newest, latest;
 };
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    struct saved saved = {s->bias, s->landmarks};
+    struct saved saved = {s->bias, s->landmarks, s->late.newest, s->late.latest};
     if (out.write(out.ctx, &saved, sizeof saved)) return -1;
     return store_save(&s->store, out);
 }
@@ -146,11 +192,14 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct saved saved;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (saved.bias <= s->reach || saved.bias >= BIAS_MOST || saved.landmarks >= COUNT_MOST)
+    if (saved.bias <= past(s) || saved.bias >= BIAS_MOST || saved.landmarks >= COUNT_MOST ||
+        saved.newest > at || saved.latest > at + saved.bias)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->bias = saved.bias;
     s->landmarks = saved.landmarks;
-    return store_load(&s->store, at + saved.bias, in, limit, e);
+    s->late.newest = saved.newest;
+    s->late.latest = saved.latest;
+    return store_load(&s->store, at + saved.bias, s->late.lateness, in, limit, e);
 }
 
 const struct window_ops aging_sliding_exact = {

@@ -64,7 +64,7 @@ static int save(const struct filter *f, struct seen_writer w) { return store_sav
 
 static int load(struct filter *f, uint64_t generation, struct seen_reader r, uint64_t limit,
                 struct seen_error *e) {
-    return store_load(f->block, generation, r, limit, e);
+    return store_load(f->block, generation, 0, r, limit, e);
 }
 
 static uint32_t columns(uint32_t live) { return live; }

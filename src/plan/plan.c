@@ -33,9 +33,12 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
                          "rate= sizes windows of time, and this window is not one; give items= "
                          "instead");
     double counted = 0;
-    if (rate) counted = fmax(1, ceil(spec->rate * (double)spec->length / 1e6));
+    double span = (double)spec->length + (double)spec->lateness; /* kept, late records included */
+    if (rate) counted = fmax(1, ceil(spec->rate * span / 1e6));
     if (spec->unit == SEEN_RECORDS) counted = (double)spec->length;
-    if (items && (!counted || (double)spec->items < counted)) counted = (double)spec->items;
+    double windows = spec->lateness ? span / (double)spec->length : 1;
+    if (items && (!counted || (double)spec->items * windows < counted))
+        counted = ceil((double)spec->items * windows);
     if (counted > 1e15)
         return error_set(e, SEEN_EREFUSED, 0,
                          "%.3g keys in a window are too many; the most is 1e15", counted);
@@ -104,6 +107,10 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
 static int check_options(const struct seen_plan *plan, struct seen_error *e) {
     size_t n;
     const struct seen_option *o = seen_options(&n);
+    bool times = plan->spec.window == SEEN_SLIDING && plan->spec.unit == SEEN_MICROSECONDS;
+    if (options_has(&plan->asked, OPTION_LATENESS) && !times)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "lateness= serves sliding windows of time, such as sliding:1h");
     for (size_t i = 0; i < n; i++)
         if (options_has(&plan->asked, (enum option)i) &&
             !options_serve((enum option)i, plan->filter))

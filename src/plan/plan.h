@@ -8,8 +8,8 @@
 #define PLAN_FP_DEFAULT  1e-9
 #define PLAN_MEM_DEFAULT ((uint64_t)64 << 20)
 
-/* Distinct keys expected in a window: items=, or rate= times the window, at most its records; 0 if
- * nothing says.  Refuses a rate= that says nothing. */
+/* Distinct keys expected in a window: items=, or rate= times the window, at most its records; with
+ * lateness= the keys of all that is kept; 0 if nothing says.  Refuses a rate= that says nothing. */
 int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
 
 /* Decides overload= of a structure that does one thing only. */

@@ -75,6 +75,8 @@ static const struct seen_option table[OPTION_COUNT] = {
                             255, SEEN_COUNT, AT(generations), 1},
     [OPTION_WAYS] = {"ways", "entries a set (1 to 16)", "cache", NULL, 1, 16, SEEN_COUNT, AT(ways),
                      1},
+    [OPTION_LATENESS] = {"lateness", "records so late are judged by their own time", "exact", NULL,
+                         1000, 1e15, SEEN_SPAN, AT(lateness), 0},
 };
 
 const struct seen_option *seen_options(size_t *n) {

@@ -122,7 +122,7 @@ static int set_name(char *value, const char *text, size_t len, size_t where, str
     return 0;
 }
 
-/* Numbers: COUNT and SIZE are exact integers, REAL a double whose bounds are exclusive. */
+/* Numbers: COUNT, SIZE and SPAN are exact integers, REAL a double whose bounds are exclusive. */
 static int set_number(void *value, const struct seen_option *o, const char *text, size_t len,
                       size_t where, struct seen_error *e) {
     int bad;
@@ -135,7 +135,9 @@ static int set_number(void *value, const struct seen_option *o, const char *text
         memcpy(value, &real, sizeof real);
     } else {
         uint64_t whole;
-        bad = (o->kind == SEEN_SIZE ? units_size : units_count)(&whole, text, len, where, e);
+        bad = (o->kind == SEEN_SIZE   ? units_size
+               : o->kind == SEEN_SPAN ? units_span
+                                      : units_count)(&whole, text, len, where, e);
         if (bad) return bad;
         inside = (double)whole >= o->min && (double)whole <= o->max;
         memcpy(value, &whole, sizeof whole);
@@ -145,6 +147,9 @@ static int set_number(void *value, const struct seen_option *o, const char *text
     if (o->kind == SEEN_SIZE) {
         seen_print_size((uint64_t)o->min, least, sizeof least);
         seen_print_size((uint64_t)o->max, most, sizeof most);
+    } else if (o->kind == SEEN_SPAN) {
+        seen_print_span((uint64_t)o->min, least, sizeof least);
+        seen_print_span((uint64_t)o->max, most, sizeof most);
     } else {
         units_print_real(o->min, least, sizeof least);
         units_print_real(o->max, most, sizeof most);
@@ -270,6 +275,10 @@ static void add_value(struct text *t, const struct seen_option *o, const void *v
     case SEEN_SIZE:
         memcpy(&whole, value, sizeof whole);
         seen_print_size(whole, number, sizeof number);
+        break;
+    case SEEN_SPAN:
+        memcpy(&whole, value, sizeof whole);
+        seen_print_span(whole, number, sizeof number);
         break;
     case SEEN_REAL:
         memcpy(&real, value, sizeof real);

@@ -17,9 +17,9 @@ static bool stats_equal(const struct seen_stats *a, const struct seen_stats *b) 
     return a->records == b->records && a->duplicates == b->duplicates && a->unique == b->unique &&
            a->stored == b->stored && a->capacity == b->capacity && a->fp_now == b->fp_now &&
            a->expected_false == b->expected_false && a->landmarks == b->landmarks &&
-           a->late == b->late && a->late_most == b->late_most && a->forgotten == b->forgotten &&
-           a->kept == b->kept && a->saturated == b->saturated && a->rebuilt == b->rebuilt &&
-           a->confirmed == b->confirmed && a->last == b->last;
+           a->late == b->late && a->clamped == b->clamped && a->late_most == b->late_most &&
+           a->forgotten == b->forgotten && a->kept == b->kept && a->saturated == b->saturated &&
+           a->rebuilt == b->rebuilt && a->confirmed == b->confirmed && a->last == b->last;
 }
 
 static seen_detector *through_bytes(seen_detector *d) {

@@ -238,9 +238,9 @@ static void landmark_subject(const struct subject *s) {
     seen_clear(r.d);
     seen_stats(r.d, &after);
     law_check(!after.records && !after.duplicates && !after.unique && !after.landmarks &&
-                  !after.late && !after.late_most && !after.forgotten && !after.saturated &&
-                  !after.rebuilt && !after.stored && after.expected_false == 0 &&
-                  after.kept == SEEN_NEVER,
+                  !after.late && !after.clamped && !after.late_most && !after.forgotten &&
+                  !after.saturated && !after.rebuilt && !after.stored &&
+                  after.expected_false == 0 && after.kept == SEEN_NEVER,
               "seen_clear left a counter");
     end(&r);
 }

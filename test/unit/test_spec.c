@@ -109,7 +109,8 @@ static void set_any(struct seen_spec *s, enum option option, uint64_t any) {
     void *at = (char *)s + o->offset;
     uint64_t least = (uint64_t)o->min, whole = least + any % ((uint64_t)o->max - least + 1);
     uint32_t choice = 0;
-    if (o->kind == SEEN_COUNT || o->kind == SEEN_SIZE) memcpy(at, &whole, sizeof whole);
+    if (o->kind == SEEN_COUNT || o->kind == SEEN_SIZE || o->kind == SEEN_SPAN)
+        memcpy(at, &whole, sizeof whole);
     if (o->kind != SEEN_CHOICE) return;
     while (o->choices[choice]) choice++;
     choice = (uint32_t)(any % choice);
