@@ -55,8 +55,9 @@ struct args {
     int argc;
     char **argv;
     const struct command *command;
-    const char *value; /* of the option just returned; NULL: it has none */
-    int at;            /* first operand, once args_next has returned 0 */
+    const struct option_row *row; /* the option just returned, ... */
+    const char *value;            /* ... and its value; NULL: it has none */
+    int at;                       /* first operand, once args_next has returned 0 */
 };
 
 /* The next option's id; 0 when only operands are left (argv[at] .. argv[argc-1]).  --help and

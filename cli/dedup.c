@@ -22,6 +22,7 @@ struct run {
     double started, shown; /* on the monotonic clock; shown: the last progress line */
     bool progress;         /* wanted, and stderr is a terminal */
     bool warned_full;      /* that the window holds as many keys as were planned */
+    uint64_t found;        /* duplicates before this run */
 };
 
 /* -- messages while running --------------------------------------------------------------- */
@@ -93,6 +94,7 @@ static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool l
 static void on_attend(void *ctx) {
     struct run *r = ctx;
     warn_when_full(r);
+    state_attend(&r->settings.state);
     sink_tend(&r->sink, time_monotonic());
     if (r->progress) show_progress(r);
     if (signals_taken_stats()) print_stats(r);
@@ -103,9 +105,15 @@ static void on_flush(void *ctx) { sink_flush(&((struct run *)ctx)->sink); }
 
 static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
 
+static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->settings.state); }
+
+static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->settings.state); }
+
 static const struct reader_events events = {.header = on_header,
                                             .ahead = on_ahead,
                                             .own = sizeof(struct readable),
+                                            .opened = on_opened,
+                                            .closed = on_closed,
                                             .batch = on_batch,
                                             .unreadable = on_unreadable,
                                             .attend = on_attend,
@@ -114,10 +122,17 @@ static const struct reader_events events = {.header = on_header,
 
 /* -- a run -------------------------------------------------------------------------------- */
 
+static uint64_t found(const struct run *r) {
+    struct seen_stats s;
+    seen_stats(r->detector, &s);
+    return r->settings.confirmed ? s.confirmed : s.duplicates;
+}
+
 static void start(struct run *r) {
-    const struct settings *s = &r->settings;
+    struct settings *s = &r->settings;
     struct seen_error e;
-    if (seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
+    r->detector = state_detector(&s->state);
+    if (!r->detector && seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     r->judge.zone = s->zone;
@@ -126,6 +141,8 @@ static void start(struct run *r) {
     r->sink.confirmed = s->confirmed;
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
+    r->found = found(r);
+    state_begin(&s->state, (struct state_of){r->detector, &r->reader, &r->judge, &r->sink});
 }
 
 static void report_losses(const struct run *r) {
@@ -167,20 +184,18 @@ static void report_unreadable(const struct run *r) {
 }
 
 static int finish(struct run *r) {
-    struct seen_stats s;
+    bool saved = state_end(&r->settings.state);
     sink_close(&r->sink);
     message_transient(NULL);
     warn_when_full(r);
     report_losses(r);
     report_shortage(r);
     if (r->settings.report) print_stats(r);
-    seen_stats(r->detector, &s);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    if (r->sink.error || r->reader.failed) return EXIT_TROUBLE;
+    if (r->sink.error || r->reader.failed || !saved) return EXIT_TROUBLE;
     report_unreadable(r);
     if (r->settings.source.strict && unreadable(r)) return EXIT_TROUBLE;
-    uint64_t found = r->settings.confirmed ? s.confirmed : s.duplicates;
-    return r->settings.exit_code && found ? EXIT_FOUND : EXIT_FINE;
+    return r->settings.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

@@ -128,7 +128,7 @@ int args_next(struct args *a) {
         const struct option_row *row = row_of(rows, optopt, strncmp(word, "--", 2) != 0);
         die("%s needs a value: --%s %s", word, row ? row->name : "", row ? row->arg : "");
     }
-    int id = row_of(rows, got, index < 0)->id;
-    answer(a, id);
-    return id;
+    a->row = row_of(rows, got, index < 0);
+    answer(a, a->row->id);
+    return a->row->id;
 }

@@ -13,6 +13,10 @@ int signals_wake(void);
 int signals_stop(void);         /* the signal that asks us to end, or 0 */
 bool signals_taken_stats(void); /* SIGUSR1 has come since the last call */
 
+/* SIGUSR2, and a clock that ticks every so many seconds (0: never), ask that the state be saved. */
+void signals_watch_state(double every);
+bool signals_taken_save(void); /* it was asked for since the last call */
+
 /* Ends the process as that signal does by default. */
 _Noreturn void signals_die(int sig);
 

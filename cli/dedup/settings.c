@@ -18,6 +18,7 @@ static const struct option_row own_rows[] = {
     SOURCE_QUIET_ROW,
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
     SOURCE_STRICT_ROW,
+    STATE_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
 };
@@ -37,6 +38,7 @@ static void set_mode(struct settings *s, enum sink_mode mode) {
 
 static void take(struct settings *s, int id, const char *value) {
     if (source_take(&s->source, id, value)) return;
+    if (state_take(&s->state, id, value)) return;
     if (id == ASKED_WINDOW && s->asked.specs)
         die("-w is given twice; a spec is one text: -w '%s ...'", s->asked.spec[0]);
     if (asked_take(&s->asked, id, value)) return;
@@ -53,13 +55,22 @@ void settings_read(struct settings *s, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &dedup_command};
     *s = (struct settings){0};
     source_init(&s->source);
-    for (int id; (id = args_next(&a));) take(s, id, a.value);
+    state_init(&s->state);
+    for (int id; (id = args_next(&a));) {
+        take(s, id, a.value);
+        wishes_note(&s->state.wishes, a.row, a.value);
+    }
     source_files(&s->source, &a);
+    state_load(&s->state, &s->asked);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
+    state_check(&s->state, &s->asked);
     if (s->confirmed && s->mode == SINK_TAG) die("--confirmed and --tag exclude each other");
     if (s->confirmed && !s->plan.spec.cache)
         die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
     asked_compile(&s->asked);
 }
 
-void settings_free(struct settings *s) { asked_free(&s->asked); }
+void settings_free(struct settings *s) {
+    asked_free(&s->asked);
+    state_free(&s->state);
+}

@@ -3,6 +3,7 @@
 #define SEEN_SETTINGS_H
 
 #include "judge/asked.h"
+#include "state/state.h"
 #include "write/sink.h"
 
 enum report { REPORT_NONE, REPORT_TEXT, REPORT_JSON };
@@ -16,6 +17,7 @@ struct settings {
     bool confirmed; /* only confirmed duplicates are dropped, or shown */
     enum sink_mode mode;
     enum report report;
+    struct state state;
 };
 
 const struct option_row *settings_rows(void);

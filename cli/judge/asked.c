@@ -126,17 +126,22 @@ static void check(const struct asked *a, const struct seen_plan *plan, bool zone
         die("--landmark-on serves landmark windows");
 }
 
+void asked_spec(const struct asked *a, size_t i, struct seen_spec *spec) {
+    const char *text = i < a->specs ? a->spec[i] : "landmark";
+    struct seen_error e;
+    if (seen_spec_parse(spec, text, &e)) refuse_spec(text, &e);
+    for (size_t o = 0; o < a->n; o++)
+        if (seen_spec_set(spec, a->set[o].name, a->set[o].value, &e))
+            die("--%s %s: %s", a->set[o].name, a->set[o].value, e.text);
+}
+
 enum zone_window asked_plan(const struct asked *a, size_t i, const struct source *source,
                             struct seen_plan *plan) {
-    const char *text = i < a->specs ? a->spec[i] : "landmark";
     struct seen_error e;
     struct seen_spec spec;
     char printed[512];
     enum zone_window zone = ZONE_NONE;
-    if (seen_spec_parse(&spec, text, &e)) refuse_spec(text, &e);
-    for (size_t o = 0; o < a->n; o++)
-        if (seen_spec_set(&spec, a->set[o].name, a->set[o].value, &e))
-            die("--%s %s: %s", a->set[o].name, a->set[o].value, e.text);
+    asked_spec(a, i, &spec);
     if (a->zone) zone = take_zone(&spec, a->zone);
     seen_spec_print(&spec, printed, sizeof printed);
     if (seen_plan_make(plan, &spec, &e)) refuse_spec(printed, &e);

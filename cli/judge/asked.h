@@ -40,6 +40,9 @@ const struct option_row *asked_rows(const struct option_row *own, size_t n);
 /* False if the option is none of these. */
 bool asked_take(struct asked *, int id, const char *value);
 
+/* The i-th spec as given, its options set, or one sentence and exit 2. */
+void asked_spec(const struct asked *, size_t i, struct seen_spec *);
+
 /* The plan of the i-th spec, or one sentence and exit 2.  Days and weeks of a zone are boundaries
  * that the judge finds: their kind is returned. */
 enum zone_window asked_plan(const struct asked *, size_t i, const struct source *,

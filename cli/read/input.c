@@ -60,6 +60,25 @@ void input_close(struct input *in) {
     in->fd = -1;
 }
 
+/* What is compressed has to be read up to there. */
+bool input_skip(struct input *in, uint64_t offset) {
+    if (input_is_plain(in)) {
+        errno = 0;
+        bool there = lseek(in->fd, (off_t)offset, SEEK_SET) == (off_t)offset;
+        if (there) in->base = offset;
+        return there;
+    }
+    ssize_t got = 1;
+    while (in->base + in->end < offset) {
+        in->begin = in->end;
+        errno = 0;
+        got = input_fill(in);
+        if (got <= 0 && errno != EINTR) return false;
+    }
+    in->begin = (size_t)(offset - in->base);
+    return true;
+}
+
 ssize_t input_fill(struct input *in) {
     if (in->begin > 0) {
         memmove(in->buf, in->buf + in->begin, in->end - in->begin);

@@ -24,6 +24,13 @@ void input_free(struct input *);
 int input_open(struct input *, const char *name);
 void input_close(struct input *);
 
+/* Bytes are read as they stand in the file. */
+static inline bool input_is_plain(const struct input *in) { return in->fd >= 0; }
+
+/* Goes on behind the first `offset` bytes of a regular file of which nothing was read yet.  False
+ * if it does not have so many, or cannot be read: then with errno, else 0. */
+bool input_skip(struct input *, uint64_t offset);
+
 /* How many bytes of the file, as it reads uncompressed, have been consumed. */
 static inline uint64_t input_offset(const struct input *in) { return in->base + in->begin; }
 

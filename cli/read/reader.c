@@ -23,6 +23,10 @@ static void unreadable(struct reader *r, const char *p, size_t n, bool first, bo
     if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
 }
 
+void reader_settle(struct reader *r) {
+    if (r->ahead) ahead_settle(r->ahead);
+}
+
 /* Hands on what was read ahead, as if it had not been. */
 static void settle(struct reader *r) {
     if (r->ahead && ahead_settle(r->ahead)) attend(r);
@@ -69,16 +73,19 @@ static void resolve(struct reader *r, const struct header *header) {
     r->splitter.format = csv ? &csv_format : whole ? &lines_format : &delimited_format;
 }
 
-static void first_header(struct reader *r, const struct record *line) {
+void reader_adopt_header(struct reader *r, const char *line, size_t len) {
     struct header header;
-    columns_read_header(&header, line->at, line->bare, r->source->delimiter,
-                        r->source->shape == SHAPE_CSV);
+    columns_read_header(&header, line, len, r->source->delimiter, r->source->shape == SHAPE_CSV);
     resolve(r, &header);
     columns_free_header(&header);
-    r->header = malloc((size_t)line->bare + 1);
+    r->header = malloc(len + 1);
     if (!r->header) die("out of memory for the header line");
-    memcpy(r->header, line->at, line->bare);
-    r->header_len = line->bare;
+    memcpy(r->header, line, len);
+    r->header_len = len;
+}
+
+static void first_header(struct reader *r, const struct record *line) {
+    reader_adopt_header(r, line->at, line->bare);
     if (r->on->header) r->on->header(r->ctx, line);
 }
 
@@ -163,6 +170,7 @@ static void pass_through(struct reader *r) {
     if (r->header_due) die("%s: the header line is longer than --max-record", r->in.name);
     size_t rest = 0;
     settle(r);
+    r->passing = input_offset(&r->in) + 1;
     for (bool first = true; !rest; first = false) {
         size_t n = r->in.end - r->in.begin - 1;
         unreadable(r, begin(r), n, first, false);
@@ -173,6 +181,7 @@ static void pass_through(struct reader *r) {
     }
     unreadable(r, begin(r), rest, false, true);
     r->in.begin += rest;
+    if (!reader_ending(r)) r->passing = 0;
     s->lines = s->tail_line - 1;
     if (s->in_quotes && !reader_ending(r)) refuse_open_quote(r);
 }
@@ -191,6 +200,16 @@ static bool complete(struct reader *r) {
     }
 }
 
+/* Whoever writes the file has not finished its last record, perhaps: the next run will know. */
+static bool held_back(const struct reader *r) {
+    size_t n = r->in.end - r->in.begin;
+    if (!r->hold_back || r->in.blocks || !input_is_plain(&r->in)) return false;
+    if (n && !r->source->quiet)
+        warn("%s ends inside a record, whose first %zu bytes are left for the next run", r->in.name,
+             n);
+    return true;
+}
+
 static void read_file(struct reader *r, const char *name) {
     if (input_open(&r->in, name)) {
         warn("cannot open %s: %s", r->in.name, strerror(errno));
@@ -199,11 +218,31 @@ static void read_file(struct reader *r, const char *name) {
     }
     r->header_due = r->source->header;
     r->splitter.lines = 0;
+    r->passing = 0;
+    if (r->on->opened) r->on->opened(r->ctx);
     while (complete(r)) drain(r, false);
     settle(r);
-    if (!reader_ending(r) && r->splitter.in_quotes) refuse_open_quote(r);
-    if (!reader_ending(r)) drain(r, true);
+    if (!reader_ending(r) && !held_back(r)) {
+        if (r->splitter.in_quotes) refuse_open_quote(r);
+        if (!reader_ending(r)) drain(r, true);
+    }
+    if (r->on->closed) r->on->closed(r->ctx);
     input_close(&r->in);
+}
+
+/* -- going on later ----------------------------------------------------------------------- */
+
+uint64_t reader_unreadable(const struct reader *r) { return r->unreadable - (r->passing > 0); }
+
+void reader_resume(struct reader *r, uint64_t offset, uint64_t lines) {
+    if (!input_skip(&r->in, offset)) {
+        warn("cannot go on in %s behind %ju bytes: %s", r->in.name, (uintmax_t)offset,
+             errno ? strerror(errno) : "it does not have so many");
+        r->failed = true;
+        return;
+    }
+    r->header_due = false;
+    r->splitter.lines = lines;
 }
 
 /* -- a run -------------------------------------------------------------------------------- */
@@ -226,6 +265,7 @@ void reader_init(struct reader *r, const struct source *s, const struct reader_e
 }
 
 uint64_t reader_position(const struct reader *r) {
+    if (r->passing) return r->passing - 1;
     return r->ahead ? ahead_position(r->ahead) : input_offset(&r->in);
 }
 

@@ -16,6 +16,8 @@ struct reader_events {
     /* Columns are resolved: the header is the first one's, or NULL where columns have no names. */
     void (*columns)(void *ctx, const struct header *);
     void (*header)(void *ctx, const struct record *); /* the first file's first line */
+    void (*opened)(void *ctx); /* a file is open, nothing of it read: reader_resume may be called */
+    void (*closed)(void *ctx); /* it is about to be closed */
     /* What can be done with a batch before its turn, on thread `who` (below crew_size; 0: the
      * calling one) and beside others: it is left in batch->own, which has `own` bytes. */
     void (*ahead)(void *ctx, unsigned who, struct batch *, seen_time now);
@@ -44,6 +46,8 @@ struct reader {
     uint64_t unreadable; /* records that `on->unreadable` was for */
     bool failed;         /* said so already: finish, exit 2 */
     bool header_due;     /* the file's first line is yet to come */
+    bool hold_back;      /* a record that a regular file ends with unfinished is left unread */
+    uint64_t passing;    /* where the record starts that is too long and being passed on, plus 1 */
 };
 
 /* The source, the events and the context stay the caller's. */
@@ -53,12 +57,23 @@ void reader_free(struct reader *);
 /* A batch for this reader's columns.  NULL is fine. */
 struct batch *reader_new_batch(const struct reader *);
 void reader_free_batch(struct batch *);
+/* The open file goes on there, behind so many newlines, its header being known. */
+void reader_resume(struct reader *, uint64_t offset, uint64_t lines);
+
+/* The header line, without its line end, that this run would have read first. */
+void reader_adopt_header(struct reader *, const char *line, size_t len);
 
 /* Nothing more is to be read: a failure, a signal, or the caller's `ending`. */
 bool reader_ending(const struct reader *);
 
-/* For events: how many bytes of this file, as it reads uncompressed, have been handed on. */
+/* For events: how many bytes of this file, as it reads uncompressed, have been handed on in whole
+ * records, ... */
 uint64_t reader_position(const struct reader *);
+/* ... and how many records to `unreadable`. */
+uint64_t reader_unreadable(const struct reader *);
+
+/* Hands on all that was read ahead.  Not for `batch` and `unreadable`. */
+void reader_settle(struct reader *);
 
 /* All files in turn.  False: something could not be read, and was said. */
 bool reader_run(struct reader *);

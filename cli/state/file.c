@@ -1,0 +1,297 @@
+/* file.c - a state on disk: locked, and replaced as a whole or not at all. */
+#include "state/file.h"
+
+#include "cli.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* -- one process at a time ---------------------------------------------------------------- */
+
+/* The process that locked this file, as /proc/locks tells: "1: FLOCK ADVISORY WRITE 123 08:01:42 0
+ * EOF"; 0 if it does not. */
+static int holder(int fd) {
+    struct stat st;
+    char line[256];
+    int pid = 0, found = 0;
+    unsigned major, minor;
+    unsigned long ino;
+    FILE *f = fstat(fd, &st) ? NULL : fopen("/proc/locks", "re");
+    while (f && !found && fgets(line, sizeof line, f))
+        if (sscanf(line, "%*d: FLOCK %*s %*s %d %x:%x:%lu", &pid, &major, &minor, &ino) == 4 &&
+            ino == st.st_ino && makedev(major, minor) == st.st_dev)
+            found = pid;
+    if (f) fclose(f);
+    return found;
+}
+
+static bool alive(int pid) { return pid > 0 && (!kill(pid, 0) || errno == EPERM); }
+
+/* A holder that has just been killed takes a moment to end, its child as long as a disk may. */
+static void wait_for(struct state_file *f, int fd) {
+    const struct timespec pause = {0, 10000000};
+    for (int i = 0; flock(fd, LOCK_EX | LOCK_NB); i++) {
+        int error = errno, pid = error == EWOULDBLOCK ? holder(fd) : 0;
+        if (error != EWOULDBLOCK && error != EINTR)
+            die("cannot lock the state %s: %s", f->name, strerror(error));
+        if (alive(pid) && i >= 50)
+            die("the state %s is in use by process %d; a state serves one run at a time", f->name,
+                pid);
+        if (i >= 1000)
+            die("the state %s is in use by another process; a state serves one run at a time",
+                f->name);
+        nanosleep(&pause, NULL);
+    }
+}
+
+static bool still_at(int fd, const char *path) {
+    struct stat held, there;
+    return !fstat(fd, &held) && !stat(path, &there) && held.st_ino == there.st_ino &&
+           held.st_dev == there.st_dev;
+}
+
+/* Opens and locks what is at `path`, which somebody may replace until we have it.  -1 with errno if
+ * it cannot be opened. */
+static int open_locked(struct state_file *f, const char *path, int flags) {
+    for (;;) {
+        int fd = open(path, flags | O_CLOEXEC, 0666);
+        if (fd < 0) return -1;
+        wait_for(f, fd);
+        if (still_at(fd, path)) return fd;
+        close(fd);
+    }
+}
+
+static int open_next(struct state_file *f) {
+    f->next = open_locked(f, f->fresh, O_RDWR | O_CREAT | O_NOFOLLOW);
+    return f->next < 0 ? errno : 0;
+}
+
+/* -- opening ------------------------------------------------------------------------------ */
+
+static char *joined(const char *a, const char *b) {
+    char *text;
+    if (asprintf(&text, "%s%s", a, b) < 0) die("out of memory for a file name");
+    return text;
+}
+
+static void open_folder(struct state_file *f) {
+    char *copy = joined(f->path, "");
+    const char *folder = dirname(copy);
+    f->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->folder < 0)
+        die("cannot keep a state in %s: %s; --state names a file in a folder that is there", folder,
+            strerror(errno));
+    free(copy);
+}
+
+static struct state_file *opened; /* to be let go of if the process dies with a sentence */
+
+static void let_go(void) {
+    if (opened) state_file_close(opened);
+}
+
+bool state_file_open(struct state_file *f, const char *name) {
+    struct stat st;
+    *f = (struct state_file){.name = name, .held = -1, .next = -1, .folder = -1};
+    if (!*name) die("--state needs the name of a file");
+    if (!stat(name, &st) && !S_ISREG(st.st_mode))
+        die("the state %s is %s; --state names a file", name,
+            S_ISDIR(st.st_mode) ? "a directory" : "no regular file");
+    f->path = realpath(name, NULL);
+    if (!f->path) f->path = joined(name, "");
+    f->fresh = joined(f->path, ".new");
+    open_folder(f);
+    opened = f;
+    atexit(let_go);
+    int error = open_next(f);
+    if (error) die("cannot write %s, the next state: %s", f->fresh, strerror(error));
+    f->held = open_locked(f, f->path, O_RDONLY);
+    if (f->held < 0 && errno != ENOENT) die("cannot read the state %s: %s", name, strerror(errno));
+    return f->held >= 0;
+}
+
+void state_file_close(struct state_file *f) {
+    int error;
+    if (f->writer) {
+        kill(f->writer, SIGKILL);
+        while (!state_file_done(f, &error)) nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    if (f->next >= 0) unlink(f->fresh);
+    for (int i = 0; i < 3; i++) {
+        int fd = (int[]){f->next, f->held, f->folder}[i];
+        if (fd >= 0) close(fd);
+    }
+    free(f->path);
+    free(f->fresh);
+    *f = (struct state_file){.held = -1, .next = -1, .folder = -1};
+    opened = NULL;
+}
+
+/* -- loading ------------------------------------------------------------------------------ */
+
+struct buffered {
+    int fd, error;
+    size_t at, n;
+    char bytes[1 << 16];
+};
+
+static int read_some(void *ctx, void *out, size_t len) {
+    struct buffered *b = ctx;
+    for (char *to = out; len > 0;) {
+        if (b->at == b->n) {
+            ssize_t got = read(b->fd, b->bytes, sizeof b->bytes);
+            if (got < 0 && errno == EINTR) continue;
+            if (got < 0) b->error = errno;
+            if (got <= 0) return -1;
+            b->at = 0;
+            b->n = (size_t)got;
+        }
+        size_t n = b->n - b->at < len ? b->n - b->at : len;
+        memcpy(to, b->bytes + b->at, n);
+        b->at += n;
+        to += n;
+        len -= n;
+    }
+    return 0;
+}
+
+/* More than the machine has is not allocated, whatever a file claims. */
+static size_t memory(void) {
+    long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+    return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
+}
+
+seen_detector *state_file_load(struct state_file *f, void **blob, size_t *len) {
+    static struct buffered b;
+    struct seen_error e;
+    struct stat st;
+    seen_detector *d;
+    b = (struct buffered){.fd = f->held};
+    if (!fstat(f->held, &st) && !st.st_size)
+        die("the state %s is empty; remove it to start anew", f->name);
+    posix_fadvise(f->held, 0, 0, POSIX_FADV_SEQUENTIAL);
+    int bad = seen_load(&d, blob, len, (struct seen_reader){read_some, &b}, memory(), NULL, &e);
+    if (b.error) die("cannot read the state %s: %s", f->name, strerror(b.error));
+    if (bad) die("the state %s cannot be used: %s; remove it to start anew", f->name, e.text);
+    if (b.at != b.n || read(f->held, b.bytes, 1) > 0)
+        die("the state %s cannot be used: more follows behind its end; remove it to start anew",
+            f->name);
+    return d;
+}
+
+/* -- saving: nothing but system calls, for a child of a process with threads may do no more --- */
+
+struct draft {
+    int fd, error;
+    size_t n;
+    char bytes[1 << 16];
+};
+
+static void put_all(struct draft *d, const char *p, size_t len) {
+    while (len > 0 && !d->error) {
+        ssize_t wrote = write(d->fd, p, len);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0) d->error = errno;
+        if (wrote == 0) d->error = ENOSPC;
+        if (wrote <= 0) return;
+        p += wrote;
+        len -= (size_t)wrote;
+    }
+}
+
+static void put_draft(struct draft *d) {
+    put_all(d, d->bytes, d->n);
+    d->n = 0;
+}
+
+static int write_some(void *ctx, const void *buf, size_t len) {
+    struct draft *d = ctx;
+    if (len > sizeof d->bytes - d->n) put_draft(d);
+    if (len > sizeof d->bytes) {
+        put_all(d, buf, len);
+    } else {
+        memcpy(d->bytes + d->n, buf, len);
+        d->n += len;
+    }
+    return d->error;
+}
+
+/* What the snapshot counts as seen must be out before the snapshot is: on disk, too, if standard
+ * output is a file, or else a power failure could lose it. */
+static int write_state(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {
+    static struct draft draft;
+    struct stat st;
+    draft.fd = f->next;
+    draft.n = 0;
+    draft.error = 0;
+    if (lseek(f->next, 0, SEEK_SET) < 0 || ftruncate(f->next, 0)) return errno;
+    if (f->held >= 0 && !fstat(f->held, &st)) fchmod(f->next, st.st_mode & 07777);
+    if (!seen_save(d, blob, len, (struct seen_writer){write_some, &draft}, NULL)) put_draft(&draft);
+    if (draft.error) return draft.error;
+    if (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) && fdatasync(STDOUT_FILENO)) return errno;
+    if (fsync(f->next) || rename(f->fresh, f->path)) return errno;
+    fsync(f->folder);
+    return 0;
+}
+
+/* What was written has become the state, and FILE.new is free for the next one. */
+static void take_over(struct state_file *f) {
+    if (!still_at(f->next, f->path)) return;
+    if (f->held >= 0) close(f->held);
+    f->held = f->next;
+    f->next = -1;
+}
+
+int state_file_save(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {
+    int error = 0;
+    if (f->writer) {
+        kill(f->writer, SIGKILL);
+        while (!state_file_done(f, &error)) nanosleep(&(struct timespec){0, 1000000}, NULL);
+    }
+    error = f->next < 0 ? open_next(f) : 0;
+    if (!error) error = write_state(f, d, blob, len);
+    take_over(f);
+    return error;
+}
+
+int state_file_begin(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {
+    sigset_t all, before;
+    pid_t parent = getpid();
+    int error = f->next < 0 ? open_next(f) : 0;
+    if (error) return error;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    pid_t child = fork();
+    if (child == 0) { /* signals of the terminal are the parent's; but it dies with it */
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(ECANCELED);
+        _exit(write_state(f, d, blob, len));
+    }
+    error = child < 0 ? errno : 0;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    f->writer = child > 0 ? child : 0;
+    return error;
+}
+
+bool state_file_done(struct state_file *f, int *error) {
+    int status;
+    pid_t ended = f->writer ? waitpid(f->writer, &status, WNOHANG) : 0;
+    if (!ended || (ended < 0 && errno == EINTR)) return false;
+    *error = ended < 0 ? 0 : WIFEXITED(status) ? WEXITSTATUS(status) : ECANCELED;
+    f->writer = 0;
+    take_over(f);
+    return true;
+}

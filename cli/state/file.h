@@ -1,0 +1,41 @@
+/* file.h - a state on disk: one process at a time, and always a whole one.
+ *
+ *     FILE       the last complete snapshot, held by flock
+ *     FILE.new   the next one while it is written, held as well; rename() puts it in FILE's place
+ *
+ * Both locks are needed: FILE is not there in the first run, FILE.new only while one writes.  A
+ * snapshot in passing is written by a forked child, which sees memory as it was at that instant
+ * while the parent goes on; the pages that the parent changes meanwhile are copied by the system.
+ */
+#ifndef SEEN_STATE_FILE_H
+#define SEEN_STATE_FILE_H
+
+#include "seen.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+struct state_file {
+    const char *name;       /* as given, for messages */
+    char *path, *fresh;     /* FILE, behind symbolic links, and FILE.new */
+    int held, next, folder; /* FILE, FILE.new, the folder; -1: not open */
+    pid_t writer;           /* the child that writes, or 0 */
+};
+
+/* Takes the state for this process, or dies with a sentence.  False: there is none yet. */
+bool state_file_open(struct state_file *, const char *name);
+
+/* What it holds, or dies.  The blob is freed by the caller. */
+seen_detector *state_file_load(struct state_file *, void **blob, size_t *len);
+
+/* Writes, and returns 0 or an errno: at once, ... */
+int state_file_save(struct state_file *, const seen_detector *, const void *blob, size_t len);
+/* ... or begins to, in a child ... */
+int state_file_begin(struct state_file *, const seen_detector *, const void *blob, size_t len);
+/* ... that may have ended since: false if it has not; *error is then 0 or an errno. */
+bool state_file_done(struct state_file *, int *error);
+
+/* Lets go of the state; a child that still writes is ended. */
+void state_file_close(struct state_file *);
+
+#endif

@@ -1,0 +1,339 @@
+/* state.c - what of a run is kept, when, and what is said of it. */
+#include "state/state.h"
+
+#include "print.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { FORMAT = 1, HEADER_MOST = 1 << 20 };
+#define NO_OUTPUT UINT64_MAX
+
+static const char magic[] = "seen dedup";
+
+/* What a state says beside the snapshot and the places. */
+struct before {
+    void *blob; /* texts point into it */
+    seen_detector *detector;
+    const char *spec; /* as asked, in canonical writing */
+    struct wishes wishes;
+    bool ended;      /* the run came to an end of its own */
+    uint64_t output; /* how long standard output was, if a file */
+    uint64_t unreadable, late, late_most;
+    seen_time last, next;
+    bool due, unended;
+    const char *header; /* NULL: none was read */
+    size_t header_len;
+};
+
+/* -- options ------------------------------------------------------------------------------ */
+
+void state_init(struct state *s) {
+    *s = (struct state){.every = 60 * 1000000};
+    s->file = (struct state_file){.held = -1, .next = -1, .folder = -1};
+}
+
+static uint64_t span_of(const char *text) {
+    struct seen_error e;
+    uint64_t span;
+    if (seen_parse_span(&span, text, &e)) die("--state-every %s: %s", text, e.text);
+    if (span / 1000000 > INT32_MAX) die("--state-every %s: that is never", text);
+    return span;
+}
+
+bool state_take(struct state *s, int id, const char *value) {
+    switch (id) {
+    case STATE_FILE: s->name = value; break;
+    case STATE_EVERY: s->every = span_of(value); break;
+    case STATE_FROM_START: s->from_start = true; break;
+    default: return false;
+    }
+    return true;
+}
+
+/* -- loading ------------------------------------------------------------------------------ */
+
+static void unpack_wishes(struct wishes *w, struct unpacker *u) {
+    size_t n = unpack_count(u, 18);
+    for (size_t i = 0; i < n && !u->bad; i++) {
+        const char *name = unpack_text(u), *value = unpack_text(u);
+        if (!u->bad && !wishes_put(w, name, value)) u->bad = true;
+    }
+}
+
+static void unpack_run(struct before *b, struct unpacker *u) {
+    b->ended = unpack_number(u);
+    b->output = unpack_number(u);
+    b->unreadable = unpack_number(u);
+    b->late = unpack_number(u);
+    b->late_most = unpack_number(u);
+    b->last = unpack_number(u);
+    b->next = unpack_number(u);
+    b->due = unpack_number(u);
+    b->unended = unpack_number(u);
+    bool has_header = unpack_number(u);
+    const char *header = unpack_bytes(u, &b->header_len);
+    b->header = has_header ? header : NULL;
+    if (b->last >> 62 || b->next >> 62) u->bad = true;
+}
+
+/* The checksums were right, so nothing here was damaged by chance; but anybody can make them right.
+ */
+static void unpack(struct state *s, struct before *b, size_t len) {
+    struct unpacker u = {.at = b->blob, .end = b->blob ? (char *)b->blob + len : NULL};
+    if (strcmp(unpack_text(&u), magic) != 0)
+        die("%s is a snapshot, but not a state of seen dedup: it does not say how it was made",
+            s->name);
+    uint64_t format = unpack_number(&u);
+    const char *version = unpack_text(&u);
+    if (format != FORMAT)
+        die("the state %s was written by seen %.20s in format %ju, and this is seen " SEEN_VERSION
+            ", which reads %d; remove it to start anew",
+            s->name, version, (uintmax_t)format, FORMAT);
+    b->spec = unpack_text(&u);
+    unpack_wishes(&b->wishes, &u);
+    unpack_run(b, &u);
+    places_unpack(&s->places, &u);
+    if (u.bad || u.at != u.end || strlen(b->spec) >= sizeof s->spec)
+        die("the state %s cannot be used: what it says of the run makes no sense; remove it to "
+            "start anew",
+            s->name);
+}
+
+/* Nothing was asked for but the state. */
+static void adopt_window(struct state *s, struct asked *a) {
+    const char *zone = wishes_find(&s->before->wishes, "--zone");
+    if (a->specs || a->n || a->zone) return;
+    a->spec[a->specs++] = s->before->spec;
+    if (!zone) return;
+    a->zone = zone;
+    wishes_put(&s->wishes, "--zone", zone);
+}
+
+void state_load(struct state *s, struct asked *a) {
+    size_t len = 0;
+    if (!s->name && s->from_start) die("--from-start serves --state: files are read from there");
+    if (!s->name || !state_file_open(&s->file, s->name)) return;
+    struct before *b = calloc(1, sizeof *b);
+    if (!b) die("out of memory for a state");
+    b->detector = state_file_load(&s->file, &b->blob, &len);
+    unpack(s, b, len);
+    s->before = b;
+    adopt_window(s, a);
+}
+
+void state_check(struct state *s, const struct asked *a) {
+    char text[768] = "";
+    const struct before *b = s->before;
+    struct seen_spec spec;
+    asked_spec(a, 0, &spec);
+    seen_spec_print(&spec, s->spec, sizeof s->spec);
+    if (!b) return;
+    size_t at = wishes_specs_differ(b->spec, s->spec, text, sizeof text, 0);
+    at = wishes_differ(&b->wishes, &s->wishes, text, sizeof text, at);
+    if (at) die("%s was made %s; give what it was made with, or another --state", s->name, text);
+}
+
+seen_detector *state_detector(struct state *s) { return s->before ? s->before->detector : NULL; }
+
+/* -- resuming ----------------------------------------------------------------------------- */
+
+static const char *time_text(seen_time t, char *text, size_t cap) {
+    time_t seconds = (time_t)(t / 1000000);
+    struct tm tm;
+    gmtime_r(&seconds, &tm);
+    strftime(text, cap, "%Y-%m-%dT%H:%M:%SZ", &tm);
+    return text;
+}
+
+static uint64_t records_of(const struct state *s) {
+    struct seen_stats stats;
+    seen_stats(s->of.detector, &stats);
+    return stats.records + s->of.judge->unreadable + reader_unreadable(s->of.reader);
+}
+
+static void say_resumed(const struct state *s) {
+    const struct before *b = s->before;
+    struct seen_stats stats;
+    char when[64] = "", more[160] = "", text[40];
+    seen_stats(s->of.detector, &stats);
+    seen_time last = stats.last > b->last ? stats.last : b->last;
+    if (last && last >> 60 == 0)
+        snprintf(when, sizeof when, " (%s)", time_text(last, text, sizeof text));
+    if (!b->ended && b->output != NO_OUTPUT)
+        snprintf(more, sizeof more,
+                 "; what was printed after that, when the output had %s bytes,"
+                 " comes again",
+                 number_grouped(b->output).text);
+    else if (!b->ended)
+        snprintf(more, sizeof more, "; what was printed after that comes again");
+    warn("%s: resuming after record %s%s%s", s->name, number_grouped(s->saved).text, when, more);
+}
+
+/* How long the output is, and whether it ends inside a line, as it does where the last run was
+ * killed while it wrote.  False if it is no file, or cannot be read. */
+static bool look_at_output(uint64_t *len, bool *torn) {
+    struct stat st;
+    char last;
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags < 0 || fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode)) return false;
+    off_t at = flags & O_APPEND ? st.st_size : lseek(STDOUT_FILENO, 0, SEEK_CUR);
+    *len = at > 0 ? (uint64_t)at : 0;
+    if (!torn || !*len) return torn == NULL;
+    int fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC); /* ours may be for writing only */
+    bool known = fd >= 0 && pread(fd, &last, 1, at - 1) == 1;
+    if (fd >= 0) close(fd);
+    if (known) *torn = last != '\n';
+    return known;
+}
+
+static void resume(struct state *s) {
+    const struct before *b = s->before;
+    struct judge *j = s->of.judge;
+    uint64_t len;
+    j->unreadable = b->unreadable;
+    j->late = b->late;
+    j->late_most = b->late_most;
+    j->last = b->last;
+    j->next = b->next;
+    j->due = b->due;
+    s->of.sink->unended = b->unended;
+    look_at_output(&len, &s->of.sink->unended);
+    if (b->header && s->of.reader->source->header)
+        reader_adopt_header(s->of.reader, b->header, b->header_len);
+    s->saved = records_of(s);
+    if (!s->quiet) say_resumed(s);
+}
+
+void state_begin(struct state *s, struct state_of of) {
+    s->of = of;
+    if (!s->name) return;
+    s->quiet = of.reader->source->quiet;
+    of.reader->hold_back = true;
+    if (s->before) resume(s);
+    signals_watch_state((double)s->every * 1e-6);
+}
+
+void state_opened(struct state *s) {
+    char what[1024] = "";
+    struct reader *r = s->of.reader;
+    if (!s->name || r->in.blocks) return;
+    const struct place *f =
+        s->from_start ? NULL : places_find(&s->places, &r->in, what, sizeof what);
+    if (*what && !s->quiet) warn("%s", what);
+    if (f && f->offset && (r->header || !r->source->header)) reader_resume(r, f->offset, f->lines);
+}
+
+/* -- saving ------------------------------------------------------------------------------- */
+
+static void pack_asked(const struct state *s, struct packer *p) {
+    pack_text(p, magic);
+    pack_number(p, FORMAT);
+    pack_text(p, SEEN_VERSION);
+    pack_text(p, s->spec);
+    pack_number(p, s->wishes.n);
+    for (size_t i = 0; i < s->wishes.n; i++) {
+        pack_text(p, s->wishes.wish[i].name);
+        pack_text(p, s->wishes.wish[i].value);
+    }
+}
+
+static void pack_run(const struct state *s, bool ended, struct packer *p) {
+    const struct judge *j = s->of.judge;
+    const struct reader *r = s->of.reader;
+    uint64_t output = NO_OUTPUT;
+    look_at_output(&output, NULL);
+    const uint64_t numbers[] = {ended,
+                                output,
+                                j->unreadable + reader_unreadable(r),
+                                j->late,
+                                j->late_most,
+                                j->last,
+                                j->next,
+                                j->due,
+                                s->of.sink->unended,
+                                r->header != NULL};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) pack_number(p, numbers[i]);
+    if (r->header_len > HEADER_MOST) die("the header line is too long to keep it in a state");
+    pack_bytes(p, r->header ? r->header : "", r->header ? r->header_len : 0);
+}
+
+static void note_place(struct state *s) {
+    const struct reader *r = s->of.reader;
+    if (!r->in.blocks) places_note(&s->places, &r->in, reader_position(r), r->splitter.lines);
+}
+
+static struct packer pack(struct state *s, bool ended) {
+    struct packer p = {0};
+    note_place(s);
+    pack_asked(s, &p);
+    pack_run(s, ended, &p);
+    places_pack(&s->places, &p);
+    return p;
+}
+
+static void say_failed(struct state *s, int error) {
+    if (s->failing) return;
+    s->failing = true;
+    warn("cannot write the state %s: %s; %s", s->name, strerror(error),
+         s->file.held >= 0 ? "the one before stays" : "there is none yet");
+}
+
+/* Output goes first: what the state counts as seen has been delivered. */
+static void save_in_passing(struct state *s) {
+    if (s->file.writer) return; /* it will be due still */
+    s->due = false;
+    reader_settle(s->of.reader);
+    uint64_t records = records_of(s);
+    if (records == s->saved) return;
+    sink_flush(s->of.sink);
+    if (s->of.sink->error) return;
+    struct packer p = pack(s, false);
+    int error = state_file_begin(&s->file, s->of.detector, p.buf, p.n);
+    pack_free(&p);
+    if (error)
+        say_failed(s, error);
+    else
+        s->saved = records;
+}
+
+void state_attend(struct state *s) {
+    int error;
+    if (!s->name) return;
+    if (s->file.writer && state_file_done(&s->file, &error)) {
+        if (error) say_failed(s, error);
+        s->failing = error != 0;
+    }
+    s->due |= signals_taken_save();
+    if (s->due) save_in_passing(s);
+}
+
+void state_closed(struct state *s) {
+    if (s->name) note_place(s);
+}
+
+bool state_end(struct state *s) {
+    if (!s->name) return true;
+    sink_flush(s->of.sink);
+    if (s->of.sink->error) return true; /* what was not delivered is not counted as seen */
+    struct packer p = pack(s, true);
+    int error = state_file_save(&s->file, s->of.detector, p.buf, p.n);
+    pack_free(&p);
+    s->failing = false;
+    if (error) say_failed(s, error);
+    return !error;
+}
+
+void state_free(struct state *s) {
+    if (s->name) state_file_close(&s->file);
+    places_free(&s->places);
+    if (s->before) free(s->before->blob);
+    free(s->before);
+}

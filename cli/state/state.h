@@ -1,0 +1,78 @@
+/* state.h - `--state FILE`: a run that goes on where the last one stopped, or was stopped.
+ *
+ * A state is the detector's snapshot and, as its blob, all that the command line adds: what was
+ * asked, how far each file was read, what was printed last (doc/state.md).  It is written at the
+ * end, and every now and then in passing. */
+#ifndef SEEN_STATE_H
+#define SEEN_STATE_H
+
+#include "judge/asked.h"
+#include "judge/judge.h"
+#include "read/reader.h"
+#include "state/file.h"
+#include "state/places.h"
+#include "state/wishes.h"
+#include "write/sink.h"
+
+enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
+
+#define STATE_ROWS                                                                                 \
+    {"Going on later", 0, NULL, NULL, 0},                                                          \
+        {"state", 0, "FILE", "go on where the run that wrote FILE stopped; keep it written",       \
+         STATE_FILE},                                                                              \
+        {"state-every", 0, "SPAN", "... in passing as well (default: 60s; 0s: at the end only)",   \
+         STATE_EVERY},                                                                             \
+    {                                                                                              \
+        "from-start", 0, NULL, "read files from their start again", STATE_FROM_START               \
+    }
+
+/* The parts of a run whose state is kept. */
+struct state_of {
+    seen_detector *detector;
+    struct reader *reader;
+    struct judge *judge;
+    struct sink *sink;
+};
+
+struct state {
+    const char *name; /* NULL: none is kept */
+    uint64_t every;   /* microseconds */
+    bool from_start, quiet;
+    struct wishes wishes; /* of this run */
+    struct state_file file;
+    struct places places; /* of files read so far, in this run or before */
+    struct state_of of;
+    struct before *before; /* what was loaded; NULL: nothing */
+    char spec[1024];       /* as asked, in canonical writing */
+    uint64_t saved;        /* records that the last snapshot counts */
+    bool due;              /* one is asked for */
+    bool failing;          /* the last one could not be written, and that was said */
+};
+
+void state_init(struct state *);
+
+/* False if the option is none of STATE_ROWS. */
+bool state_take(struct state *, int id, const char *value);
+
+/* All options are known: loads the state, if there is one.  Where no window is asked for it becomes
+ * the state's, which stays owner of the texts. */
+void state_load(struct state *, struct asked *);
+
+/* The window is planned: is it the state's?  And all other options?  Dies if not. */
+void state_check(struct state *, const struct asked *);
+
+/* The detector loaded, now the caller's; NULL: there was no state. */
+seen_detector *state_detector(struct state *);
+
+/* Everything is set up and nothing read: puts into the parts what they were. */
+void state_begin(struct state *, struct state_of);
+
+void state_opened(struct state *); /* of reader_events */
+void state_closed(struct state *);
+void state_attend(struct state *);
+
+/* The end: saves.  False if that failed, which it says. */
+bool state_end(struct state *);
+void state_free(struct state *);
+
+#endif
