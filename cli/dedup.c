@@ -138,6 +138,7 @@ static void start(struct run *r) {
     r->judge.zone = s->zone;
     if (s->asked.landmark_on) r->judge.pattern = &s->asked.pattern;
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
+    r->sink.end = s->source.end;
     r->sink.confirmed = s->confirmed;
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();

@@ -152,6 +152,7 @@ static void load(struct run *r, struct list *l) {
         r->reader.layout.keys == 0 || (r->reader.layout.keys == 1 && !source_column(&source));
     source.keys = line ? NULL : fields;
     source.header = false;
+    if (!source_column(&source)) source.shape = SHAPE_LINES;
     source.files = file;
     source.file_count = 1;
     reader_init(&reader, &source, &events, &loading);
@@ -240,6 +241,7 @@ static void start(struct run *r) {
     r->hasher = detector_of(spec, NULL);
     enum sink_mode mode = r->tag ? SINK_TAG : r->invert ? SINK_UNIQUE : SINK_DUPLICATES;
     sink_init(&r->sink, STDOUT_FILENO, mode, source_column(&r->source));
+    r->sink.end = r->source.end;
     r->sink.heading = "lists";
     reader_init(&r->reader, &r->source, &events, r);
     key_init(&r->keyer, r->hasher, &r->reader.layout, r->source.max_record);

@@ -7,8 +7,9 @@
 #     tools/setup.sh --only-look build   installs nothing: says what is missing, and fails
 set -eu
 
-build="gcc libc6-dev meson ninja-build pkg-config libxxhash-dev libsodium-dev"
-test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils g++ xz-utils
+build="gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libsodium-dev libsimdjson-dev
+       zlib1g-dev libzstd-dev"
+test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils
       mandoc groff-base zsh fish kcat"
 
 only_look=

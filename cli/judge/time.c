@@ -105,7 +105,8 @@ static bool parse_rfc3339(seen_time *out, const char *p, const char *end) {
 }
 
 bool time_parse(seen_time *out, const char *text, size_t len) {
-    return parse_epoch(out, text, text + len) || parse_rfc3339(out, text, text + len);
+    return parse_epoch(out, text, text + len) || parse_rfc3339(out, text, text + len) ||
+           clf_time_parse(out, text, len);
 }
 
 /* -- clocks ------------------------------------------------------------------------------- */

@@ -14,9 +14,11 @@
  *     1604686251250000            15 to 17: microseconds
  *     2020-11-06T18:10:51Z        RFC 3339: also with a space or _ for T, fractions, an offset
  *     2020-11-06 18:10:51         ... and, without an offset, UTC
+ *     10/Oct/2000:13:55:36 -0700  as web servers write it (clf_time.c)
  *
  * Leading zeros are no digits.  False if it is none of these, or before 1970. */
 bool time_parse(seen_time *, const char *text, size_t len);
+bool clf_time_parse(seen_time *, const char *text, size_t len); /* the last of these alone */
 
 seen_time time_now(void);    /* the wall clock */
 double time_monotonic(void); /* seconds; for rates */

@@ -3,6 +3,7 @@
 #include "read/columns.h"
 
 #include "cli.h"
+#include "read/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +98,12 @@ static bool positions(const char *word, uint32_t *first, uint32_t *last) {
     return true;
 }
 
-static void find(const struct header *h, const char *word, uint32_t *first, uint32_t *last) {
+static void find(const struct layout *l, const struct header *h, const char *word, uint32_t *first,
+                 uint32_t *last) {
+    if (l->paths) {
+        *first = *last = json_paths_add(l->paths, word);
+        return;
+    }
     if (!positions(word, first, last)) *first = *last = column_of_name(h, word);
     if (h && *last >= h->n) die("there is no column %u; the header names %u", *last + 1, h->n);
 }
@@ -119,17 +125,28 @@ static uint32_t slot_for(struct layout *l, uint32_t column) {
 static void add_key(struct layout *l, uint32_t column) {
     uint32_t slot = slot_for(l, column);
     for (uint32_t i = 0; i < l->keys; i++)
-        if (l->key[i] == slot) die("-k names column %u twice", column + 1);
+        if (l->key[i] == slot)
+            die("-k names %s %u twice", l->paths ? "path" : "column", column + 1);
     l->key = allocate(l->key, l->keys + 1, sizeof *l->key);
     l->key[l->keys++] = slot;
 }
 
+/* The next of a list; a comma behind a backslash is part of a path. */
+static char *next_word(char **rest, bool escapes) {
+    char *word = *rest, *p = word;
+    if (!escapes || !word) return strsep(rest, ",");
+    while (*p && *p != ',') p += 1 + (*p == '\\' && p[1]);
+    *rest = *p ? p + 1 : NULL;
+    *p = '\0';
+    return word;
+}
+
 static void add_keys(struct layout *l, const char *keys, const struct header *h) {
     char *list = name_of(keys, strlen(keys), false), *rest = list, *word;
-    while ((word = strsep(&rest, ","))) {
+    while ((word = next_word(&rest, l->paths))) {
         uint32_t first, last;
         if (!*word) die("-k %s holds an empty name", keys);
-        find(h, word, &first, &last);
+        find(l, h, word, &first, &last);
         for (uint32_t i = first; i <= last; i++) add_key(l, i);
     }
     free(list);
@@ -137,11 +154,11 @@ static void add_keys(struct layout *l, const char *keys, const struct header *h)
 
 void columns_resolve(struct layout *l, const char *keys, const char *time,
                      const struct header *header) {
-    *l = (struct layout){.time = NO_SLOT};
+    l->time = NO_SLOT;
     if (keys) add_keys(l, keys, header);
     if (time) {
         uint32_t first, last;
-        find(header, time, &first, &last);
+        find(l, header, time, &first, &last);
         if (first != last) die("--time takes one field, not %s", time);
         l->time = (int32_t)slot_for(l, first);
     }
@@ -149,12 +166,19 @@ void columns_resolve(struct layout *l, const char *keys, const char *time,
 
 uint32_t columns_slot(struct layout *l, const char *field, const struct header *header) {
     uint32_t first, last;
-    find(header, field, &first, &last);
+    find(l, header, field, &first, &last);
     if (first != last) die("one field is wanted here, not %s", field);
     return slot_for(l, first);
 }
 
+void columns_of_json(struct layout *l) {
+    l->paths = allocate(NULL, 1, sizeof *l->paths);
+    json_paths_init(l->paths);
+}
+
 void columns_free(struct layout *l) {
+    if (l->paths) json_paths_free(l->paths);
+    free(l->paths);
     free(l->slot_of);
     free(l->key);
     *l = (struct layout){.time = NO_SLOT};

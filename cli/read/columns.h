@@ -10,6 +10,8 @@ struct header {
     char **name; /* values, unquoted */
 };
 
+extern const struct header clf_names;
+
 /* Reads a header line (without its line end). */
 void columns_read_header(struct header *, const char *line, size_t len, char delimiter,
                          bool quotes);
@@ -19,6 +21,8 @@ void columns_free_header(struct header *);
  * have no names.  Dies, saying why, if a column is not there or its name is ambiguous. */
 void columns_resolve(struct layout *, const char *keys, const char *time,
                      const struct header *header);
+/* To come before: columns are paths into JSON texts. */
+void columns_of_json(struct layout *);
 /* One field more: its slot. */
 uint32_t columns_slot(struct layout *, const char *field, const struct header *);
 void columns_free(struct layout *);

@@ -11,7 +11,7 @@ static inline void keep(const struct layout *l, struct slice *f, uint32_t column
 static size_t split(struct splitter *s, const char *p, const char *end, bool last,
                     struct batch *b) {
     const struct layout *l = s->layout;
-    struct cursor c = cursor_at(p, end, needles(s->delimiter, '\n', '\n'));
+    struct cursor c = cursor_at(p, end, needles(s->delimiter, s->end, s->end));
     const char *at = p;
     size_t n = 0;
     for (; n < BATCH && at < end; n++) {
@@ -19,7 +19,7 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
         for (uint32_t i = 0; i < l->slots; i++) f[i].at = NULL;
         const char *field = at, *stop;
         uint32_t column = 0;
-        while ((stop = cursor_next(&c)) < end && *stop != '\n') {
+        while ((stop = cursor_next(&c)) < end && *stop != s->end) {
             keep(l, f, column++, field, stop);
             field = stop + 1;
         }
@@ -33,10 +33,4 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
     return (size_t)(at - p);
 }
 
-static size_t tail(struct splitter *s, const char *p, const char *end) {
-    (void)s;
-    const char *nl = memchr(p, '\n', (size_t)(end - p));
-    return nl ? (size_t)(nl + 1 - p) : 0;
-}
-
-const struct format delimited_format = {split, tail, NULL};
+const struct format delimited_format = {split, line_tail, NULL};

@@ -8,7 +8,7 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
     const char *at = p;
     size_t n = 0;
     while (n < BATCH && at < end) {
-        const char *nl = memchr(at, '\n', (size_t)(end - at));
+        const char *nl = memchr(at, s->end, (size_t)(end - at));
         if (!nl && !last) break;
         if (!nl) nl = end;
         b->record[n] = record_of(at, nl, end, s->strip_cr);
@@ -18,10 +18,9 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
     return (size_t)(at - p);
 }
 
-static size_t tail(struct splitter *s, const char *p, const char *end) {
-    (void)s;
-    const char *nl = memchr(p, '\n', (size_t)(end - p));
-    return nl ? (size_t)(nl + 1 - p) : 0;
+size_t line_tail(struct splitter *s, const char *p, const char *end) {
+    const char *stop = memchr(p, s->end, (size_t)(end - p));
+    return stop ? (size_t)(stop + 1 - p) : 0;
 }
 
-const struct format lines_format = {split, tail, NULL};
+const struct format lines_format = {split, line_tail, NULL};

@@ -66,11 +66,11 @@ static const char *begin(const struct reader *r) { return r->in.buf + r->in.begi
 static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
 
 static void resolve(struct reader *r, const struct header *header) {
+    if (r->source->shape == SHAPE_NDJSON) columns_of_json(&r->layout);
     columns_resolve(&r->layout, r->source->keys, r->source->time, header);
     if (r->on->columns) r->on->columns(r->ctx, header);
     r->batch = reader_new_batch(r);
-    bool whole = r->layout.slots == 0, csv = r->source->shape == SHAPE_CSV;
-    r->splitter.format = csv ? &csv_format : whole ? &lines_format : &delimited_format;
+    r->splitter.format = source_format(r->source, r->layout.slots == 0);
 }
 
 void reader_adopt_header(struct reader *r, const char *line, size_t len) {
@@ -249,19 +249,19 @@ void reader_resume(struct reader *r, uint64_t offset, uint64_t lines) {
 
 void reader_init(struct reader *r, const struct source *s, const struct reader_events *on,
                  void *ctx) {
-    bool csv = s->shape == SHAPE_CSV;
     memset(r, 0, sizeof *r);
     r->source = s;
     r->on = on;
     r->ctx = ctx;
     signals_init();
     input_init(&r->in);
-    r->splitter = (struct splitter){.format = csv ? &csv_format : &lines_format,
+    r->splitter = (struct splitter){.format = source_format(s, true),
                                     .layout = &r->layout,
                                     .delimiter = s->delimiter,
-                                    .strip_cr = s->crlf || source_column(s)};
+                                    .end = s->end,
+                                    .strip_cr = s->crlf || s->shape};
     if (s->threads > 1) r->crew = crew_new(s->threads), r->ahead = ahead_new(r);
-    if (!s->header) resolve(r, NULL);
+    if (!s->header) resolve(r, source_names(s));
 }
 
 uint64_t reader_position(const struct reader *r) {

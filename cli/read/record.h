@@ -6,7 +6,7 @@
  * is scanned twice.  The two must agree on where a record ends.
  *
  *     input    buffer of bytes                                   input.c
- *     format   struct record, struct slice per wanted field      lines.c delimited.c csv.c
+ *     format   struct record, struct slice per wanted field      a format a file
  *     key      digest and time of each                           key.c time.c
  *     detector verdict of each
  *     sink     what is printed                                   sink.c
@@ -15,6 +15,8 @@
 #define SEEN_RECORD_H
 
 #include "seen.h"
+
+#include "read/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -26,15 +28,6 @@ enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given
 enum { UNREADABLE = 3 };  /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
 enum { NO_SLOT = -1 };
 
-/* How a field is written; slice_value gives what it says. */
-enum writing { AS_IT_IS, CSV_QUOTED };
-
-struct slice {
-    const char *at; /* NULL: the record has no such field */
-    uint32_t len;
-    uint32_t escaped; /* enum writing: its value is not the bytes themselves */
-};
-
 struct record {
     const char *at;
     uint32_t len;  /* with its line end */
@@ -43,12 +36,13 @@ struct record {
 
 /* Columns are numbered from 0.  A slot is a place in the batch for a column that somebody wants. */
 struct layout {
-    uint32_t slots;   /* fields kept a record */
-    uint32_t width;   /* columns to look at: the last wanted one + 1 */
-    int32_t *slot_of; /* [width], NO_SLOT for columns nobody wants */
-    uint32_t keys;    /* 0: the key is the whole record */
-    uint32_t *key;    /* [keys] slots, in the order asked */
-    int32_t time;     /* slot, or NO_SLOT */
+    uint32_t slots;           /* fields kept a record */
+    uint32_t width;           /* columns to look at: the last wanted one + 1 */
+    int32_t *slot_of;         /* [width], NO_SLOT for columns nobody wants */
+    uint32_t keys;            /* 0: the key is the whole record */
+    uint32_t *key;            /* [keys] slots, in the order asked */
+    int32_t time;             /* slot, or NO_SLOT */
+    struct json_paths *paths; /* of JSON: columns are the paths asked for; NULL: no JSON */
 };
 
 struct batch {
@@ -63,6 +57,7 @@ struct splitter {
     const struct format *format;
     const struct layout *layout;
     char delimiter;
+    char end;            /* of a record: a newline, or NUL with --null */
     bool strip_cr;       /* a CR before the newline belongs to the line end */
     uint64_t lines;      /* newlines behind us in this file (formats with quotes only) */
     int state;           /* of `tail`, private to the format */
@@ -79,17 +74,20 @@ struct format {
      * it.  splitter_unfinished() starts anew. */
     size_t (*tail)(struct splitter *, const char *p, const char *end);
     /* From the start of a record: the bytes of all records that end in [p, end), and the splitter's
-     * lines behind them; cheap, for nothing else is looked at.  NULL: each newline ends a record.
+     * lines behind them; cheap, for nothing else is looked at.  NULL: each s->end ends a record.
      */
     size_t (*cut)(struct splitter *, const char *p, const char *end);
 };
 
-extern const struct format lines_format, delimited_format, csv_format;
+extern const struct format lines_format, delimited_format, csv_format, ndjson_format, clf_format;
+
+/* `tail` of the formats in which every record is a line. */
+size_t line_tail(struct splitter *, const char *p, const char *end);
 
 /* How far [p, end), which begins with a record, holds whole ones; s->lines goes there. */
 static inline size_t splitter_cut(struct splitter *s, const char *p, const char *end) {
     if (s->format->cut) return s->format->cut(s, p, end);
-    const char *nl = memrchr(p, '\n', (size_t)(end - p));
+    const char *nl = memrchr(p, s->end, (size_t)(end - p));
     return nl ? (size_t)(nl + 1 - p) : 0;
 }
 
@@ -110,5 +108,7 @@ static inline struct record record_of(const char *at, const char *nl, const char
 size_t slice_value(const struct slice *, char *out);
 
 size_t csv_unquote(const char *field, size_t len, char *out);
+size_t clf_unescape(const char *field, size_t len, char *out);
+int hex_digit(char); /* or -1 */
 
 #endif

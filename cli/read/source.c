@@ -2,6 +2,8 @@
 #include "read/source.h"
 
 #include "crew.h"
+#include "read/json.h"
+
 #include "seen.h"
 
 #include <sched.h>
@@ -10,7 +12,7 @@
 enum { MAX_RECORD = 1 << 30 };
 
 void source_init(struct source *s) {
-    *s = (struct source){.header = true, .max_record = 16 << 20, .threads = 1};
+    *s = (struct source){.header = true, .end = '\n', .max_record = 16 << 20, .threads = 1};
 }
 
 static char byte_of(const char *text) {
@@ -45,7 +47,12 @@ static unsigned thread_count(const char *text) {
 }
 
 static void set_shape(struct source *s, enum shape shape) {
-    if (s->shape && s->shape != shape) die("--csv and --tsv exclude each other");
+    static const char *const names[] = {
+        [SHAPE_CSV] = "csv", [SHAPE_TSV] = "tsv", [SHAPE_NDJSON] = "ndjson", [SHAPE_CLF] = "clf"};
+    if (s->shape && s->shape != shape)
+        die("--%s and --%s exclude each other", names[s->shape], names[shape]);
+    if (shape == SHAPE_NDJSON && !json_built_in())
+        die("this build of seen cannot read JSON: build it with libsimdjson, or use --csv");
     s->shape = shape;
 }
 
@@ -55,6 +62,9 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_DELIMITER: s->delimiter_given = value; break;
     case SOURCE_CSV: set_shape(s, SHAPE_CSV); break;
     case SOURCE_TSV: set_shape(s, SHAPE_TSV); break;
+    case SOURCE_NDJSON: set_shape(s, SHAPE_NDJSON); break;
+    case SOURCE_CLF: set_shape(s, SHAPE_CLF); break;
+    case SOURCE_NULL: s->end = '\0'; break;
     case SOURCE_NO_HEADER: s->header = false; break;
     case SOURCE_CRLF: s->crlf = true; break;
     case SOURCE_TIME: s->time = value; break;
@@ -70,13 +80,24 @@ bool source_take(struct source *s, int id, const char *value) {
 static void set_delimiter(struct source *s) {
     s->delimiter = s->shape == SHAPE_CSV ? ',' : '\t';
     if (!s->delimiter_given) return;
+    if (s->shape == SHAPE_NDJSON || s->shape == SHAPE_CLF)
+        die("-d is for lines and --csv; JSON and web logs have fields of their own");
     if (s->shape == SHAPE_TSV) die("--tsv means TAB between fields; leave out -d, or --tsv");
     s->delimiter = byte_of(s->delimiter_given);
+}
+
+static void check_end(const struct source *s) {
+    if (s->end) return;
+    if (source_column(s)) die("--null serves lines, -d and --ndjson: a table is made of lines");
+    if (s->shape == SHAPE_CLF) die("--null serves lines, -d and --ndjson, not --clf");
+    if (s->crlf) die("--null and --crlf exclude each other");
+    if (s->delimiter == s->end) die("--null and -d '\\0' exclude each other");
 }
 
 void source_files(struct source *s, const struct args *a) {
     static char *const standard_input[] = {"-"};
     set_delimiter(s);
+    check_end(s);
     s->header = s->header && source_column(s);
     s->files = a->at < a->argc ? a->argv + a->at : standard_input;
     s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;
@@ -84,6 +105,18 @@ void source_files(struct source *s, const struct args *a) {
 
 char source_column(const struct source *s) {
     return s->shape == SHAPE_CSV || s->shape == SHAPE_TSV ? s->delimiter : '\0';
+}
+
+const struct format *source_format(const struct source *s, bool whole) {
+    if (s->shape == SHAPE_CSV) return &csv_format;
+    if (whole) return &lines_format;
+    if (s->shape == SHAPE_NDJSON) return &ndjson_format;
+    if (s->shape == SHAPE_CLF) return &clf_format;
+    return &delimited_format;
+}
+
+const struct header *source_names(const struct source *s) {
+    return s->shape == SHAPE_CLF ? &clf_names : NULL;
 }
 
 bool source_unreadable(const struct source *s, uint64_t n, bool told, const char *what) {

@@ -5,16 +5,19 @@
 
 #include "cli.h"
 
+#include "read/columns.h"
+
 #include <stdbool.h>
 
 /* What a record looks like. */
-enum shape { SHAPE_LINES, SHAPE_CSV, SHAPE_TSV };
+enum shape { SHAPE_LINES, SHAPE_CSV, SHAPE_TSV, SHAPE_NDJSON, SHAPE_CLF };
 
 struct source {
     const char *keys, *time; /* as given, or NULL */
     enum shape shape;
     bool header; /* the first line names the columns */
     char delimiter;
+    char end; /* of a record: a newline, or NUL */
     bool crlf, strict, quiet;
     uint32_t max_record;
     unsigned threads;
@@ -28,6 +31,9 @@ enum {
     SOURCE_DELIMITER,
     SOURCE_CSV,
     SOURCE_TSV,
+    SOURCE_NDJSON,
+    SOURCE_CLF,
+    SOURCE_NULL,
     SOURCE_NO_HEADER,
     SOURCE_CRLF,
     SOURCE_TIME,
@@ -40,7 +46,7 @@ enum {
 /* Rows for a subcommand's table of options. */
 #define SOURCE_TIME_ROW                                                                            \
     { "time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME }
-#define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, or column names"
+#define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, or names"
 #define SOURCE_ROWS                                                                                \
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},                              \
         {"keys", 'k', "LIST", SOURCE_KEYS_HELP, SOURCE_KEYS}, SOURCE_FORMAT_ROWS
@@ -49,6 +55,11 @@ enum {
      SOURCE_DELIMITER},                                                                            \
         {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", SOURCE_CSV},          \
         {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", SOURCE_TSV},        \
+        {"ndjson", 0, NULL, "JSON a line; fields are paths, as user.id or items.0",                \
+         SOURCE_NDJSON},                                                                           \
+        {"clf", 0, NULL, "web log: host user time method path status referer agent...",            \
+         SOURCE_CLF},                                                                              \
+        {"null", '0', NULL, "records end in a NUL byte instead of a newline", SOURCE_NULL},        \
         {"no-header", 0, NULL, "the first line is a record like others", SOURCE_NO_HEADER},        \
         {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF}, {        \
         "max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                  \
@@ -72,6 +83,11 @@ void source_files(struct source *, const struct args *);
 
 /* The byte before one column more, where records are rows of a table; 0 where they are not. */
 char source_column(const struct source *);
+
+/* How its records are cut; `whole`: no field of theirs is wanted.  What its fields are called, or
+ * NULL where nobody knows before the first line. */
+const struct format *source_format(const struct source *, bool whole);
+const struct header *source_names(const struct source *);
 
 /* At the end, n records had no readable `what` or were too long: says so, unless it is `told`
  * already or nobody wants to know; true where that is a failure. */

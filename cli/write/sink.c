@@ -18,8 +18,12 @@ static const char *const verdict_names[] = {
     [SEEN_NEW] = "new", [SEEN_DUPLICATE] = "dup", [SEEN_CONFIRMED] = "sure", [UNREADABLE] = "-"};
 
 void sink_init(struct sink *s, int fd, enum sink_mode mode, char column) {
-    *s = (struct sink){
-        .fd = fd, .mode = mode, .column = column, .heading = "seen", .buf = malloc(CAP)};
+    *s = (struct sink){.fd = fd,
+                       .mode = mode,
+                       .column = column,
+                       .heading = "seen",
+                       .end = '\n',
+                       .buf = malloc(CAP)};
     if (!s->buf) die("out of memory for an output buffer");
 }
 
@@ -77,9 +81,9 @@ static void put(struct sink *s, const char *p, size_t n) {
 
 static void put_text(struct sink *s, const char *text) { put(s, text, strlen(text)); }
 
-/* Before a record: one that ended its file without a newline gets it now that something follows. */
+/* Before a record: one that ended its file without its end gets that now that something follows. */
 static void separate(struct sink *s) {
-    if (s->unended) put(s, "\n", 1);
+    if (s->unended) put(s, &s->end, 1);
     s->unended = false;
 }
 
@@ -97,7 +101,7 @@ void sink_tagged(struct sink *s, const struct record *r, const char *tag) {
         put(s, "\t", 1);
         put(s, r->at, r->len);
     }
-    s->unended = r->at[r->len - 1] != '\n';
+    s->unended = r->at[r->len - 1] != s->end;
 }
 
 /* Everything from record i up to, not including, record j. */
@@ -105,7 +109,7 @@ static void put_run(struct sink *s, const struct batch *b, size_t i, size_t j) {
     const char *at = b->record[i].at, *end = b->record[j - 1].at + b->record[j - 1].len;
     separate(s);
     put(s, at, (size_t)(end - at));
-    s->unended = end[-1] != '\n';
+    s->unended = end[-1] != s->end;
 }
 
 static bool dropped(const struct sink *s, uint8_t verdict) {
@@ -142,7 +146,7 @@ void sink_header(struct sink *s, const struct record *r) {
     }
     separate(s);
     put(s, r->at, r->len);
-    s->unended = r->at[r->len - 1] != '\n';
+    s->unended = r->at[r->len - 1] != s->end;
 }
 
 void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool last) {
@@ -156,5 +160,5 @@ void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool l
         return;
     }
     put(s, p, n);
-    if (last) s->unended = n > 0 && p[n - 1] != '\n';
+    if (last) s->unended = n > 0 && p[n - 1] != s->end;
 }

@@ -11,7 +11,8 @@ struct sink {
     enum sink_mode mode;
     char column; /* SINK_TAG: the verdict is a last column behind this byte; 0: a first TAB field */
     bool confirmed;      /* only confirmed duplicates count as such; false to begin with */
-    bool unended;        /* the last record written had no newline */
+    char end;            /* of a record: a newline to begin with, or NUL */
+    bool unended;        /* the last record written had no such end */
     const char *heading; /* SINK_TAG: of that column; "seen" to begin with */
     int error;           /* errno of the write that failed: from then on nothing is written */
     double tended;       /* when sink_tend last did something */

@@ -1,0 +1,67 @@
+/* json_paths.c - the paths that were asked for, as one tree. */
+#include "read/json.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int32_t add_node(struct json_paths *t, const char *name, size_t len) {
+    t->node = realloc(t->node, (t->nodes + 1) * sizeof *t->node);
+    char *copy = malloc(len + 1);
+    if (!t->node || !copy) die("out of memory for the paths of keys");
+    memcpy(copy, name, len);
+    copy[len] = '\0';
+    bool digits = len > 0 && len < 10 && strspn(copy, "0123456789") == len;
+    bool element = digits && (len == 1 || copy[0] != '0');
+    t->node[t->nodes] = (struct json_node){
+        copy, (uint32_t)len, element ? atoi(copy) : JSON_NONE, JSON_NONE, JSON_NONE, JSON_NONE};
+    return (int32_t)t->nodes++;
+}
+
+static int32_t child_named(struct json_paths *t, int32_t parent, const char *name, size_t len) {
+    int32_t i = t->node[parent].child;
+    while (i != JSON_NONE && (t->node[i].len != len || memcmp(t->node[i].name, name, len) != 0))
+        i = t->node[i].next;
+    if (i != JSON_NONE) return i;
+    i = add_node(t, name, len);
+    t->node[i].next = t->node[parent].child;
+    t->node[parent].child = i;
+    return i;
+}
+
+void json_paths_init(struct json_paths *t) {
+    *t = (struct json_paths){0};
+    add_node(t, "", 0);
+}
+
+void json_paths_free(struct json_paths *t) {
+    for (uint32_t i = 0; i < t->nodes; i++) free(t->node[i].name);
+    free(t->node);
+    *t = (struct json_paths){0};
+}
+
+uint32_t json_paths_add(struct json_paths *t, const char *path) {
+    char *name = malloc(strlen(path) + 1);
+    if (!name) die("out of memory for the paths of keys");
+    int32_t at = 0;
+    size_t n = 0, depth = 0;
+    for (const char *p = path;; p++) {
+        if (*p == '\\' && p[1] && strchr(".,\\", p[1])) {
+            name[n++] = *++p;
+        } else if (*p && *p != '.') {
+            name[n++] = *p;
+        } else {
+            if (!n) die("'%s' is no path: names with a dot between, as in user.id", path);
+            if (n > JSON_MAX_NAME) die("the path '%.40s...' has a name too long", path);
+            if (++depth > JSON_MAX_DEPTH) die("the path '%.40s...' is too deep", path);
+            at = child_named(t, at, name, n);
+            n = 0;
+            if (!*p) break;
+        }
+    }
+    free(name);
+    struct json_node *node = &t->node[at];
+    if (node->column == JSON_NONE) node->column = (int32_t)t->columns++;
+    return (uint32_t)node->column;
+}

@@ -1,0 +1,41 @@
+/* ndjson.c - a JSON text a line.  A line that is none has no fields, whatever could be read of it.
+ */
+#include "read/json.h"
+#include "read/record.h"
+#include "read/scan.h"
+
+#include "cli.h"
+
+static void forget(const struct layout *l, struct slice *slot) {
+    for (uint32_t i = 0; i < l->slots; i++) slot[i].at = NULL;
+}
+
+static void find(const struct layout *l, const struct record *r, bool escapes, struct slice *slot) {
+    const char *at = r->at;
+    size_t len = r->bare;
+    if (len >= 3 && !memcmp(at, "\xef\xbb\xbf", 3)) at += 3, len -= 3; /* a byte order mark */
+    enum json_found found = json_find(at, len, escapes, l->paths, l->slot_of, slot);
+    if (found == JSON_NO_MEMORY) die("out of memory for a JSON text of %zu bytes", len);
+    if (found == JSON_INVALID) forget(l, slot);
+}
+
+static size_t split(struct splitter *s, const char *p, const char *end, bool last,
+                    struct batch *b) {
+    const struct layout *l = s->layout;
+    struct cursor c = cursor_at(p, end, needles(s->end, '\\', '\\'));
+    const char *at = p;
+    size_t n = 0;
+    for (; n < BATCH && at < end; n++) {
+        bool escapes = false;
+        const char *stop;
+        while ((stop = cursor_next(&c)) < end && *stop == '\\') escapes = true;
+        if (stop == end && !last) break;
+        b->record[n] = record_of(at, stop, end, s->strip_cr);
+        find(l, &b->record[n], escapes, b->field + n * l->slots);
+        at += b->record[n].len;
+    }
+    b->n = n;
+    return (size_t)(at - p);
+}
+
+const struct format ndjson_format = {split, line_tail, NULL};

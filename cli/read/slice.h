@@ -1,0 +1,17 @@
+/* slice.h - a field where it stands, for C and C++. */
+#ifndef SEEN_SLICE_H
+#define SEEN_SLICE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a field is written; slice_value gives what it says. */
+enum writing { AS_IT_IS, CSV_QUOTED, JSON_STRING, JSON_NESTED, CLF_QUOTED };
+
+struct slice {
+    const char *at; /* NULL: the record has no such field */
+    uint32_t len;
+    uint32_t escaped; /* enum writing: its value is not the bytes themselves */
+};
+
+#endif
