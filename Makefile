@@ -14,19 +14,19 @@ $(BUILD)/build.ninja:
 demo: setup-build all
 	@tools/demo.sh
 
-check: setup-test all
+check: setup-test setup-module all
 	@tools/check.sh $(BUILD)
 
 # The same tests, but for the papers, on a build in which every wrong access and every overflow stops
 # the program.
-check-asan: setup-test
+check-asan: setup-test setup-module
 	@test -f build-asan/build.ninja || meson setup build-asan -Dbuildtype=debugoptimized \
 		-Db_sanitize=address,undefined -Db_lundef=false > /dev/null
 	@ninja -C build-asan --quiet
 	@SEEN_PAPERS=no tools/check.sh build-asan
 
 # Hours rather than minutes: 10 GiB streams, filters of 5e9 bits, 100,000 mutations.
-check-long: setup-test all
+check-long: setup-test setup-module all
 	@SEEN_LONG=1 tools/check.sh $(BUILD)
 
 bench: setup-build all
@@ -46,11 +46,11 @@ install: all
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
-setup-build setup-test setup-papers: setup-%:
+setup-build setup-test setup-papers setup-module: setup-%:
 	@tools/setup.sh $*
 
 clean:
 	rm -rf build build-asan
 
 .PHONY: all demo check check-asan check-long bench papers papers-quick install format clean \
-	setup-build setup-test setup-papers
+	setup-build setup-test setup-papers setup-module

@@ -4,6 +4,7 @@
 #     tools/setup.sh build               what building takes
 #     tools/setup.sh test                and what testing takes
 #     tools/setup.sh papers              and what drawing the papers' figures takes
+#     tools/setup.sh module              servers to test the module on, as far as they can be had
 #     tools/setup.sh --only-look build   installs nothing: says what is missing, and fails
 set -eu
 
@@ -18,7 +19,8 @@ case $1 in
     build) wanted=$build ;;
     test) wanted=$test ;;
     papers) wanted="$build python3 gnuplot-nox" ;;
-    *) echo "setup.sh: build, test or papers?" >&2; exit 2 ;;
+    module) wanted="redis-server redis-tools python3-redis valkey-server" ;;
+    *) echo "setup.sh: build, test, papers or module?" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query > /dev/null || exit 0 # not Debian: meson will name what it misses
@@ -35,11 +37,39 @@ if [ -n "$only_look" ]; then
     exit 1
 fi
 sudo=
+if [ "$(id -u)" != 0 ] && [ "$1" = module ] && ! command -v sudo > /dev/null; then
+    echo "setup.sh: not root: the module's tests do without$missing" >&2
+    exit 0
+fi
 if [ "$(id -u)" != 0 ]; then
     command -v sudo > /dev/null || { echo "Install these packages as root:$missing" >&2; exit 1; }
     sudo=sudo
 fi
 echo "Installing$missing"
 export DEBIAN_FRONTEND=noninteractive
+
+# Debian 12 has valkey-server in its backports alone: where they are not among the sources, they are
+# taken from where the updates come from, whatever mirror that is.
+add_backports() {
+    apt-cache show valkey-server > /dev/null 2>&1 && return
+    sources=/etc/apt/sources.list.d/seen-backports.sources
+    awk 'BEGIN { RS = ""; ORS = "\n\n" } /bookworm-updates/' /etc/apt/sources.list.d/*.sources 2> /dev/null |
+        sed 's/^Suites:.*/Suites: bookworm-backports/' | $sudo tee $sources > /dev/null
+    $sudo apt-get update -qq || true
+}
+
+# The servers: one is enough, and tests that find none say so.
+install_servers() {
+    add_backports
+    for package in $missing; do
+        from=
+        [ "$package" = valkey-server ] && apt-cache policy $package | grep -q backports && from="-t bookworm-backports"
+        # At run level 1 packages start no service.
+        $sudo env RUNLEVEL=1 apt-get install -y -qq --no-install-recommends $from "$package" > /dev/null ||
+            echo "setup.sh: $package cannot be installed here; the module's tests do without" >&2
+    done
+}
+
 $sudo apt-get update -qq || true
+if [ "$1" = module ]; then install_servers; exit 0; fi
 $sudo apt-get install -y -qq --no-install-recommends $missing > /dev/null

@@ -1,0 +1,215 @@
+/* add.c - SEEN.CREATE, SEEN.ADD, SEEN.MADD. */
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ITEMS_AT_ONCE 256
+
+/* -- making ------------------------------------------------------------------------------- */
+
+/* A structure that grows without an end of its own ends where values do. */
+static void bound_growth(struct seen_spec *spec, uint64_t limit) {
+    struct seen_plan plan;
+    char bytes[32];
+    if (!limit || seen_plan_make(&plan, spec, NULL) || !(plan.traits & SEEN_GROWS) || plan.spec.mem)
+        return;
+    struct seen_spec bounded = *spec;
+    seen_print_size(limit, bytes, sizeof bytes);
+    if (!seen_spec_set(&bounded, "mem", bytes, NULL) && !seen_plan_make(&plan, &bounded, NULL))
+        *spec = bounded;
+}
+
+static struct value *make(RedisModuleCtx *ctx, const char *text) {
+    struct seen_error e = {.text = "no memory for another filter"};
+    struct seen_spec spec;
+    if (seen_spec_parse(&spec, text, &e)) return command_error(ctx, &e), NULL;
+    struct value *v = value_new(&(struct chain){0});
+    if (!v) return command_error(ctx, &e), NULL;
+    bound_growth(&spec, value_limit(ctx));
+    if (!value_make(v, &spec, value_limit(ctx), &e)) return v;
+    value_free(v);
+    return command_error(ctx, &e), NULL;
+}
+
+/* Replicas are to have the very same filter, whatever their own settings and seeds. */
+static void replicate_create(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
+    char spec[SPEC_TEXT_MOST];
+    seen_spec_print(&seen_plan_of(value_filter(v))->spec, spec, sizeof spec);
+    RedisModule_Replicate(ctx, "SEEN.CREATE", "sc", name, spec);
+}
+
+/* The words of a spec, as if they had been one. */
+static bool join(RedisModuleString **argv, int n, char *text, size_t cap) {
+    size_t at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && at + 1 < cap) text[at++] = ' ';
+        if (!command_text(argv[i], text + at, cap - at)) return false;
+        at += strlen(text + at);
+    }
+    return true;
+}
+
+static int create(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct opened o;
+    char text[SPEC_TEXT_MOST];
+    if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (!join(argv + 2, argc - 2, text, sizeof text))
+        return RedisModule_ReplyWithError(ctx, "ERR a spec is text of at most 1023 characters");
+    o.key = RedisModule_OpenKey(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    if (RedisModule_KeyType(o.key) != REDISMODULE_KEYTYPE_EMPTY)
+        return RedisModule_ReplyWithError(
+            ctx, "BUSYKEY Target key name already exists; DEL it first, or take another name");
+    o.value = make(ctx, text);
+    if (!o.value) return REDISMODULE_OK;
+    RedisModule_ModuleTypeSetValue(o.key, value_type, o.value);
+    replicate_create(ctx, argv[1], o.value);
+    command_changed(ctx, argv[1], "seen.create");
+    return RedisModule_ReplyWithSimpleString(ctx, "OK");
+}
+
+/* -- adding ------------------------------------------------------------------------------- */
+
+struct adding {
+    struct opened o;
+    RedisModuleString **item;
+    int items;
+    RedisModuleString *ms; /* as given with AT; NULL: none was */
+    seen_time now;
+    bool made; /* the key was not there */
+};
+
+/* The server's clock, as the text that AT takes.  It changes a thousand times a second at most. */
+static RedisModuleString *clock_text(long long ms) {
+    static RedisModuleString *text;
+    static long long of = -1;
+    if (ms == of) return text;
+    if (text) RedisModule_FreeString(NULL, text);
+    text = RedisModule_CreateStringFromLongLong(NULL, ms);
+    of = ms;
+    return text;
+}
+
+/* Takes a closing AT off the items. */
+static bool read_time(RedisModuleCtx *ctx, struct adding *a) {
+    long long ms;
+    a->ms = NULL;
+    if (a->items >= 2 && command_is(a->item[a->items - 2], "AT")) {
+        RedisModuleString *given = a->item[a->items - 1];
+        a->items -= 2;
+        if (command_is(given, "*")) return true;
+        a->ms = given;
+        if (RedisModule_StringToLongLong(given, &ms) || ms < 0 || ms > INT64_MAX / 1000) {
+            RedisModule_ReplyWithError(ctx, COMMAND_BAD_TIME);
+            return false;
+        }
+        a->now = (seen_time)ms * 1000;
+    }
+    return true;
+}
+
+static bool open_for_adding(RedisModuleCtx *ctx, RedisModuleString *name, struct adding *a) {
+    if (!command_open(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE, false, &a->o)) return false;
+    a->made = !a->o.value;
+    if (a->made) a->o.value = make(ctx, settings.spec);
+    return a->o.value;
+}
+
+/* Keys that are to be integers may not be: all are read before any is added. */
+static bool read_items(RedisModuleCtx *ctx, const struct adding *a) {
+    seen_digest unused;
+    for (int i = 0; i < a->items && !a->o.value->plain; i++)
+        if (!command_digest(ctx, a->o.value, a->item[i], &unused)) return false;
+    return true;
+}
+
+/* The effect: the same words with the time they happened at. */
+static void replicate_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
+                          const struct adding *a) {
+    if (a->made) replicate_create(ctx, argv[1], a->o.value);
+    bool timed = a->o.value->timed && !a->ms;
+    if (!a->made && !timed) {
+        RedisModule_ReplicateVerbatim(ctx);
+        return;
+    }
+    const char *command = argc == 3 || a->items == 1 ? "SEEN.ADD" : "SEEN.MADD";
+    if (timed)
+        RedisModule_Replicate(ctx, command, "svcs", argv[1], a->item, (size_t)a->items, "AT",
+                              clock_text((long long)(a->now / 1000)));
+    else
+        RedisModule_Replicate(ctx, command, "v", argv + 1, (size_t)(argc - 1));
+}
+
+static void finish(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, const struct adding *a,
+                   bool changed) {
+    if (a->made) RedisModule_ModuleTypeSetValue(a->o.key, value_type, a->o.value);
+    if (!changed) return;
+    replicate_add(ctx, argv, argc, a);
+    if (a->made) command_changed(ctx, argv[1], "seen.create");
+    command_changed(ctx, argv[1], "seen.add");
+}
+
+/* Adds `n` items from the `from`-th; returns whether anything changed. */
+static bool add_items(const struct adding *a, seen_digest *digest, uint8_t *verdict, int from,
+                      int n) {
+    const struct value *v = a->o.value;
+    for (int i = 0; i < n; i++) {
+        size_t len;
+        const char *bytes = RedisModule_StringPtrLen(a->item[from + i], &len);
+        seen_key(value_filter(v), bytes, len, &digest[i], NULL);
+    }
+    return value_add(a->o.value, (size_t)n, digest, a->now, verdict);
+}
+
+static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many) {
+    struct adding a = {.item = argv + 2, .items = argc - 2};
+    seen_digest digest[ITEMS_AT_ONCE];
+    uint8_t verdict[ITEMS_AT_ONCE];
+    bool changed = false;
+    if (argc < 3) return RedisModule_WrongArity(ctx);
+    if ((many || argc == 5) && !read_time(ctx, &a)) return REDISMODULE_OK;
+    if (a.items < 1 || (!many && a.items != 1)) return RedisModule_WrongArity(ctx);
+    if (!open_for_adding(ctx, argv[1], &a)) return REDISMODULE_OK;
+    if (!read_items(ctx, &a)) {
+        if (a.made) value_free(a.o.value);
+        return REDISMODULE_OK;
+    }
+    if (a.o.value->timed && !a.ms) a.now = (seen_time)RedisModule_Milliseconds() * 1000;
+    if (many) RedisModule_ReplyWithArray(ctx, a.items);
+    for (int from = 0; from < a.items; from += ITEMS_AT_ONCE) {
+        int n = a.items - from < ITEMS_AT_ONCE ? a.items - from : ITEMS_AT_ONCE;
+        changed |= add_items(&a, digest, verdict, from, n);
+        for (int i = 0; i < n; i++) RedisModule_ReplyWithLongLong(ctx, verdict[i] == SEEN_NEW);
+    }
+    finish(ctx, argv, argc, &a, changed);
+    return REDISMODULE_OK;
+}
+
+static int add_one(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    return add(ctx, argv, argc, false);
+}
+
+static int add_many(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    return add(ctx, argv, argc, true);
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+static const RedisModuleCommandArg create_args[] = {
+    COMMAND_KEY, COMMAND_TEXT("spec", REDISMODULE_ARG_MULTIPLE), {0}};
+static const RedisModuleCommandArg add_args[] = {
+    COMMAND_KEY, COMMAND_TEXT("item", 0), COMMAND_TIME, {0}};
+static const RedisModuleCommandArg madd_args[] = {
+    COMMAND_KEY, COMMAND_TEXT("item", REDISMODULE_ARG_MULTIPLE), COMMAND_TIME, {0}};
+
+#define ADDS (REDISMODULE_KEY_RW | REDISMODULE_KEY_ACCESS | REDISMODULE_KEY_INSERT)
+
+const struct command commands_add[] = {
+    {"SEEN.CREATE", create, "write deny-oom fast", -3, REDISMODULE_KEY_OW | REDISMODULE_KEY_INSERT,
+     1, "Makes a filter from a spec, as seen takes it", "O(1)", create_args},
+    {"SEEN.ADD", add_one, "write deny-oom fast", -3, ADDS, 1,
+     "Adds an item: 1 if it is new, 0 if it was seen in the window", "O(1)", add_args},
+    {"SEEN.MADD", add_many, "write deny-oom", -3, ADDS, 1,
+     "Adds items in order: 1 for each that is new, 0 for each seen in the window",
+     "O(N) for N items", madd_args},
+    {0}};

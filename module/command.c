@@ -1,0 +1,107 @@
+#include "command.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+struct module_settings settings;
+
+/* -- registering -------------------------------------------------------------------------- */
+
+static const RedisModuleCommandInfoVersion info_version = {
+    1, sizeof(RedisModuleCommandHistoryEntry), sizeof(RedisModuleCommandKeySpec),
+    sizeof(RedisModuleCommandArg)};
+
+static int describe(RedisModuleCommand *command, const struct command *row) {
+    RedisModuleCommandKeySpec keys[2] = {
+        {.flags = row->access, .begin_search_type = 2, .find_keys_type = 2}};
+    keys[0].bs.index.pos = 1;
+    keys[0].fk.range.lastkey = row->keys - 1;
+    keys[0].fk.range.keystep = 1;
+    const RedisModuleCommandInfo info = {
+        .version = &info_version,
+        .summary = row->summary,
+        .complexity = row->complexity,
+        .since = SEEN_VERSION,
+        .arity = row->arity,
+        .key_specs = keys,
+        .args = (RedisModuleCommandArg *)row->args, /* which it copies */
+    };
+    return RedisModule_SetCommandInfo(command, &info);
+}
+
+/* The server's own categories follow from the flags, but not where one names any. */
+static void categorise(RedisModuleCommand *command, const struct command *row,
+                       const char *category) {
+    char list[64];
+    if (!RedisModule_SetCommandACLCategories || !RedisModule_AddACLCategory) return;
+    snprintf(list, sizeof list, "%s %s %s", category,
+             strstr(row->flags, "write") ? "write" : "read",
+             strstr(row->flags, "fast") ? "fast" : "slow");
+    RedisModule_SetCommandACLCategories(command, list);
+}
+
+int command_register(RedisModuleCtx *ctx, const struct command *table, const char *category) {
+    for (const struct command *row = table; row->name; row++) {
+        if (RedisModule_CreateCommand(ctx, row->name, row->run, row->flags, 1, row->keys, 1))
+            return REDISMODULE_ERR;
+        RedisModuleCommand *command = RedisModule_GetCommand(ctx, row->name);
+        if (!command || describe(command, row)) return REDISMODULE_ERR;
+        categorise(command, row, category);
+    }
+    return REDISMODULE_OK;
+}
+
+/* -- keys --------------------------------------------------------------------------------- */
+
+bool command_open(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool chain,
+                  struct opened *out) {
+    *out = (struct opened){RedisModule_OpenKey(ctx, name, mode), NULL};
+    if (!out->key || RedisModule_KeyType(out->key) == REDISMODULE_KEYTYPE_EMPTY) return true;
+    if (RedisModule_ModuleTypeGetType(out->key) == value_type) {
+        out->value = RedisModule_ModuleTypeGetValue(out->key);
+        if (chain == (out->value->chain.capacity > 0)) return true;
+    }
+    RedisModule_ReplyWithError(ctx, COMMAND_WRONG_TYPE);
+    return false;
+}
+
+void command_changed(RedisModuleCtx *ctx, RedisModuleString *name, const char *event) {
+    RedisModule_SignalModifiedKey(ctx, name);
+    RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, event, name);
+}
+
+/* -- arguments and replies ---------------------------------------------------------------- */
+
+bool command_is(const RedisModuleString *s, const char *word) {
+    size_t len;
+    const char *text = RedisModule_StringPtrLen(s, &len);
+    return len == strlen(word) && !strncasecmp(text, word, len);
+}
+
+bool command_text(const RedisModuleString *s, char *buf, size_t cap) {
+    size_t len;
+    const char *text = RedisModule_StringPtrLen(s, &len);
+    if (len >= cap || memchr(text, 0, len)) return false;
+    memcpy(buf, text, len);
+    buf[len] = 0;
+    return true;
+}
+
+bool command_digest(RedisModuleCtx *ctx, const struct value *v, const RedisModuleString *item,
+                    seen_digest *out) {
+    size_t len;
+    struct seen_error e;
+    const char *bytes = RedisModule_StringPtrLen(item, &len);
+    if (!seen_key(value_filter(v), bytes, len, out, &e)) return true;
+    command_error(ctx, &e);
+    return false;
+}
+
+int command_error(RedisModuleCtx *ctx, const struct seen_error *e) {
+    char text[sizeof e->text + 8];
+    snprintf(text, sizeof text, "ERR %s", e->text);
+    for (char *c = text; *c; c++)
+        if ((unsigned char)*c < ' ') *c = '?';
+    return RedisModule_ReplyWithError(ctx, text);
+}

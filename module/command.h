@@ -1,0 +1,87 @@
+/* command.h - what the commands share: opening keys, reading arguments, replying, replicating.
+ *
+ * Replication is of effects: a command that changed nothing is not replicated, one whose effect
+ * depends on the time is replicated with the time it happened (AT), and one that made a filter with
+ * the spec it was made with, every default and the seed included.
+ */
+#ifndef MODULE_COMMAND_H
+#define MODULE_COMMAND_H
+
+#include "redis_api.h"
+#include "value.h"
+
+#include <stdbool.h>
+
+#define SPEC_TEXT_MOST 1024
+
+#define COMMAND_WRONG_TYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
+#define COMMAND_NO_KEY     "ERR no such key"
+#define COMMAND_BAD_TIME   "ERR AT takes milliseconds since 1970, or * for the server's clock"
+
+/* One command: a row of a table. */
+struct command {
+    const char *name;
+    RedisModuleCmdFunc run;
+    const char *flags; /* as the server takes them */
+    int arity;         /* words, the command's name included; negative: at least */
+    uint64_t access;   /* REDISMODULE_KEY_*: what it does to its key */
+    int keys;          /* that many keys, from the first argument on */
+    const char *summary, *complexity;
+    const RedisModuleCommandArg *args;
+};
+
+/* What arguments are called. */
+#define COMMAND_KEY                                                                                \
+    { .name = "key", .type = REDISMODULE_ARG_KEY }
+#define COMMAND_TEXT(text, how)                                                                    \
+    { .name = text, .key_spec_index = -1, .flags = how }
+#define COMMAND_OPTION(text, word, kind)                                                           \
+    {                                                                                              \
+        .name = text, .type = kind, .key_spec_index = -1, .token = word,                           \
+        .flags = REDISMODULE_ARG_OPTIONAL                                                          \
+    }
+#define COMMAND_TIME COMMAND_OPTION("ms", "AT", REDISMODULE_ARG_UNIX_TIME)
+
+/* The spec of filters that ADD makes, and of the chains that BF.ADD makes. */
+struct module_settings {
+    char spec[SPEC_TEXT_MOST];
+};
+extern struct module_settings settings;
+
+/* Registers a NULL-ended table; REDISMODULE_ERR if the server refused one. */
+int command_register(RedisModuleCtx *, const struct command *table, const char *category);
+
+/* -- the tables, each in its file --------------------------------------------------------- */
+
+extern const struct command commands_add[], commands_ask[];
+
+/* -- keys --------------------------------------------------------------------------------- */
+
+/* What is at a key. */
+struct opened {
+    RedisModuleKey *key;
+    struct value *value; /* NULL: no such key */
+};
+
+/* Opens argv[1]-like `name`; false after an error reply where it holds something else, or what
+ * belongs to the other family of commands. */
+bool command_open(RedisModuleCtx *, RedisModuleString *name, int mode, bool chain, struct opened *);
+
+/* After a change: WATCH and client caches, keyspace events. */
+void command_changed(RedisModuleCtx *, RedisModuleString *name, const char *event);
+
+/* -- arguments and replies ---------------------------------------------------------------- */
+
+/* A word of the command, in any case. */
+bool command_is(const RedisModuleString *, const char *word);
+
+/* A copy with a NUL, for the engine's parsers; false if it does not fit or has a NUL of its own. */
+bool command_text(const RedisModuleString *, char *buf, size_t cap);
+
+/* The digest of argv's key; false after an error reply. */
+bool command_digest(RedisModuleCtx *, const struct value *, const RedisModuleString *item,
+                    seen_digest *);
+
+int command_error(RedisModuleCtx *, const struct seen_error *); /* "ERR " and its text */
+
+#endif

@@ -1,0 +1,134 @@
+/* main.c - the module as the server loads it: arguments, settings, commands.
+ *
+ *     loadmodule seen.so [default SPEC] [max-bytes N] [bf no]
+ *
+ * The first two are settings as well, seen.default and seen.max-bytes, for CONFIG GET and SET and
+ * for the server's configuration file. */
+#include "command.h"
+#include "type.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define SPEC_PRESET "sliding:24h fp=1e-4 mem=4MiB"
+#define BYTES_LEAST 1024
+#define BYTES_MOST  (1LL << 50)
+
+__attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx *,
+                                                              RedisModuleString **, int);
+
+/* -- settings ----------------------------------------------------------------------------- */
+
+static bool set_spec(const char *text, struct seen_error *e) {
+    struct seen_spec spec;
+    struct seen_plan plan;
+    if (strlen(text) >= sizeof settings.spec || seen_spec_parse(&spec, text, e) ||
+        seen_plan_make(&plan, &spec, e))
+        return false;
+    strcpy(settings.spec, text);
+    return true;
+}
+
+static RedisModuleString *spec_string; /* what CONFIG GET shows; the server does not free it */
+
+static RedisModuleString *get_spec(const char *name, void *unused) {
+    (void)name, (void)unused;
+    if (spec_string) RedisModule_FreeString(NULL, spec_string);
+    spec_string = RedisModule_CreateString(NULL, settings.spec, strlen(settings.spec));
+    return spec_string;
+}
+
+static int configure_spec(const char *name, RedisModuleString *value, void *unused,
+                          RedisModuleString **error) {
+    (void)name, (void)unused;
+    char text[SPEC_TEXT_MOST];
+    struct seen_error e = {.text = "a spec is text of at most 1023 characters"};
+    if (command_text(value, text, sizeof text) && set_spec(text, &e)) return REDISMODULE_OK;
+    *error = RedisModule_CreateString(NULL, e.text, strlen(e.text));
+    return REDISMODULE_ERR;
+}
+
+static long long get_bytes(const char *name, void *unused) {
+    (void)name, (void)unused;
+    return value_bytes_most;
+}
+
+static int configure_bytes(const char *name, long long value, void *unused,
+                           RedisModuleString **error) {
+    (void)name, (void)unused, (void)error;
+    value_bytes_most = value;
+    return REDISMODULE_OK;
+}
+
+/* -- arguments ---------------------------------------------------------------------------- */
+
+struct arguments {
+    bool bf;
+};
+
+static bool read_argument(struct arguments *a, const RedisModuleString *name, const char *value,
+                          struct seen_error *e) {
+    uint64_t bytes;
+    if (command_is(name, "default")) return set_spec(value, e);
+    if (command_is(name, "max-bytes")) {
+        if (seen_parse_size(&bytes, value, e) && seen_parse_count(&bytes, value, NULL))
+            return false;
+        value_bytes_most = (long long)bytes;
+        if (bytes >= BYTES_LEAST && bytes <= BYTES_MOST) return true;
+        snprintf(e->text, sizeof e->text, "max-bytes lies between 1KiB and 1024TiB");
+        return false;
+    }
+    if (command_is(name, "bf") && (!strcmp(value, "no") || !strcmp(value, "yes"))) {
+        a->bf = !strcmp(value, "yes");
+        return true;
+    }
+    snprintf(e->text, sizeof e->text, "the arguments are: default SPEC, max-bytes SIZE, bf yes|no");
+    return false;
+}
+
+static int read_arguments(RedisModuleCtx *ctx, struct arguments *a, RedisModuleString **argv,
+                          int argc) {
+    char value[SPEC_TEXT_MOST];
+    struct seen_error e = {.text = "each argument is a name and a value"};
+    bool fine = argc % 2 == 0;
+    for (int i = 0; i < argc && fine; i += 2)
+        fine =
+            command_text(argv[i + 1], value, sizeof value) && read_argument(a, argv[i], value, &e);
+    if (!fine) RedisModule_Log(ctx, "warning", "%s", e.text);
+    return fine ? REDISMODULE_OK : REDISMODULE_ERR;
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+static int register_all(RedisModuleCtx *ctx, const struct arguments *a) {
+    (void)a;
+    char spec[SPEC_TEXT_MOST]; /* LoadConfigs sets what is not configured to its preset */
+    strcpy(spec, settings.spec);
+    RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
+                                          REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED);
+    if (RedisModule_AddACLCategory) RedisModule_AddACLCategory(ctx, "seen");
+    if (type_register(ctx) || command_register(ctx, commands_add, "seen") ||
+        command_register(ctx, commands_ask, "seen"))
+        return REDISMODULE_ERR;
+    if (RedisModule_RegisterStringConfig(ctx, "default", spec, 0, get_spec, configure_spec, NULL,
+                                         NULL) ||
+        RedisModule_RegisterNumericConfig(ctx, "max-bytes", value_bytes_most, 1 << 7, BYTES_LEAST,
+                                          BYTES_MOST, get_bytes, configure_bytes, NULL, NULL))
+        return REDISMODULE_ERR;
+    return RedisModule_LoadConfigs(ctx);
+}
+
+int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct arguments a = {.bf = true};
+    const char *missing = redis_api_bind(ctx);
+    if (RedisModule_IsModuleNameBusy("seen")) return REDISMODULE_ERR;
+    RedisModule_SetModuleAttribs(ctx, "seen", 1, REDISMODULE_APIVER_1);
+    if (missing) {
+        RedisModule_Log(ctx, "warning", "this server has no %s; seen needs Redis 7.0 or Valkey",
+                        missing);
+        return REDISMODULE_ERR;
+    }
+    strcpy(settings.spec, SPEC_PRESET);
+    if (read_arguments(ctx, &a, argv, argc)) return REDISMODULE_ERR;
+    return register_all(ctx, &a);
+}

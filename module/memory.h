@@ -1,0 +1,24 @@
+/* memory.h - a detector's memory, from the server's allocator.
+ *
+ * So it counts towards maxmemory.  What is large comes zeroed without being touched and goes on a
+ * thread of the module's own: neither making nor freeing a filter takes time in proportion to it.
+ */
+#ifndef MODULE_MEMORY_H
+#define MODULE_MEMORY_H
+
+#include "seen.h"
+
+#define MEMORY_LARGE ((size_t)1 << 20) /* bytes that take too long to clear or free at once */
+
+/* The bytes that one value's detectors have from the server, to the byte. */
+struct memory {
+    size_t bytes;
+};
+
+/* Detectors made with it must go before `m` does. */
+struct seen_allocator memory_allocator(struct memory *m);
+
+/* Runs work(arg) soon on the module's thread; at once, on this one, where there can be none. */
+void memory_later(void (*work)(void *arg), void *arg);
+
+#endif

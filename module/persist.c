@@ -1,0 +1,116 @@
+#include "persist.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Begins a chain; a snapshot begins with SEEN and its version, which has a 0 at the fifth byte. */
+struct chain_head {
+    char magic[8]; /* SEENBF, 0, 1 */
+    uint64_t links, capacity, expansion;
+    double error;
+};
+
+static const char chain_magic[8] = {'S', 'E', 'E', 'N', 'B', 'F', 0, 1};
+
+int persist_write(const struct value *v, struct seen_writer w) {
+    if (v->chain.capacity) {
+        struct chain_head h = {
+            {0}, v->links, v->chain.capacity, v->chain.expansion, v->chain.error};
+        memcpy(h.magic, chain_magic, sizeof h.magic);
+        if (w.write(w.ctx, &h, sizeof h)) return SEEN_EIO;
+    }
+    for (uint32_t i = 0; i < v->links; i++)
+        if (seen_save(v->link[i], NULL, 0, w, NULL)) return SEEN_EIO;
+    return 0;
+}
+
+/* -- reading ------------------------------------------------------------------------------ */
+
+/* A reader whose first bytes were looked at. */
+struct peeked {
+    struct seen_reader in;
+    char head[8];
+    size_t left; /* of the head */
+};
+
+static int read_on(void *ctx, void *buf, size_t len) {
+    struct peeked *p = ctx;
+    size_t n = p->left < len ? p->left : len;
+    memcpy(buf, p->head + sizeof p->head - p->left, n);
+    p->left -= n;
+    return n == len ? 0 : p->in.read(p->in.ctx, (char *)buf + n, len - n);
+}
+
+static int bad_chain(struct seen_error *e) {
+    *e = (struct seen_error){.code = SEEN_EFORMAT, .text = "the chain's header is damaged"};
+    return e->code;
+}
+
+static int read_chain(struct peeked *p, struct chain *chain, uint64_t *links,
+                      struct seen_error *e) {
+    struct chain_head h;
+    if (read_on(p, &h, sizeof h)) return bad_chain(e);
+    *links = h.links;
+    *chain = (struct chain){h.error, h.capacity, h.expansion};
+    bool fine = h.links >= 1 && h.links <= LINKS_MOST && h.capacity >= 1 &&
+                h.capacity <= CHAIN_CAPACITY_MOST && h.expansion <= CHAIN_EXPANSION_MOST &&
+                h.error > 0 && h.error < 1 && (h.expansion || h.links == 1);
+    return fine ? 0 : bad_chain(e);
+}
+
+/* What chains are made of, and nothing else, so that no link forgets or ages. */
+static bool is_link(const seen_detector *d) {
+    const struct seen_plan *plan = seen_plan_of(d);
+    return plan->spec.window == SEEN_LANDMARK && plan->spec.unit == SEEN_EXPLICIT &&
+           plan->spec.hash == SEEN_XXH3 && !plan->spec.cache && !(plan->traits & SEEN_GROWS);
+}
+
+static int read_links(struct value *v, uint64_t links, struct peeked *p, uint64_t limit,
+                      struct seen_error *e) {
+    struct seen_reader r = {read_on, p};
+    struct seen_allocator from = memory_allocator(&v->memory);
+    for (uint64_t i = 0; i < links; i++) {
+        seen_detector *d;
+        uint64_t left = !limit ? 0 : limit > v->memory.bytes ? limit - v->memory.bytes : 1;
+        int bad = seen_load(&d, NULL, NULL, r, left, &from, e);
+        if (bad) return bad;
+        value_link(v, d);
+        if (v->chain.capacity && !is_link(d)) return bad_chain(e);
+    }
+    return 0;
+}
+
+struct value *persist_read(struct seen_reader in, uint64_t limit, struct seen_error *e) {
+    struct peeked p = {.in = in, .left = sizeof p.head};
+    struct chain chain = {0};
+    uint64_t links = 1;
+    *e = (struct seen_error){.code = SEEN_EFORMAT, .text = "the snapshot ends in its header"};
+    if (in.read(in.ctx, p.head, sizeof p.head)) return NULL;
+    if (!memcmp(p.head, chain_magic, sizeof p.head) && read_chain(&p, &chain, &links, e))
+        return NULL;
+    struct value *v = value_new(&chain);
+    if (!v) {
+        *e = (struct seen_error){.code = SEEN_ENOMEM, .text = "no memory for another filter"};
+        return NULL;
+    }
+    if (!read_links(v, links, &p, limit, e)) return v;
+    value_free(v);
+    return NULL;
+}
+
+/* -- digest ------------------------------------------------------------------------------- */
+
+static int mix(void *ctx, const void *buf, size_t len) {
+    seen_digest *sum = ctx, piece = seen_hash(buf, len, sum->lo);
+    sum->lo = piece.lo;
+    sum->hi = sum->hi * 31 + piece.hi;
+    return 0;
+}
+
+/* What was not replicated reached no detector, so that the snapshots of a filter on its primary and
+ * on its replicas are the same to the byte. */
+seen_digest persist_digest(const struct value *v) {
+    seen_digest sum = {v->links, v->chain.capacity};
+    persist_write(v, (struct seen_writer){mix, &sum});
+    return sum;
+}

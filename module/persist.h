@@ -1,0 +1,18 @@
+/* persist.h - a value as bytes, and back.
+ *
+ * A filter is a snapshot of the library's, and nothing else (doc/snapshot.md).  A chain is a header
+ * and the snapshots of its links.  One validator, the engine's, serves them all. */
+#ifndef MODULE_PERSIST_H
+#define MODULE_PERSIST_H
+
+#include "value.h"
+
+int persist_write(const struct value *, struct seen_writer);
+
+/* On hostile bytes.  limit: bytes it may take, 0 any.  NULL on failure. */
+struct value *persist_read(struct seen_reader, uint64_t limit, struct seen_error *);
+
+/* Equal for values that answer alike from now on. */
+seen_digest persist_digest(const struct value *);
+
+#endif

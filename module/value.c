@@ -1,0 +1,107 @@
+#include "value.h"
+
+#include <string.h>
+
+RedisModuleType *value_type;
+long long value_bytes_most = 1LL << 30;
+
+#define BATCH 64 /* asked at once whether all are duplicates */
+
+struct value *value_new(const struct chain *chain) {
+    uint32_t room = chain->capacity ? LINKS_MOST : 1;
+    struct value *v = RedisModule_TryAlloc(sizeof *v + room * sizeof *v->link);
+    if (!v) return NULL;
+    *v = (struct value){.chain = *chain, .room = room};
+    return v;
+}
+
+static void free_now(void *value) {
+    struct value *v = value;
+    for (uint32_t i = 0; i < v->links; i++) seen_free(v->link[i]);
+    RedisModule_Free(v);
+}
+
+void value_free(void *value) {
+    struct value *v = value;
+    if (v->memory.bytes >= MEMORY_LARGE)
+        memory_later(free_now, v);
+    else
+        free_now(v);
+}
+
+/* A duplicate is a change in itself where records are counted, where it renews its key and where
+ * it enters the cache.  In a landmark window of time, or of none, its key is there already. */
+static bool is_quiet(const struct seen_spec *s) {
+    if (s->unit == SEEN_RECORDS || s->window == SEEN_DECAYING || s->cache) return false;
+    return s->window == SEEN_LANDMARK || s->refresh == SEEN_REFRESH_FIRST;
+}
+
+void value_link(struct value *v, seen_detector *d) {
+    const struct seen_spec *s = &seen_plan_of(d)->spec;
+    v->link[v->links++] = d;
+    v->timed = s->unit == SEEN_MICROSECONDS;
+    v->quiet = is_quiet(s);
+    v->plain = s->hash == SEEN_XXH3 || s->hash == SEEN_SIPHASH;
+    v->version++;
+}
+
+static int refuse(struct seen_error *e, int code, const char *text) {
+    e->code = code;
+    e->where = 0;
+    strcpy(e->text, text);
+    return code;
+}
+
+int value_make(struct value *v, const struct seen_spec *spec, uint64_t limit,
+               struct seen_error *e) {
+    struct seen_plan plan;
+    struct seen_allocator from = memory_allocator(&v->memory);
+    seen_detector *d;
+    int bad = seen_plan_make(&plan, spec, e);
+    if (bad) return bad;
+    if (limit && (plan.bytes > limit || v->memory.bytes > limit - plan.bytes))
+        return refuse(e, SEEN_EREFUSED,
+                      "this would take more than seen.max-bytes; ask for less with mem=, fp= or "
+                      "items=, or raise it with CONFIG SET");
+    bad = seen_new(&d, &plan, &from, e);
+    if (!bad) value_link(v, d);
+    return bad;
+}
+
+size_t value_bytes(const struct value *v) {
+    return RedisModule_MallocSize((void *)v) + v->memory.bytes;
+}
+
+uint64_t value_limit(RedisModuleCtx *ctx) {
+    int flags = RedisModule_GetContextFlags(ctx);
+    int obeyed = REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING |
+                 REDISMODULE_CTX_FLAGS_ASYNC_LOADING;
+    return flags & obeyed ? 0 : (uint64_t)value_bytes_most;
+}
+
+static bool all_seen(const struct value *v, size_t n, const seen_digest *digest, seen_time now,
+                     uint8_t *verdict) {
+    for (size_t i = 0; i < n; i += BATCH) {
+        size_t batch = n - i < BATCH ? n - i : BATCH;
+        seen_query(value_filter(v), batch, digest + i, now, 0, verdict + i);
+        if (memchr(verdict + i, SEEN_NEW, batch)) return false;
+    }
+    return true;
+}
+
+bool value_add(struct value *v, size_t n, const seen_digest *digest, seen_time now,
+               uint8_t *verdict) {
+    if (v->quiet && all_seen(v, n, digest, now, verdict)) {
+        v->repeats += n;
+        return false;
+    }
+    seen_time times[BATCH];
+    size_t filled = n < BATCH ? n : BATCH;
+    for (size_t i = 0; v->timed && i < filled; i++) times[i] = now;
+    for (size_t i = 0; i < n; i += BATCH) {
+        size_t batch = n - i < BATCH ? n - i : BATCH;
+        seen_observe(value_filter(v), batch, digest + i, v->timed ? times : NULL, verdict + i);
+    }
+    v->version++;
+    return true;
+}

@@ -1,0 +1,61 @@
+/* value.h - what a key of ours holds: one detector, or the growing chain of them of BF.*. */
+#ifndef MODULE_VALUE_H
+#define MODULE_VALUE_H
+
+#include "memory.h"
+#include "redis_api.h"
+#include "seen.h"
+
+#include <stdbool.h>
+
+#define VALUE_TYPE           "seenfiltr"
+#define LINKS_MOST           64
+#define CHAIN_CAPACITY_MOST  ((uint64_t)1 << 30)
+#define CHAIN_EXPANSION_MOST 32768
+
+/* What BF.RESERVE asked; capacity 0: no chain. */
+struct chain {
+    double error;
+    uint64_t capacity, expansion; /* expansion 0: does not grow */
+};
+
+struct value {
+    struct memory memory;
+    uint64_t version; /* of the contents: a dump must see one only */
+    uint64_t repeats; /* duplicates that changed nothing and reached no detector */
+    bool timed;       /* its clock is time */
+    bool quiet;       /* a duplicate changes nothing */
+    bool plain;       /* any bytes are a key */
+    struct chain chain;
+    uint32_t links, room;
+    seen_detector *link[]; /* the youngest last */
+};
+
+extern RedisModuleType *value_type;
+
+/* The most bytes that one value may take; what the server itself replays is taken as it is. */
+extern long long value_bytes_most;
+
+/* No links yet; NULL without memory.  Freed with value_free, whose large parts go later. */
+struct value *value_new(const struct chain *);
+void value_free(void *value);
+
+/* Takes the detector. */
+void value_link(struct value *, seen_detector *);
+
+/* The youngest detector; the only one unless it is a chain. */
+static inline seen_detector *value_filter(const struct value *v) { return v->link[v->links - 1]; }
+
+/* Makes a detector from a spec and links it.  `limit`: bytes allowed for the whole value, 0 any. */
+int value_make(struct value *, const struct seen_spec *, uint64_t limit, struct seen_error *);
+
+/* Everything about the value, in bytes. */
+size_t value_bytes(const struct value *);
+
+/* Bytes allowed to whom we serve now. */
+uint64_t value_limit(RedisModuleCtx *);
+
+/* Test and add: returns whether anything changed.  Where nothing did, no replica need know. */
+bool value_add(struct value *, size_t n, const seen_digest *, seen_time now, uint8_t *verdict);
+
+#endif

@@ -1,0 +1,208 @@
+"""What the tests of the module share: servers on loopback, a replica of each, and one law.
+
+    python3 -m pytest test/module
+
+Every test that takes `r` runs on redis-server and on valkey-server, whichever are there, and when it
+is done its replica must hold the same: same keys, same digests.  SEEN_MODULE names the module, from
+the root of the tree (default: build/module/seen.so).
+"""
+
+import os
+import pathlib
+import random
+import shutil
+import socket
+import subprocess
+import time
+
+import pytest
+
+try:
+    import redis
+except ImportError:
+    redis = None
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+MODULE = str((ROOT / os.environ.get("SEEN_MODULE", "build/module/seen.so")).resolve())
+SANITIZED = pathlib.Path(MODULE).exists() and b"libasan.so" in pathlib.Path(MODULE).read_bytes()
+SERVERS = ["redis-server", "valkey-server"]
+LONG = bool(os.environ.get("SEEN_LONG"))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "unlike: the replica need not hold the same")
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def sanitizer():
+    """Into a server that knows nothing of it, ASan is brought from outside."""
+    if not SANITIZED:
+        return {}
+    names = (subprocess.check_output(["gcc", "-print-file-name=" + name], text=True).strip()
+             for name in ("libasan.so", "libubsan.so"))
+    return {"LD_PRELOAD": " ".join(names), "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",
+            "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
+
+
+class Server:
+    """One server in a directory of its own; `options` as on its command line."""
+
+    def __init__(self, program, directory, *options, module=()):
+        self.program, self.directory, self.options = program, pathlib.Path(directory), options
+        self.module = module
+        self.directory.mkdir(parents=True, exist_ok=True)
+        self.log = self.directory / "log"
+        self.start()
+
+    def start(self):
+        self.port = free_port()
+        command = [self.program, "--port", str(self.port), "--bind", "127.0.0.1",
+                   "--dir", str(self.directory), "--save", "", "--appendonly", "no",
+                   "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
+                   *self.options, "--loadmodule", MODULE, *self.module]
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.directory,
+                                            env={**os.environ, **sanitizer()})
+        self.client = redis.Redis(port=self.port, socket_timeout=120)
+        self.wait(lambda: self.client.ping(), 60)
+
+    def wait(self, until, seconds=20):
+        end = time.monotonic() + seconds
+        while True:
+            try:
+                if until():
+                    return
+            except redis.exceptions.RedisError:
+                if self.process.poll() is not None:
+                    break
+            if time.monotonic() > end:
+                break
+            time.sleep(0.02)
+        raise AssertionError(self.log.read_text(errors="replace")[-4000:])
+
+    def stop(self, how="terminate"):
+        if self.process.poll() is None:
+            getattr(self.process, how)()
+        self.process.wait(30)
+
+    def restart(self, how="terminate"):
+        self.stop(how)
+        self.start()
+        return self.client
+
+
+@pytest.fixture(scope="session", params=SERVERS)
+def program(request):
+    if not redis:
+        pytest.skip("python3-redis is not installed: tools/setup.sh module")
+    if not any(map(shutil.which, SERVERS)):
+        pytest.skip("neither redis-server nor valkey-server is installed: tools/setup.sh module")
+    if not shutil.which(request.param):
+        pytest.skip("%s is not installed; the other server runs these tests" % request.param)
+    return shutil.which(request.param)
+
+
+@pytest.fixture(scope="session")
+def pair(program, tmp_path_factory):
+    """A primary and its replica, shared by all tests."""
+    home = tmp_path_factory.mktemp("pair")
+    primary = Server(program, home / "primary")
+    replica = Server(program, home / "replica", "--replicaof", "127.0.0.1 %d" % primary.port)
+    replica.wait(lambda: replica.client.info("replication")["master_link_status"] == "up")
+    yield primary, replica
+    replica.stop()
+    primary.stop()
+
+
+@pytest.fixture
+def start(program, tmp_path):
+    """start(*options): a server of the test's own."""
+    started = []
+
+    def run(*options, **more):
+        started.append(Server(program, tmp_path / ("server%d" % len(started)), *options, **more))
+        return started[-1]
+
+    yield run
+    for server in started:
+        server.stop()
+
+
+def settle(primary, replica):
+    """Until the replica has read all that the primary wrote."""
+    offset = primary.client.info("replication")["master_repl_offset"]
+    replica.wait(lambda: replica.client.info("replication")["slave_repl_offset"] >= offset)
+
+
+def contents(client):
+    return {key: client.execute_command("DEBUG", "DIGEST-VALUE", key)[0]
+            for key in client.keys("*")}
+
+
+@pytest.fixture
+def replica(pair):
+    """The replica's client, which has seen everything when it is asked."""
+
+    class Settled:
+        def execute_command(self, *args, **more):
+            settle(*pair)
+            return pair[1].client.execute_command(*args, **more)
+
+    return Settled()
+
+
+@pytest.fixture
+def r(pair, request):
+    """A client of an empty primary."""
+    primary, replica = pair
+    primary.client.flushall()
+    yield primary.client
+    settle(primary, replica)
+    if not request.node.get_closest_marker("unlike"):
+        assert contents(primary.client) == contents(replica.client)
+
+
+@pytest.fixture
+def written(pair):
+    """written(): how many commands of ours the primary has sent to its replica since last asked."""
+    last = [0]
+
+    def calls():
+        stats = pair[1].client.info("commandstats")
+        return sum(row["calls"] for name, row in stats.items()
+                   if name.lower().startswith(("cmdstat_seen.", "cmdstat_bf.")))
+
+    def count():
+        settle(*pair)
+        now = calls()
+        fresh, last[0] = now - last[0], now
+        return fresh
+
+    count()
+    return count
+
+
+@pytest.fixture
+def rng():
+    """Random numbers whose seed a failure prints; SEEN_SEED repeats it."""
+    seed = int(os.environ.get("SEEN_SEED", random.SystemRandom().getrandbits(32)))
+    print("SEEN_SEED=%d" % seed)
+    return random.Random(seed)
+
+
+@pytest.fixture
+def refused():
+    """refused(call, words...): an error reply that holds these words."""
+
+    def check(call, *words):
+        with pytest.raises(redis.exceptions.ResponseError) as e:
+            call()
+        for word in words:
+            assert word in str(e.value), str(e.value)
+
+    return check
