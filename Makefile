@@ -40,8 +40,18 @@ papers: setup-papers all
 papers-quick: setup-build all
 	@bench/paper/papers.py --build $(BUILD) --quick
 
+# make install prefix=/opt/seen DESTDIR=/tmp/package: both may be left out.  A prefix is remembered
+# (at first /usr/local); uninstalling takes away what was installed last from this build.
 install: all
-	@meson install -C $(BUILD)
+	@$(if $(prefix),meson configure $(BUILD) -Dprefix=$(abspath $(prefix)))
+	@meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR))) > $(BUILD)/install.log \
+		|| { cat $(BUILD)/install.log; exit 1; }
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
+	@echo "Installed; make uninstall takes it away again"
+
+uninstall:
+	@ninja -C $(BUILD) uninstall > $(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
+	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
@@ -52,5 +62,5 @@ setup-build setup-test setup-papers setup-module: setup-%:
 clean:
 	rm -rf build build-asan
 
-.PHONY: all demo check check-asan check-long bench papers papers-quick install format clean \
+.PHONY: all demo check check-asan check-long bench papers papers-quick install uninstall format clean \
 	setup-build setup-test setup-papers setup-module

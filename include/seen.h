@@ -25,7 +25,7 @@
  * allocator, which must outlive its detectors.
  *
  * Threads.  No global state, no clock, no I/O.  One detector, one thread; calls that take a
- * const detector may run together.
+ * const detector may run together, and seen_observe_shards of different shards.
  */
 #ifndef SEEN_H
 #define SEEN_H
@@ -225,6 +225,18 @@ void seen_free(seen_detector *); /* NULL is fine */
  * the low bits= bits count: they are taken modulo 2^bits. */
 void seen_observe(seen_detector *, size_t n, const seen_digest *, const seen_time *time,
                   uint8_t *verdict);
+
+/* seen_observe in three steps, the second on several threads: verdicts, counters and snapshots are
+ * those of seen_observe, whoever does how much.  `begin` reads the clock, of n records as there,
+ * and writes n numbers at `at`; then shards `from` <= s < `to` (of plan.spec.shards) write the
+ * verdicts of their own keys, no shard twice; when all have, `end` counts, and asks the cache.
+ * Steps of different shards may run at once, with an allocator that may; no other call meanwhile.
+ */
+void seen_observe_begin(seen_detector *, size_t n, const seen_time *time, uint64_t *at);
+void seen_observe_shards(seen_detector *, uint64_t from, uint64_t to, size_t n, const seen_digest *,
+                         const uint64_t *at, uint8_t *verdict);
+void seen_observe_end(seen_detector *, size_t n, const seen_digest *, const uint64_t *at,
+                      uint8_t *verdict);
 
 /* Test without effect: would these be duplicates, were they the next record at `now`?  Only what
  * was seen at most `within` records or microseconds ago counts (0: the whole window); structures

@@ -12,6 +12,7 @@
 #include "hash.h"
 #include "plan/theory.h"
 #include "registry.h"
+#include "shards.h"
 #include "spec/options.h"
 #include "spec/units.h"
 
@@ -154,48 +155,31 @@ static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64
     c->tick += n;
 }
 
-static uint64_t shard_of(const seen_detector *d, seen_digest digest) {
-    return bits_range(bits_draw(digest.lo, digest.hi, DETECTOR_SHARD_DRAW), d->plan.spec.shards);
+void seen_observe_begin(seen_detector *d, size_t n, const seen_time *time, uint64_t *at) {
+    read_clock(d, n, time, at);
 }
 
-/* Each shard sees its own records, in order and with their own clocks. */
-static void observe_shards(seen_detector *d, size_t n, const seen_digest *digest,
-                           const uint64_t *at, uint8_t *verdict) {
-    uint16_t shard[DETECTOR_BATCH], place[DETECTOR_BATCH];
-    seen_digest digests[DETECTOR_BATCH];
-    uint64_t clocks[DETECTOR_BATCH];
-    uint8_t verdicts[DETECTOR_BATCH];
-    bool done[DETECTOR_BATCH] = {false};
-    for (size_t i = 0; i < n; i++) shard[i] = (uint16_t)shard_of(d, digest[i]);
-    for (size_t first = 0; first < n; first++) {
-        if (done[first]) continue;
-        size_t m = 0;
-        for (size_t i = first; i < n; i++) {
-            if (shard[i] != shard[first]) continue;
-            done[i] = true;
-            place[m] = (uint16_t)i;
-            digests[m] = digest[i];
-            clocks[m++] = at[i];
-        }
-        struct window *w = &d->shard[shard[first]];
-        w->ops->observe(w, m, digests, clocks, verdicts);
-        for (size_t i = 0; i < m; i++) verdict[place[i]] = verdicts[i];
-    }
+void seen_observe_shards(seen_detector *d, uint64_t from, uint64_t to, size_t n,
+                         const seen_digest *digest, const uint64_t *at, uint8_t *verdict) {
+    shards_observe(d, from, bits_min(to, d->plan.spec.shards), n, digest, at, verdict);
+}
+
+void seen_observe_end(seen_detector *d, size_t n, const seen_digest *digest, const uint64_t *at,
+                      uint8_t *verdict) {
+    d->counters.records += n;
+    d->counters.duplicates += bits_count(verdict, n);
+    if (d->plan.spec.cache) confirm_observe(d, n, digest, at, verdict);
 }
 
 void seen_observe(seen_detector *d, size_t n, const seen_digest *digest, const seen_time *time,
                   uint8_t *verdict) {
-    uint64_t at[DETECTOR_BATCH];
+    uint64_t at[SHARDS_BATCH], shards = d->plan.spec.shards;
+    size_t most = shards == 1 ? DETECTOR_BATCH : SHARDS_BATCH;
     while (n > 0) {
-        size_t batch = bits_min(n, DETECTOR_BATCH);
-        read_clock(d, batch, time, at);
-        if (d->plan.spec.shards == 1)
-            d->shard[0].ops->observe(&d->shard[0], batch, digest, at, verdict);
-        else
-            observe_shards(d, batch, digest, at, verdict);
-        d->counters.records += batch;
-        d->counters.duplicates += bits_count(verdict, batch);
-        if (d->plan.spec.cache) confirm_observe(d, batch, digest, at, verdict);
+        size_t batch = bits_min(n, most);
+        seen_observe_begin(d, batch, time, at);
+        shards_observe(d, 0, shards, batch, digest, at, verdict);
+        seen_observe_end(d, batch, digest, at, verdict);
         n -= batch;
         digest += batch;
         verdict += batch;
@@ -219,9 +203,9 @@ void seen_last_seen(const seen_detector *d, size_t n, const seen_digest *digest,
                     uint64_t *age) {
     uint64_t at = clock_of(d, now);
     for (size_t i = 0; i < n;) {
-        uint64_t shard = shard_of(d, digest[i]);
+        uint64_t shard = shards_of(d, digest[i]);
         size_t run = 1;
-        while (i + run < n && shard_of(d, digest[i + run]) == shard) run++;
+        while (i + run < n && shards_of(d, digest[i + run]) == shard) run++;
         const struct window *w = &d->shard[shard];
         w->ops->find(w, run, digest + i, at, age + i);
         i += run;
@@ -263,7 +247,7 @@ int seen_forget(seen_detector *d, size_t n, const seen_digest *digest, struct se
                          "filter=%s cannot take single keys out; filter=exact can", d->plan.filter);
     uint64_t at = detector_now(d, 0);
     for (size_t i = 0; i < n; i++) {
-        struct window *w = &d->shard[shard_of(d, digest[i])];
+        struct window *w = &d->shard[shards_of(d, digest[i])];
         w->ops->forget(w, 1, digest + i, at);
     }
     if (d->plan.spec.cache) confirm_forget(d, n, digest);

@@ -10,7 +10,7 @@ set -eu
 
 build="gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libsodium-dev libsimdjson-dev
        zlib1g-dev libzstd-dev"
-test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils
+test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils zstd
       mandoc groff-base zsh fish kcat"
 
 only_look=

@@ -60,7 +60,7 @@ static const char script[] =
     "    @zone) _seen_propose $(_seen_zones | sed \"s/^/$stem/\") ;;\n"
     "    @command) _seen_propose $_seen_commands ;;\n"
     "    @*) ;;\n"
-    "    *) _seen_propose $(printf \"$stem%s \" ${takes#'?'}) ;;\n"
+    "    *) _seen_propose $(printf -- \"$stem%s \" ${takes#'?'}) ;;\n"
     "    esac\n"
     "}\n"
     "\n"

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "read/record.h"
+#include "read/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,15 @@ static void refuse_own_output(const struct input *in, const struct stat *st) {
         die("%s is both input and output", in->name);
 }
 
+/* A regular file is known before it is read. */
+static void look_inside(struct input *in) {
+    char begin[UNPACK_MAGIC];
+    bool more;
+    ssize_t n = pread(in->fd, begin, sizeof begin, lseek(in->fd, 0, SEEK_CUR));
+    const struct packing *p = n > 0 ? unpack_tell(begin, (size_t)n, &more) : NULL;
+    if (p) in->unpack = unpack_new(p, in->name, NULL, 0);
+}
+
 int input_open(struct input *in, const char *name) {
     bool is_stdin = !strcmp(name, "-");
     struct stat st;
@@ -51,12 +61,17 @@ int input_open(struct input *in, const char *name) {
     in->blocks = !S_ISREG(st.st_mode);
     in->begin = in->end = 0;
     in->base = 0;
+    in->sniffing = in->blocks;
+    in->sniffed = 0;
     refuse_own_output(in, &st);
+    if (!in->blocks) look_inside(in);
     return 0;
 }
 
 void input_close(struct input *in) {
     if (in->fd > STDIN_FILENO) close(in->fd);
+    unpack_free(in->unpack);
+    in->unpack = NULL;
     in->fd = -1;
 }
 
@@ -73,10 +88,39 @@ bool input_skip(struct input *in, uint64_t offset) {
         in->begin = in->end;
         errno = 0;
         got = input_fill(in);
-        if (got <= 0 && errno != EINTR) return false;
+        if (got <= 0 && errno != EINTR && errno != EAGAIN) return false;
     }
     in->begin = (size_t)(offset - in->base);
     return true;
+}
+
+/* The first bytes of what is no regular file, which may come one by one.  No record ends within
+ * them, so they can be held back until they tell. */
+static ssize_t sniff(struct input *in) {
+    bool more;
+    ssize_t got = read(in->fd, in->buf + in->sniffed, in->cap - in->sniffed);
+    if (got < 0) return got;
+    in->sniffed += (size_t)got;
+    const struct packing *p = unpack_tell(in->buf, in->sniffed, &more);
+    if (got > 0 && more) {
+        errno = EAGAIN;
+        return -1;
+    }
+    in->sniffing = false;
+    if (!p) return (ssize_t)in->sniffed;
+    in->unpack = unpack_new(p, in->name, in->buf, in->sniffed);
+    return unpack_read(in->unpack, in->fd, in->buf, in->cap);
+}
+
+static ssize_t read_some(struct input *in) {
+    char *at = in->buf + in->end;
+    size_t room = in->cap - in->end;
+    if (in->sniffing) return sniff(in);
+    return in->unpack ? unpack_read(in->unpack, in->fd, at, room) : read(in->fd, at, room);
+}
+
+const char *input_trouble(const struct input *in, int error) {
+    return in->unpack && error == EBADMSG ? unpack_trouble(in->unpack) : strerror(error);
 }
 
 ssize_t input_fill(struct input *in) {
@@ -90,7 +134,7 @@ ssize_t input_fill(struct input *in) {
         in->cap *= 2;
         in->buf = allocate(in->buf, in->cap);
     }
-    ssize_t got = read(in->fd, in->buf + in->end, in->cap - in->end);
+    ssize_t got = read_some(in);
     if (got > 0) in->end += (size_t)got;
     return got;
 }
@@ -119,6 +163,7 @@ void input_shrink(struct input *in) {
 }
 
 bool input_ready(const struct input *in, int wake, bool wait) {
+    if (in->unpack && unpack_pending(in->unpack)) return true;
     struct pollfd fds[2] = {{.fd = in->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
     return poll(fds, 2, wait ? -1 : 0) > 0 && fds[0].revents;
 }

@@ -12,9 +12,12 @@ struct input {
     const char *name; /* of the file, for messages */
     bool blocks;      /* a read may wait: no regular file */
     char *buf;
-    size_t cap;        /* of buf, without the slack behind it */
-    size_t begin, end; /* bytes not yet consumed */
-    uint64_t base;     /* where buf[0] stands in the file, as it reads uncompressed */
+    size_t cap;            /* of buf, without the slack behind it */
+    size_t begin, end;     /* bytes not yet consumed */
+    struct unpack *unpack; /* NULL: bytes are read as they stand in the file */
+    bool sniffing;         /* no regular file, and its first bytes are yet to tell ... */
+    size_t sniffed;        /* ... of which buf holds so many */
+    uint64_t base;         /* where buf[0] stands in the file, as it reads uncompressed */
 };
 
 void input_init(struct input *);
@@ -25,7 +28,7 @@ int input_open(struct input *, const char *name);
 void input_close(struct input *);
 
 /* Bytes are read as they stand in the file. */
-static inline bool input_is_plain(const struct input *in) { return in->fd >= 0; }
+static inline bool input_is_plain(const struct input *in) { return !in->unpack; }
 
 /* Goes on behind the first `offset` bytes of a regular file of which nothing was read yet.  False
  * if it does not have so many, or cannot be read: then with errno, else 0. */
@@ -36,8 +39,9 @@ static inline uint64_t input_offset(const struct input *in) { return in->base + 
 
 /* Reads once, behind the bytes not yet consumed, which may move.  The buffer grows as long as an
  * unfinished record fills it; the caller bounds that by not calling.  Bytes read, 0 at the end of
- * the file, -1 with errno. */
+ * the file, -1 with errno: EAGAIN if more must be read first, else input_trouble is for people. */
 ssize_t input_fill(struct input *);
+const char *input_trouble(const struct input *, int error);
 
 /* The buffer is larger than at first, for a record that did not fit. */
 bool input_grown(const struct input *);

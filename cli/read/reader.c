@@ -53,7 +53,7 @@ static size_t fill(struct reader *r) {
     if (got < 0) {
         int error = errno;
         settle(r);
-        warn("cannot read %s: %s", r->in.name, strerror(error));
+        warn("cannot read %s: %s", r->in.name, input_trouble(&r->in, error));
         r->failed = true;
     }
     r->now = time_now();

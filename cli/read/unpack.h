@@ -1,0 +1,53 @@
+/* unpack.h - compressed files, read as what they hold.  They are told by their first bytes, so that
+ * names do not matter and standard input may be one. */
+#ifndef SEEN_UNPACK_H
+#define SEEN_UNPACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* -- a way to pack, one file each (gzip.c, zstd.c) ------------------------------------------ */
+
+struct stretch {
+    const char *in;
+    size_t left;
+    char *out;
+    size_t room;
+    bool between; /* packed data may end here */
+};
+
+struct packing {
+    const char *name;
+    const char *magic;
+    size_t magic_len;
+    void *(*open)(void); /* NULL: not built in */
+    void (*close)(void *);
+    /* Unpacks what there is into what room there is.  NULL, or what is wrong with the data. */
+    const char *(*unpack)(void *, struct stretch *);
+};
+
+extern const struct packing gzip_packing, zstd_packing;
+
+/* -- one file ------------------------------------------------------------------------------ */
+
+enum { UNPACK_MAGIC = 4 }; /* bytes that tell */
+
+/* How a file that begins with these n bytes is packed; NULL: it is not.  *more: a few bytes more
+ * may tell. */
+const struct packing *unpack_tell(const char *begin, size_t n, bool *more);
+
+struct unpack;
+
+/* `begin` are n bytes that have been read already.  Dies if it is not built in. */
+struct unpack *unpack_new(const struct packing *, const char *name, const char *begin, size_t n);
+void unpack_free(struct unpack *); /* NULL is fine */
+
+/* As read(2); EAGAIN: nothing comes out before another read, EBADMSG: unpack_trouble says what. */
+ssize_t unpack_read(struct unpack *, int fd, char *out, size_t room);
+const char *unpack_trouble(const struct unpack *);
+
+/* Something may come out without a read. */
+bool unpack_pending(const struct unpack *);
+
+#endif
