@@ -70,11 +70,6 @@ static void read_options(struct run *r, int argc, char **argv) {
 
 /* -- contenders and their twins ----------------------------------------------------------- */
 
-static void set_landmarks(const struct run *r, struct judge *j, enum zone_window zone) {
-    j->zone = zone;
-    if (r->asked.landmark_on) j->pattern = &r->asked.pattern;
-}
-
 static struct twin *twin_of(struct run *r, const struct contender *c, bool forever) {
     char spec[512];
     bool shared = forever || c->plan.spec.refresh != SEEN_REFRESH_FIRST;
@@ -87,7 +82,7 @@ static struct twin *twin_of(struct run *r, const struct contender *c, bool forev
     if (!t) die("out of memory for the truth");
     twin_init(t, spec, &r->reader.layout, r->source.max_record);
     t->shared = shared;
-    if (!forever) set_landmarks(r, &t->judge, c->zone);
+    if (!forever) asked_of_judge(&r->asked, c->zone, &t->judge);
     return r->twin[r->twins++] = t;
 }
 
@@ -120,7 +115,7 @@ static void start(struct run *r, const struct reader_events *events) {
     for (size_t i = 0; i < r->n; i++) {
         struct contender *c = &r->contender[i];
         judge_init(&c->judge, c->detector, &r->reader.layout, r->source.max_record);
-        set_landmarks(r, &c->judge, c->zone);
+        asked_of_judge(&r->asked, c->zone, &c->judge);
         c->twin = twin_of(r, c, false);
     }
 }

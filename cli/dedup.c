@@ -1,5 +1,6 @@
 /* dedup.c - `seen [dedup]`: records in, those not seen before out. */
 #include "cli.h"
+#include "dedup/flow.h"
 #include "dedup/settings.h"
 #include "dedup/stats.h"
 #include "judge/judge.h"
@@ -17,6 +18,7 @@ struct run {
     struct settings settings;
     struct reader reader;
     struct judge judge;
+    struct flow flow;
     struct sink sink;
     seen_detector *detector;
     double started, shown; /* on the monotonic clock; shown: the last progress line */
@@ -33,8 +35,8 @@ static uint64_t unreadable(const struct run *r) {
 
 static struct run_counts counts_of(const struct run *r) {
     return (struct run_counts){.unreadable = unreadable(r),
-                               .late = r->judge.late,
-                               .late_most = r->judge.late_most,
+                               .lateness = &r->judge.lateness,
+                               .reorder = r->settings.wanted.reorder ? &r->flow.reorder : NULL,
                                .seconds = time_monotonic() - r->started,
                                .zone = r->settings.asked.zone,
                                .weeks = r->settings.zone == ZONE_WEEK};
@@ -81,10 +83,8 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
-    struct run *r = ctx;
     (void)now;
-    judge_observe(&r->judge, b, judge_take(&r->judge, b, b->own));
-    sink_batch(&r->sink, b);
+    flow_batch(&((struct run *)ctx)->flow, b);
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
@@ -135,11 +135,11 @@ static void start(struct run *r) {
     if (!r->detector && seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
-    r->judge.zone = s->zone;
-    if (s->asked.landmark_on) r->judge.pattern = &s->asked.pattern;
+    asked_of_judge(&s->asked, s->zone, &r->judge);
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
     r->sink.end = s->source.end;
     r->sink.confirmed = s->confirmed;
+    flow_init(&r->flow, &s->wanted, &r->judge, &r->sink);
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
     r->found = found(r);
@@ -176,6 +176,15 @@ static void report_shortage(const struct run *r) {
          kept, asked, enough);
 }
 
+static void report_hold(const struct run *r) {
+    const struct reorder *o = &r->flow.reorder;
+    char most[32];
+    if (r->settings.source.quiet || !o->early) return;
+    seen_print_size(r->settings.wanted.hold, most, sizeof most);
+    warn("%ju records were let go before their time: %s are not enough to hold them back (--hold)",
+         (uintmax_t)o->early, most);
+}
+
 static void report_unreadable(const struct run *r) {
     uintmax_t n = unreadable(r);
     bool told = r->settings.source.quiet || r->settings.report; /* or not wanted */
@@ -191,6 +200,7 @@ static int finish(struct run *r) {
     warn_when_full(r);
     report_losses(r);
     report_shortage(r);
+    report_hold(r);
     if (r->settings.report) print_stats(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->reader.failed || !saved) return EXIT_TROUBLE;
@@ -200,6 +210,7 @@ static int finish(struct run *r) {
 }
 
 static void free_run(struct run *r) {
+    flow_free(&r->flow);
     judge_free(&r->judge);
     sink_free(&r->sink);
     reader_free(&r->reader);
@@ -212,6 +223,7 @@ static int dedup_main(int argc, char **argv) {
     settings_read(&r.settings, argc, argv);
     start(&r);
     reader_run(&r.reader);
+    flow_end(&r.flow);
     int code = finish(&r);
     free_run(&r);
     if (signals_stop()) signals_die(signals_stop());

@@ -9,6 +9,8 @@ enum { DUPLICATES = 1, CONFIRMED, TAG, STATS, EXIT_CODE };
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
     SOURCE_ROWS,
+    {"Records out of order", 0, NULL, NULL, 0},
+    WANTED_ROWS,
     {"Output (default: records not seen before)", 0, NULL, NULL, 0},
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
     {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
@@ -39,6 +41,7 @@ static void set_mode(struct settings *s, enum sink_mode mode) {
 static void take(struct settings *s, int id, const char *value) {
     if (source_take(&s->source, id, value)) return;
     if (state_take(&s->state, id, value)) return;
+    if (wanted_take(&s->wanted, id, value)) return;
     if (id == ASKED_WINDOW && s->asked.specs)
         die("-w is given twice; a spec is one text: -w '%s ...'", s->asked.spec[0]);
     if (asked_take(&s->asked, id, value)) return;
@@ -56,14 +59,17 @@ void settings_read(struct settings *s, int argc, char **argv) {
     *s = (struct settings){0};
     source_init(&s->source);
     state_init(&s->state);
+    wanted_init(&s->wanted);
     for (int id; (id = args_next(&a));) {
         take(s, id, a.value);
         wishes_note(&s->state.wishes, a.row, a.value);
     }
     source_files(&s->source, &a);
     state_load(&s->state, &s->asked);
+    wanted_ask(&s->wanted, &s->asked);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
     state_check(&s->state, &s->asked);
+    wanted_check(&s->wanted, &s->asked, &s->source, &s->plan, s->state.name);
     if (s->confirmed && s->mode == SINK_TAG) die("--confirmed and --tag exclude each other");
     if (s->confirmed && !s->plan.spec.cache)
         die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");

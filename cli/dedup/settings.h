@@ -2,6 +2,7 @@
 #ifndef SEEN_SETTINGS_H
 #define SEEN_SETTINGS_H
 
+#include "dedup/wanted.h"
 #include "judge/asked.h"
 #include "state/state.h"
 #include "write/sink.h"
@@ -11,6 +12,7 @@ enum report { REPORT_NONE, REPORT_TEXT, REPORT_JSON };
 struct settings {
     struct source source;
     struct asked asked;
+    struct wanted wanted;
     struct seen_plan plan;
     enum zone_window zone; /* days or weeks whose boundaries are found here */
     bool exit_code;

@@ -62,6 +62,38 @@ static void window_text(const struct seen_spec *spec, const struct run_counts *c
 
 /* -- for people --------------------------------------------------------------------------- */
 
+/* Judged by a later time than their own. */
+static uint64_t clamped(const struct seen_stats *s, const struct run_counts *c) {
+    if (c->reorder) return c->reorder->clamped;
+    return c->zone ? c->lateness->late : s->clamped;
+}
+
+static void print_lateness(const struct seen_stats *s, const struct run_counts *c) {
+    const struct lateness *l = c->lateness;
+    char note[128];
+    if (!l->late) return;
+    snprintf(note, sizeof note, "%.2f %%, by %s at most; %s judged by a later time than their own",
+             percent(l->late, l->records), span_of(l->most).text,
+             number_grouped(clamped(s, c)).text);
+    row("late", number_grouped(l->late).text, note);
+    for (size_t i = 0; i < LATENESS_SPANS; i++) {
+        char name[32];
+        bool last = i == LATENESS_SPANS - 1;
+        snprintf(name, sizeof name, last ? "  by more" : "  by less than %s",
+                 lateness_spans[i].name);
+        snprintf(note, sizeof note, "%.2f %%", percent(l->by[i], l->late));
+        if (l->by[i]) row(name, number_grouped(l->by[i]).text, note);
+    }
+}
+
+static void print_hold(const struct reorder *r) {
+    char note[128] = "of records in order of their times, at most";
+    if (r->early)
+        snprintf(note, sizeof note, "at most; %s records were let go before their time",
+                 number_grouped(r->early).text);
+    row("held back", number_size(r->peak).text, note);
+}
+
 static void print_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     char note[128];
     uint64_t records = s->records + c->unreadable;
@@ -82,9 +114,8 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
              number_grouped(s->false_hi).text);
     row("false duplicates", expected(s->expected_false).text, note);
     row("unparseable", number_grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
-    uint64_t most = c->late_most > s->late_most ? c->late_most : s->late_most;
-    snprintf(note, sizeof note, "by %s at most", span_of(most).text);
-    if (s->late + c->late) row("late", number_grouped(s->late + c->late).text, note);
+    print_lateness(s, c);
+    if (c->reorder) print_hold(c->reorder);
 }
 
 static void print_state(const seen_detector *d, const struct seen_stats *s,
@@ -152,6 +183,25 @@ static void json_real(const char *name, double value) {
         fprintf(stderr, "\"%s\":null,", name);
 }
 
+static void json_lateness(const struct seen_stats *s, const struct run_counts *c) {
+    const struct lateness *l = c->lateness;
+    json_count("late", l->late);
+    json_count("late_most_us", l->most);
+    json_count("last_time_us", l->newest);
+    json_count("clamped", clamped(s, c));
+    fputs("\"late_by\":[", stderr); /* each from where the one before ends */
+    for (size_t i = 0; i < LATENESS_SPANS; i++) {
+        bool last = i == LATENESS_SPANS - 1;
+        fprintf(stderr, "%s{\"below_us\":", i ? "," : "");
+        last ? fputs("null", stderr) : fprintf(stderr, "%" PRIu64, lateness_spans[i].below);
+        fprintf(stderr, ",\"records\":%" PRIu64 "}", l->by[i]);
+    }
+    fputs("],", stderr);
+    if (!c->reorder) return;
+    json_count("held_most_bytes", c->reorder->peak);
+    json_count("let_go_early", c->reorder->early);
+}
+
 static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     uint64_t records = s->records + c->unreadable;
     json_count("records", records);
@@ -162,9 +212,7 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
     fprintf(stderr, "\"expected_false_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->false_lo,
             s->false_hi);
     json_count("unparseable", c->unreadable);
-    json_count("late", s->late + c->late);
-    json_count("late_most_us", c->late_most > s->late_most ? c->late_most : s->late_most);
-    json_count("clamped", s->clamped + c->late);
+    json_lateness(s, c);
     json_real("seconds", c->seconds);
     json_real("records_per_second", per_second(records, c->seconds));
 }

@@ -2,12 +2,14 @@
 #ifndef SEEN_STATS_H
 #define SEEN_STATS_H
 
+#include "hold/reorder.h"
 #include "judge/judge.h"
 
 /* What the detector does not know about a run. */
 struct run_counts {
-    uint64_t unreadable;      /* records passed through unjudged */
-    uint64_t late, late_most; /* counted here rather than by the engine: with --zone */
+    uint64_t unreadable; /* records passed through unjudged */
+    const struct lateness *lateness;
+    const struct reorder *reorder; /* NULL: nothing is held back */
     double seconds;
     const char *zone; /* days and weeks begin at its midnight; NULL: nobody asked */
     bool weeks;

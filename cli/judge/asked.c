@@ -58,6 +58,7 @@ bool asked_take(struct asked *a, int id, const char *value) {
         a->spec[a->specs++] = value;
         return true;
     case ASKED_ZONE: a->zone = value; return true;
+    case ASKED_TIME_FORMAT: a->time_format = value; return true;
     case ASKED_LANDMARK_ON: a->landmark_on = value; return true;
     default: break;
     }
@@ -70,6 +71,7 @@ bool asked_take(struct asked *a, int id, const char *value) {
 
 void asked_compile(struct asked *a) {
     char why[128];
+    if (a->time_format) time_format_init(&a->format, a->time_format);
     if (!a->landmark_on) return;
     int code = regcomp(&a->pattern, a->landmark_on, REG_EXTENDED);
     if (!code) return;
@@ -79,6 +81,14 @@ void asked_compile(struct asked *a) {
 
 void asked_free(struct asked *a) {
     if (a->landmark_on) regfree(&a->pattern);
+    time_format_free(&a->format);
+}
+
+void asked_of_judge(const struct asked *a, enum zone_window zone, struct judge *j) {
+    j->zone = zone;
+    j->times |= zone || a->times;
+    if (a->landmark_on) j->pattern = &a->pattern;
+    if (a->time_format) j->format = &a->format;
 }
 
 /* -- the spec ----------------------------------------------------------------------------- */
@@ -120,7 +130,9 @@ static enum zone_window take_zone(struct seen_spec *spec, const char *zone) {
 static void check(const struct asked *a, const struct seen_plan *plan, bool zone,
                   const struct source *source) {
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
-    if (source->time && !windows_of_time)
+    if (a->time_format && !source->time)
+        die("--time-format says how the field of --time is written");
+    if (source->time && !windows_of_time && !a->times)
         die("--time serves windows of time, such as sliding:1h or landmark:1d");
     if (a->landmark_on && plan->spec.window != SEEN_LANDMARK)
         die("--landmark-on serves landmark windows");

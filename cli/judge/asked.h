@@ -14,20 +14,26 @@ struct asked {
     const char *zone;        /* NULL: none */
     const char *landmark_on; /* NULL: none */
     regex_t pattern;         /* of landmark_on */
+    const char *time_format; /* NULL: any that is known */
+    struct time_format format;
+    bool times; /* somebody else than the window wants them */
     struct {
         const char *name, *value;
     } set[ASKED_OPTIONS];
     size_t n;
 };
 
-enum { ASKED_WINDOW = 600, ASKED_ZONE, ASKED_LANDMARK_ON, ASKED_ENGINE = 1000 };
+enum { ASKED_WINDOW = 600, ASKED_ZONE, ASKED_LANDMARK_ON, ASKED_TIME_FORMAT, ASKED_ENGINE = 1000 };
 
 #define ASKED_ROWS                                                                                 \
     {"Window", 0, NULL, NULL, 0},                                                                  \
         {"window", 'w', "SPEC", "what counts as seen, e.g. 'sliding:1h fp=1e-6'", ASKED_WINDOW},   \
         {"landmark-on", 0, "REGEX", "a line that matches begins a new landmark window",            \
          ASKED_LANDMARK_ON},                                                                       \
-        SOURCE_TIME_ROW, {                                                                         \
+        SOURCE_TIME_ROW,                                                                           \
+        {"time-format", 0, "FORMAT", "how it is written, as in strptime(3): '%d/%b/%Y %T %z'",     \
+         ASKED_TIME_FORMAT},                                                                       \
+    {                                                                                              \
         "zone", 0, "ZONE", "landmark:1d and :1w begin at midnight there", ASKED_ZONE               \
     }
 
@@ -48,7 +54,10 @@ void asked_spec(const struct asked *, size_t i, struct seen_spec *);
 enum zone_window asked_plan(const struct asked *, size_t i, const struct source *,
                             struct seen_plan *);
 
-void asked_compile(struct asked *); /* the pattern */
+void asked_compile(struct asked *); /* the pattern and the format of times */
 void asked_free(struct asked *);
+
+/* Makes a judge see to it. */
+void asked_of_judge(const struct asked *, enum zone_window, struct judge *);
 
 #endif

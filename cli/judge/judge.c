@@ -8,7 +8,7 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     memset(j, 0, sizeof *j);
     j->detector = d;
     j->layout = layout;
-    j->timed = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
+    j->timed = j->times = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
     for (int i = 0; i < CREW_MOST; i++) key_init(&j->keyer[i], d, layout, max_record);
     j->in = &j->own;
 }
@@ -18,6 +18,12 @@ void judge_free(struct judge *j) {
 }
 
 /* -- ahead: each batch by itself ---------------------------------------------------------- */
+
+static bool read_time(const struct judge *j, const struct slice *f, seen_time *out) {
+    if (!f->at || f->escaped) return false;
+    return j->format ? time_format_parse(j->format, out, f->at, f->len)
+                     : time_parse(out, f->at, f->len);
+}
 
 /* The time of each record; those without one drop out. */
 static void read_times(const struct judge *j, const struct batch *b, seen_time now,
@@ -29,7 +35,7 @@ static void read_times(const struct judge *j, const struct batch *b, seen_time n
         r->time[m] = now;
         if (l->time != NO_SLOT) {
             const struct slice *f = &b->field[record * l->slots + (uint32_t)l->time];
-            if (!f->at || f->escaped || !time_parse(&r->time[m], f->at, f->len)) continue;
+            if (!read_time(j, f, &r->time[m])) continue;
         }
         r->digest[m] = r->digest[i];
         r->order[m++] = record;
@@ -56,7 +62,7 @@ void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time
                  struct readable *r) {
     r->n = key_batch(&j->keyer[who], b, r->digest, r->order);
     r->due = false;
-    if (j->timed || j->zone) read_times(j, b, now, r);
+    if (j->times) read_times(j, b, now, r);
     if (!judge_landmarks(j)) return;
     memset(r->landmark, 0, r->n * sizeof *r->landmark);
     if (j->pattern) find_pattern(j->pattern, b, r);
@@ -77,12 +83,7 @@ static void carry_landmark(struct judge *j, struct readable *r) {
 static void find_boundaries(struct judge *j, struct readable *r) {
     for (size_t m = 0; m < r->n; m++) {
         seen_time t = r->time[m];
-        if (t < j->last) { /* late: judged as if it came now */
-            uint64_t by = j->last - t;
-            j->late++;
-            j->late_most = by > j->late_most ? by : j->late_most;
-            continue;
-        }
+        if (t < j->last) continue; /* late: judged as if it came now */
         j->last = t;
         if (t < j->next) continue;
         r->landmark[m] |= j->next > 0;

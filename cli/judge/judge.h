@@ -5,7 +5,9 @@
 
 #include "crew.h"
 #include "judge/key.h"
+#include "judge/lateness.h"
 #include "judge/time.h"
+#include "judge/time_format.h"
 
 #include <regex.h>
 
@@ -21,17 +23,35 @@ struct readable {
     bool due;              /* one begins before the next batch's first */
 };
 
+/* All that was read of one record, for those who keep records back. */
+struct reading {
+    seen_digest digest;
+    seen_time time;
+};
+
+static inline struct reading readable_get(const struct readable *r, size_t m) {
+    return (struct reading){r->digest[m], r->time[m]};
+}
+
+static inline void readable_put(struct readable *r, size_t m, const struct reading *one) {
+    r->digest[m] = one->digest;
+    r->time[m] = one->time;
+}
+
 struct judge {
     seen_detector *detector;
     struct keyer keyer[CREW_MOST]; /* one a thread */
     const struct layout *layout;
-    bool timed;             /* the detector wants times */
+    bool timed;                       /* the detector wants times */
+    bool times;                       /* records have times: it does, or somebody else */
+    const struct time_format *format; /* of their field; NULL: those of time.h */
     enum zone_window zone;  /* landmarks where days or weeks begin in the process's time zone */
     const regex_t *pattern; /* landmarks before records that match; NULL: none */
     bool due;               /* a landmark is to come before the next readable record */
     seen_time last, next;   /* with a zone: the latest time, and the first of the next window */
-    uint64_t late, late_most, unreadable;
-    struct readable *in; /* the batch in work: either `own` or the caller's */
+    uint64_t unreadable;
+    struct lateness lateness; /* noted by those who want it told */
+    struct readable *in;      /* the batch in work: either `own` or the caller's */
     struct readable own;
 };
 

@@ -26,7 +26,8 @@ struct before {
     struct wishes wishes;
     bool ended;      /* the run came to an end of its own */
     uint64_t output; /* how long standard output was, if a file */
-    uint64_t unreadable, late, late_most;
+    uint64_t unreadable;
+    struct lateness lateness;
     seen_time last, next;
     bool due, unended;
     const char *header; /* NULL: none was read */
@@ -68,12 +69,19 @@ static void unpack_wishes(struct wishes *w, struct unpacker *u) {
     }
 }
 
+static void unpack_lateness(struct lateness *l, struct unpacker *u) {
+    l->newest = unpack_number(u);
+    l->records = unpack_number(u);
+    l->late = unpack_number(u);
+    l->most = unpack_number(u);
+    for (size_t i = 0; i < LATENESS_SPANS; i++) l->by[i] = unpack_number(u);
+}
+
 static void unpack_run(struct before *b, struct unpacker *u) {
     b->ended = unpack_number(u);
     b->output = unpack_number(u);
     b->unreadable = unpack_number(u);
-    b->late = unpack_number(u);
-    b->late_most = unpack_number(u);
+    unpack_lateness(&b->lateness, u);
     b->last = unpack_number(u);
     b->next = unpack_number(u);
     b->due = unpack_number(u);
@@ -81,7 +89,7 @@ static void unpack_run(struct before *b, struct unpacker *u) {
     bool has_header = unpack_number(u);
     const char *header = unpack_bytes(u, &b->header_len);
     b->header = has_header ? header : NULL;
-    if (b->last >> 62 || b->next >> 62) u->bad = true;
+    if (b->last >> 62 || b->next >> 62 || b->lateness.newest >> 62) u->bad = true;
 }
 
 /* The checksums were right, so nothing here was damaged by chance; but anybody can make them right.
@@ -199,8 +207,7 @@ static void resume(struct state *s) {
     struct judge *j = s->of.judge;
     uint64_t len;
     j->unreadable = b->unreadable;
-    j->late = b->late;
-    j->late_most = b->late_most;
+    j->lateness = b->lateness;
     j->last = b->last;
     j->next = b->next;
     j->due = b->due;
@@ -245,22 +252,28 @@ static void pack_asked(const struct state *s, struct packer *p) {
     }
 }
 
+static void pack_lateness(const struct lateness *l, struct packer *p) {
+    pack_number(p, l->newest);
+    pack_number(p, l->records);
+    pack_number(p, l->late);
+    pack_number(p, l->most);
+    for (size_t i = 0; i < LATENESS_SPANS; i++) pack_number(p, l->by[i]);
+}
+
 static void pack_run(const struct state *s, bool ended, struct packer *p) {
     const struct judge *j = s->of.judge;
     const struct reader *r = s->of.reader;
     uint64_t output = NO_OUTPUT;
     look_at_output(&output, NULL);
-    const uint64_t numbers[] = {ended,
-                                output,
-                                j->unreadable + reader_unreadable(r),
-                                j->late,
-                                j->late_most,
-                                j->last,
-                                j->next,
-                                j->due,
-                                s->of.sink->unended,
-                                r->header != NULL};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) pack_number(p, numbers[i]);
+    pack_number(p, ended);
+    pack_number(p, output);
+    pack_number(p, j->unreadable + reader_unreadable(r));
+    pack_lateness(&j->lateness, p);
+    pack_number(p, j->last);
+    pack_number(p, j->next);
+    pack_number(p, j->due);
+    pack_number(p, s->of.sink->unended);
+    pack_number(p, r->header != NULL);
     if (r->header_len > HEADER_MOST) die("the header line is too long to keep it in a state");
     pack_bytes(p, r->header ? r->header : "", r->header ? r->header_len : 0);
 }

@@ -65,3 +65,120 @@ def test_lateness_on_random_streams(seen, rng, window, lateness):
     stats = seen("-w", "sliding:%dms" % (window // 1000), "--lateness", "%dms" % (lateness // 1000), "-d,",
                  "--time=1", "-k2", "--stats=json", text=as_text(rows)).stats
     assert (stats["unique"], stats["clamped"]) == (unique, clamped)
+
+
+def in_order(rows, lateness):
+    """Those more than L late as L late, then sorted; equal times as they came."""
+    newest, clamped, out = 0, 0, []
+    for t, key in rows:
+        newest = max(newest, t)
+        clamped += t < newest - lateness
+        out.append((max(t, newest - lateness), key))
+    out.sort(key=lambda row: row[0])
+    return out, clamped
+
+
+def judged_in_order(rows, window, lateness):
+    """Duplicate: an equal key less than W before."""
+    last, unique = {}, 0
+    rows, clamped = in_order(rows, lateness)
+    for t, key in rows:
+        unique += key not in last or t - last[key] >= window
+        last[key] = t
+    return unique, clamped
+
+
+@pytest.mark.parametrize("window", ["10m", "1h", "1d"])
+def test_a_mirrors_log_is_brought_into_order(seen, stream, window):
+    path = stream("cran_2014w51_arrival.tsv")
+    unique, clamped = judged_in_order(cran(path), spans(window), HOUR)
+    stats = seen("-w", "sliding:%s filter=exact" % window, "--reorder", "1h", "--tsv", "--time", "#epoch", "-k",
+                 "client,package,version", "--stats=json", path, stdout=-3).stats
+    assert (stats["records"], stats["unique"], stats["clamped"]) == (1_345_192, unique, clamped)
+    assert stats["late"] > 0.94 * 1_345_192 and sum(s["records"] for s in stats["late_by"]) == stats["late"]
+    assert stats["let_go_early"] == 0
+
+
+@pytest.mark.parametrize("window,lateness", [(5000, 3000), (1000, 40000), (20000, 1000)])
+def test_records_come_out_in_the_order_of_their_times(seen, rng, window, lateness):
+    rows = [(t, "%d,%d" % (key, i)) for i, (t, key) in enumerate(random_rows(rng, 3000, lateness))]
+    text = "".join("%d.%06d,%s\n" % (*divmod(t, 10**6), key) for t, key in rows)
+    done = seen("-w", "sliding:%dms filter=exact" % (window // 1000), "--reorder", "%dms" % (lateness // 1000),
+                "-d,", "--time=1", "-k2", "--tag", text=text)
+    last, expected = {}, []
+    for t, key in in_order(rows, lateness)[0]:
+        user, serial = key.split(",")
+        dup = user in last and t - last[user] < window
+        last[user] = t
+        expected.append("%s\t%d.%06d,%s" % ("dup" if dup else "new", *divmod(rows[int(serial)][0], 10**6), key))
+    assert done.lines == expected
+
+
+def test_batches_and_pieces_do_not_matter(seen, rng, tmp_path):
+    """A file and a pipe, with and without threads, in little memory: one output."""
+    rows = random_rows(rng, 20000, 300000)
+    text = as_text(rows) + "no time\n" + as_text(rows)
+    (tmp_path / "rows").write_text(text)
+    args = ["-w", "sliding:2ms filter=exact", "--reorder", "300ms", "--hold", "4KiB", "-d,", "--time=1", "-k2", "-q"]
+    whole = seen(*args, tmp_path / "rows").out
+    assert whole == seen(*args, text=text).out == seen(*args, "-j3", tmp_path / "rows").out
+    assert whole.count(b"\n") > 1000
+
+
+def test_what_cannot_be_held_goes_early_and_is_told(seen):
+    text = "".join("%d,k%d\n" % (1000 + i, i) for i in range(5000))
+    done = seen("-w", "sliding:1h filter=exact", "--reorder", "1d", "--hold", "64KiB", "-d,", "--time=1", "-k2",
+                text=text)
+    assert done.out.decode() == text and done.code == 0
+    assert "let go before their time: 64KiB are not enough" in done.err.decode()
+
+
+def test_a_last_line_without_newline_finds_its_place(seen):
+    done = seen("-w", "sliding:1h filter=exact", "--reorder", "1m", "-d,", "--time=1", "-k2", text="20,a\n10,b")
+    assert done.out == b"10,b\n20,a\n"
+
+
+@pytest.mark.parametrize("args,words", [
+    (["--reorder", "1h"], ["--time FIELD"]),
+    (["--reorder", "0s", "--time=1"], ["--reorder 0s"]),
+    (["--reorder", "x", "--time=1"], ["--reorder x", "span"]),
+    (["--hold", "1MiB"], ["--hold"]),
+    (["--reorder", "1h", "--lateness", "1h", "--time=1"], ["--lateness"]),
+    (["--reorder", "1h", "--time=1", "--state", "s"], ["--state"]),
+    (["--time-format", "%d", "-k1"], ["--time"]),
+    (["--time=1", "--time-format", "%Q"], ["strptime"]),
+    (["--time=1", "--time-format", "%H:%M %Z"], ["%Z"]),
+    (["--time=1", "--time-format", "%s"], ["%s"]),
+])
+def test_what_makes_no_sense_is_refused(seen, tmp_path, args, words):
+    seen("-w", "sliding:1h", "--filter=exact", *args, cwd=tmp_path).refused(*words)
+
+
+FORMATS = {
+    ("%d/%b/%Y:%H:%M:%S %z", "06/Nov/2020:19:10:51 +0100"): 1604686251,
+    ("%Y%m%d %H%M%S", "20201106 181051"): 1604686251,
+    ("%d.%m.%Y %H:%M:%S.%f", "06.11.2020 18:10:51.25"): 1604686251.25,
+    ("%FT%T.%f%z", "2020-11-06T18:10:51.000001Z"): 1604686251.000001,
+    ("[%A, %d %B %Y %I:%M:%S %p]", "[Friday, 06 November 2020 06:10:51 PM]"): 1604686251,
+    ("%F %T", "2016-12-31 23:59:60"): 1483228800,
+    ("%F", "2020-02-29"): 1582934400,
+}
+
+
+@pytest.mark.parametrize("format,text", FORMATS)
+def test_time_formats(seen, format, text):
+    start = round(FORMATS[format, text] * 1000000)
+    other = {"%F": "2020-02-28"}.get(format)
+    done = seen("-w", "sliding:1h filter=exact", "-d;", "--time=1", "-k2", "--tag", "--time-format", format,
+                "--stats=json", text="%s;k\n%s;k\n%s;k\n" % (text, text, other or text))
+    assert [line.split("\t")[0] for line in done.lines] == ["new", "dup", "dup"]
+    assert done.stats["unparseable"] == 0
+    assert done.stats["last_time_us"] == start
+
+
+@pytest.mark.parametrize("text", ["", "2021-02-29", "2021-06-31", "2021-06-30 ", "2021-06-30x", "1969-12-31", "x",
+                                  "2021-13-01", "2021-06-30\0", "2" * 200])
+def test_dates_that_are_none(seen, text):
+    done = seen("-w", "sliding:1h filter=exact", "-d,", "--time=1", "-k2", "--tag", "--time-format", "%F", "--strict",
+                text="%s,k\n" % text)
+    assert done.out.startswith(b"-\t") and done.code == 2
