@@ -39,16 +39,43 @@ static inline uint64_t bits_min(uint64_t a, uint64_t b) { return a < b ? a : b; 
 static inline uint64_t bits_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t bits_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
-/* The place of the k-th 1 of x, from 0; 64 where there are fewer. */
-static inline uint64_t bits_select(uint64_t x, uint64_t k) {
-#if defined __BMI__ && defined __BMI2__
-    return k < 64 ? (uint64_t)__builtin_ia32_tzcnt_u64(__builtin_ia32_pdep_di((uint64_t)1 << k, x))
-                  : 64;
+/* x, of which the compiler knows nothing: what is chosen by it is chosen without a branch, where a
+ * branch would often be guessed wrong. */
+static inline uint64_t bits_opaque(uint64_t x) {
+    __asm__("" : "+r"(x));
+    return x;
+}
+
+/* The k-th 1 of x, from 0, alone; 0 where there are fewer. */
+static inline uint64_t bits_nth(uint64_t x, uint64_t k) {
+#ifdef __BMI2__
+    return __builtin_ia32_pdep_di((uint64_t)1 << k % 64, x);
 #else
     for (; k && x; k--) x &= x - 1;
+    return x & -x;
+#endif
+}
+
+/* The place of the lowest 1; 64 where there is none. */
+static inline uint64_t bits_low(uint64_t x) {
+#ifdef __BMI__
+    return (uint64_t)__builtin_ia32_tzcnt_u64(x);
+#else
     return x ? (uint64_t)__builtin_ctzll(x) : 64;
 #endif
 }
+
+/* How many 0s are above the highest 1; 32 where there is none. */
+static inline uint32_t bits_leading(uint32_t x) {
+#ifdef __LZCNT__
+    return __builtin_ia32_lzcnt_u32(x);
+#else
+    return x ? (uint32_t)__builtin_clz(x) : 32;
+#endif
+}
+
+/* The place of the k-th 1 of x, from 0; 64 where there are fewer. */
+static inline uint64_t bits_select(uint64_t x, uint64_t k) { return bits_low(bits_nth(x, k)); }
 
 /* Fields of up to 56 bits anywhere in a table; eight bytes are touched, so it needs a tail. */
 static inline uint64_t bits_field(const unsigned char *table, uint64_t bit, uint32_t bits) {
@@ -63,6 +90,15 @@ static inline void bits_field_set(unsigned char *table, uint64_t bit, uint32_t b
     memcpy(&word, table + bit / 8, 8);
     word = (word & ~(mask << bit % 8)) | value << bit % 8;
     memcpy(table + bit / 8, &word, 8);
+}
+
+/* x without one of its bits, those above it moved down; x where that is 0. */
+static inline uint64_t bits_without(uint64_t x, uint64_t bit) {
+#ifdef __BMI2__
+    return __builtin_ia32_pext_di(x, ~bit);
+#else
+    return (x & (bit - 1)) | (x >> 1 & ~(bit - 1));
+#endif
 }
 
 /* How many bits are 1. */

@@ -20,7 +20,7 @@
  *                map        0   1 0   0 1 0   0   1…   b, d: one generation; c, e: the current one
  *                             └ ends of generations
  *
- *            A full line marks the key's class (one of five, by its fingerprint) and the key goes
+ *            A full line marks the key's class (one of six, by its fingerprint) and the key goes
  *            to the next line, drawn from this line and the fingerprint; from there, if that is
  *            full, to a third and a fourth, and then to a small hashed spare area.  A query
  *            follows the marks and no further.  Marks last for this epoch of 32 generations and
@@ -29,10 +29,11 @@
  *                home ──full, marked──► next ──full, marked──► … four ──full, marked──► spare area
  *
  * Rules      No entry ever moves to another line: a second key with the same fingerprint may rely
- *            on it.  A match is renewed, true or false.  Whoever is found behind marks renews the
- *            marks.  For ages the youngest of all matches counts.  Under refresh=first a record
- *            called a duplicate, even falsely, is not stored: the guarantee is relative to those
- *            called new.
+ *            on it.  A match is renewed, true or false; but where it is behind the first line, and
+ *            that has room again, the key is put there instead, and the match grows old.  Whoever
+ *            renews behind marks renews the marks.  For ages the youngest of all matches counts.
+ *            Under refresh=first a record called a duplicate, even falsely, is not stored: the
+ *            guarantee is relative to those called new.
  * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 47,671 lines of 64 bytes: 24.5 bits a key.
  * Cost       1.1 lines a record where a quarter repeats, 1.4 where none does.
  */
@@ -40,7 +41,6 @@
 
 #include "cpu.h"
 #include "error.h"
-#include "plan/theory_line.h"
 
 #include <math.h>
 
@@ -49,7 +49,7 @@
 #define entries_match entries_match_words
 #include "aging/line_kernel.h"
 
-#define SLICES 1920 /* generations in which every line is visited once; stamps last for 2048 */
+#define SLICES 960 /* generations in which every line is visited once; stamps last for 1024 */
 
 static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 #if defined __x86_64__
@@ -63,8 +63,7 @@ static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 /* -- generations -------------------------------------------------------------------------- */
 
 static struct line_view view_of(const struct line_state *s, uint64_t generation) {
-    return (struct line_view){generation, line_empty_map(s->live),
-                              (uint32_t)bits_min(s->live, generation - s->h.floor),
+    return (struct line_view){generation, (uint32_t)bits_min(s->live, generation - s->h.floor),
                               (uint32_t)(generation % (s->live + 1)), s->live};
 }
 
@@ -80,8 +79,7 @@ static void sweep(struct line_state *s) {
     uint64_t end = (uint64_t)((bits_u128)s->lines * (slice + 1) / SLICES);
     for (; i < end; i++) {
         uint64_t *line = line_at(s, i);
-        uint64_t ago = (s->view.generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
-        if (ago <= s->live) continue;
+        if (line_ago(line, s->view.generation) <= s->live) continue;
         memset(line, 0, 64);
         line[6] = s->view.generation << LINE_STAMP_SHIFT;
     }
@@ -192,8 +190,8 @@ static uint64_t youngest(const struct line_state *s, const struct line_view *vie
     for (uint32_t i = 0; i < LINE_CHAIN; i++, at = line_next(s, at, print)) {
         struct open o = open_line(view, line_at(s, at), print, s->bits);
         if (o.found) {
-            uint64_t newest = 31 - (uint64_t)__builtin_clz(o.found);
-            best = bits_min(best, line_age(o.map, bits_select(~o.map, newest)));
+            uint32_t newest = line_youngest(o.found);
+            best = bits_min(best, line_age(bits_nth(o.map, newest), newest, view->ends));
         }
         if (!marked(&o, print)) return best;
         if (i + 1 < LINE_CHAIN) continue;
@@ -291,20 +289,18 @@ static bool sane(const struct line_state *s, uint64_t at) {
     return fine;
 }
 
-/* A map of as many ends as there are generations, and of no more entries than there is room. */
+/* A map of no more entries than there is room, and none beyond its last end. */
 static bool sane_line(const struct line_state *s, const uint64_t *line) {
-    uint64_t map = (line[7] & LINE_MAP) ^ line_empty_map(s->live);
-    return map && bits_popcount(map) == s->live + 1 &&
-           63 - (uint32_t)__builtin_clzll(map) - s->live <= s->room;
+    uint64_t map = line_map(line);
+    uint32_t entries = bits_popcount(map);
+    return entries <= s->room && map >> entries >> s->live == 0;
 }
 
 /* How many entries each generation holds is counted anew. */
 static void count(struct line_state *s, const uint64_t *line) {
-    uint64_t ago = (s->view.generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
-    uint64_t map = (line[7] & LINE_MAP) ^ line_empty_map(s->live);
-    for (uint64_t entries = 63 - (uint64_t)__builtin_clzll(map) - s->live, i = 0; i < entries;
-         i++) {
-        uint64_t age = ago + line_age(map, bits_select(~map, i));
+    uint64_t ago = line_ago(line, s->view.generation), i = 0;
+    for (uint64_t map = line_map(line); map; map &= map - 1, i++) {
+        uint64_t age = ago + line_age(map, i, s->live);
         if (age <= s->view.live) s->held[(s->view.generation - age) % LINE_RING]++;
     }
 }

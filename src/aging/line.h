@@ -3,15 +3,15 @@
  *
  * A line is a number of 512 bits, in eight words:
  *
- *     bit 0                                      432      437     448                 507
- *     | entry 0 | entry 1 | ... entry c-1 | none | before | stamp | map               | now |
- *       f bits each, oldest first                  5 bits   11      59                  5
+ *     bit 0                                      432      438     448   454
+ *     | entry 0 | entry 1 | ... entry c-1 | none | before | stamp | now | map |
+ *       f bits each, oldest first                  6 bits   10      6     58
  *
- *     map     from its lowest bit, oldest first: a 0 an entry, a 1 where a generation ends, and a
- *             last 1.  There are `live` ends, so that the entries behind the last end are of the
- *             generation of the stamp.  Kept xor-ed with an empty map: zeroed memory is an empty
- *             line.
- *     stamp   the generation of the last touch, mod 2^11
+ *     map     from its lowest bit, oldest first: a 1 an entry, a 0 where a generation ends.  There
+ *             are `live` ends, so that the entries behind the last end are of the generation of the
+ *             stamp, and the next one would be bit live + count.  Without its lowest bits up to the
+ *             n-th end it is the map n generations later.
+ *     stamp   the generation of the last touch, mod 2^10
  *     now     classes of fingerprints that overflowed from here in this epoch of live+1
  *             generations
  *     before  and in the epoch before
@@ -21,24 +21,25 @@
 
 #include "bits.h"
 #include "detector.h"
+#include "plan/theory_line.h"
 #include "window/ring.h"
 
 #include <stdbool.h>
 
 #define LINE_PAYLOAD     432 /* bits of entries */
 #define LINE_LIVE_MOST   31
-#define LINE_STAMPS      2048
-#define LINE_MAP_BITS    59
-#define LINE_MAP         (((uint64_t)1 << LINE_MAP_BITS) - 1)
-#define LINE_STAMP_SHIFT 53 /* in word 6 */
+#define LINE_MAP_BITS    58
+#define LINE_STAMPS      1024
+#define LINE_CLASSES     THEORY_LINE_CLASSES
+#define LINE_MARKS       (((uint64_t)1 << LINE_CLASSES) - 1)
+#define LINE_STAMP_SHIFT 54 /* in word 6 */
 #define LINE_BEFORE      48
 #define LINE_CHAIN       4 /* lines in which a key may stand */
 #define LINE_NONE        UINT64_MAX
 #define LINE_SLOTS       16 /* of the spare area that a key may stand in */
 #define LINE_AHEAD       32 /* records whose lines are fetched ahead */
-#define LINE_NEAR                                                                                  \
-    16384            /* lines that a processor's own cache holds: the next is not fetched ahead */
-#define LINE_RING 64 /* generations that are remembered, a power of two above live + 1 */
+#define LINE_GROUP       32 /* records after which questions are answered */
+#define LINE_RING        64 /* generations that are remembered, a power of two above live + 1 */
 
 /* A key that no line of its chain had room for. */
 struct line_spare {
@@ -61,10 +62,10 @@ struct line_head {
 
 /* Which generations count, for a record at some clock. */
 struct line_view {
-    uint64_t generation, empty; /* an empty map */
-    uint32_t live;              /* full generations that count */
-    uint32_t since;             /* generations since the epoch began */
-    uint32_t ends;              /* of generations in a map */
+    uint64_t generation;
+    uint32_t live;  /* full generations that count */
+    uint32_t since; /* generations since the epoch began */
+    uint32_t ends;  /* of generations in a map */
 };
 
 struct line_state;
@@ -103,31 +104,32 @@ static inline uint64_t line_print(seen_digest d, uint32_t bits) {
     return d.hi & (((uint64_t)1 << bits) - 1);
 }
 static inline uint64_t line_next(const struct line_state *s, uint64_t at, uint64_t print) {
-    return bits_range(bits_draw(at, print, 3), s->lines);
+    return bits_range(bits_fold(at ^ print * 0x9e3779b97f4a7c15u, 0x8ebc6af09c88c6e3u), s->lines);
 }
 static inline uint64_t line_tag(uint64_t at, uint64_t print) { return bits_draw(at, print, 5); }
 
-/* One of five bits; marks are kept for each. */
-static inline uint64_t line_class(uint64_t print) {
-    return (uint64_t)1 << ((print & 0xffff) * 5 >> 16);
-}
+/* Marks are kept for each. */
+static inline uint64_t line_class(uint64_t print) { return (print & 0xffff) * LINE_CLASSES >> 16; }
 
 /* -- the map ------------------------------------------------------------------------------ */
 
-static inline uint64_t line_empty_map(uint32_t live) { return ((uint64_t)2 << live) - 1; }
+static inline uint64_t line_map(const uint64_t *line) { return line[7] >> LINE_CLASSES; }
 
-/* What is left of a map after `ago` generations (at most live), and how many entries went. */
-static inline uint64_t line_age_map(uint64_t map, uint64_t ago, uint32_t *gone) {
-    uint64_t cut = bits_select(map << 1 | 1, ago % 64); /* behind the ago-th end */
-    uint64_t length = 63 - (uint64_t)__builtin_clzll(map);
-    *gone = (uint32_t)(cut - ago);
-    return (map >> cut ^ (uint64_t)1 << (length - cut)) | (((uint64_t)2 << ago) - 1)
-                                                              << (length - cut);
+/* How many of a map's bits go with its oldest n ends: these, and the entries before them. */
+static inline uint64_t line_cut(uint64_t map, uint64_t n) { return bits_select(~map << 1 | 1, n); }
+
+static inline uint64_t line_ago(const uint64_t *line, uint64_t generation) {
+    return (generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
 }
 
-/* Generations ago of the entry whose 0 is bit `place`. */
-static inline uint64_t line_age(uint64_t map, uint64_t place) {
-    return (uint64_t)bits_popcount(map >> place) - 1;
+#define LINE_NO_ENTRY 63
+
+/* The last of the entries whose bits are set. */
+static inline uint32_t line_youngest(uint32_t found) { return bits_leading(found) ^ 31; }
+
+/* Generations ago of the i-th entry, which is this bit of the map. */
+static inline uint64_t line_age(uint64_t bit, uint64_t i, uint32_t ends) {
+    return ends + i - bits_low(bit);
 }
 
 /* -- kernels: test and add for records of one generation ---------------------------------- */

@@ -1,13 +1,15 @@
 /* line_kernel.h - test and add for `line`, over what an instruction set gives:
  *
  *   uint32_t entries_match(line, print, f)       bit i: entry i of the line, as it stands, is it
- *   vector entries_shift(line, gone, at, f)      the entries without the first `gone`, and without
- *                                                the one that is then at `at`; zeros follow
+ *   vector entries_shift(line, gone, at, count, f)  the entries without the first `gone`, and
+ * without the one that is then at `at`, if that is one: then there are `count`, and zeros follow
  *   vector entries_put(v, at, print, f)          with a fingerprint as entry `at`, where zeros are
  *   void entries_store(line, v, word6, word7)    with the upper 16 bits of word 6, and word 7
  *
- * A file that includes this has one algorithm, specialised for each f: nothing in a record's way
- * depends on data but whether it must be looked for or put behind its first line, which few must.
+ * A file that includes this has one algorithm, specialised for each f.  A batch goes in three
+ * steps: near (each record in its first line: what can be is put there), answer (those that marks
+ * send on are looked for behind it), far (a record that its first line has no room for).  Where a
+ * record goes nobody can guess, so that near has no branch on it but for the last.
  */
 #ifndef LINE_KERNEL_H
 #define LINE_KERNEL_H
@@ -16,64 +18,63 @@
 
 /* What a line is in the current generation; its entries are still as they stand. */
 struct open {
-    uint64_t map, now, before, length; /* length: of the map, without its last 1 */
-    uint32_t gone, count, found;       /* entries; bit i: entry i is the one looked for */
+    uint64_t map, now, before, seen; /* seen: all bits if an entry was found, else none */
+    uint32_t gone, count, found;     /* entries; bit i: entry i is the one looked for */
 };
 
 ALWAYS_INLINE struct open open_line(const struct line_view *view, const uint64_t *line,
                                     uint64_t print, uint32_t f) {
     struct open o = {.found = entries_match(line, print, f)};
-    uint64_t ago = (view->generation - (line[6] >> LINE_STAMP_SHIFT)) & (LINE_STAMPS - 1);
-    o.map = (line[7] & LINE_MAP) ^ view->empty;
-    o.now = line[7] >> LINE_MAP_BITS;
-    o.before = line[6] >> LINE_BEFORE & 31;
+    uint64_t ago = line_ago(line, view->generation), now = line[7], before = line[6] >> LINE_BEFORE;
+    uint64_t turned = bits_opaque(-(uint64_t)(ago > view->since));
+    o.now = now & ~turned & LINE_MARKS;
+    o.before = (before ^ ((now ^ before) & turned)) & LINE_MARKS;
     if (__builtin_expect(ago > view->live, 0)) {
-        o.map = view->empty;
-        o.gone = line_room(f);
-    } else {
-        o.map = line_age_map(o.map, ago, &o.gone);
+        if (ago > view->since + view->ends + 1) o.before = 0;
+        ago = view->ends + 1; /* all entries are before so many ends */
     }
-    o.before = ago <= view->since ? o.before : ago <= view->since + view->ends + 1 ? o.now : 0;
-    o.now = ago <= view->since ? o.now : 0;
-    o.length = 63 - (uint64_t)__builtin_clzll(o.map);
-    o.count = (uint32_t)o.length - view->ends;
+    uint64_t cut = line_cut(line_map(line), ago);
+    o.map = line_map(line) >> cut;
+    o.gone = (uint32_t)(cut - ago);
+    o.count = bits_popcount(o.map);
     o.found = o.found >> o.gone & (((uint32_t)1 << o.count) - 1);
+    o.seen = bits_opaque(-(uint64_t)(o.found != 0));
     return o;
 }
 
 ALWAYS_INLINE void close_line(const struct line_view *view, uint64_t *line, vector entries,
                               const struct open *o) {
-    uint64_t stamp = view->generation & (LINE_STAMPS - 1);
-    entries_store(line, entries, stamp << LINE_STAMP_SHIFT | o->before << LINE_BEFORE,
-                  (o->map ^ view->empty) | o->now << LINE_MAP_BITS);
+    entries_store(line, entries, view->generation << LINE_STAMP_SHIFT | o->before << LINE_BEFORE,
+                  o->map << LINE_CLASSES | o->now);
 }
 
-/* The youngest match moves to the newest end; without one the entry is added there. */
+/* The youngest match moves to the newest end; without one the entry is added there.  One more is
+ * then held of this generation. */
 ALWAYS_INLINE void renew_or_add(struct line_state *s, const struct line_view *view, uint64_t *line,
                                 struct open o, uint64_t print, uint32_t f) {
-    uint32_t hit = o.found != 0, place_if_new = ((uint32_t)1 << o.count) & (hit - 1);
-    uint32_t at = 31 - (uint32_t)__builtin_clz(o.found | place_if_new);
-    uint64_t place = bits_select(~o.map, at); /* without a match: beyond the map */
-    uint64_t below = ((uint64_t)1 << place) - 1, age = line_age(o.map, place);
-    s->held[(view->generation - age) % LINE_RING] -= hit;
-    s->held[view->generation % LINE_RING]++;
-    o.map = (o.map & below) | (o.map >> 1 & ~below);
-    o.map += (uint64_t)1 << (o.length - hit);
-    vector entries = entries_shift(line, o.gone, at, f);
-    close_line(view, line, entries_put(entries, o.count - hit, print, f), &o);
+    uint32_t at = line_youngest(o.found), count = o.count + (uint32_t)o.seen; /* or -1 */
+    uint64_t bit = bits_nth(o.map, at); /* 0 without a match */
+    s->held[(view->generation - line_age(bit, at, view->ends)) % LINE_RING] += o.seen;
+    o.map = bits_without(o.map, bit) | (uint64_t)1 << (count + view->ends);
+    vector entries = entries_shift(line, o.gone, at, count, f);
+    close_line(view, line, entries_put(entries, count, print, f), &o);
 }
 
 /* -- beyond the first line ---------------------------------------------------------------- */
 
+static inline void hold(struct line_state *s, uint64_t more) {
+    s->held[s->view.generation % LINE_RING] += more;
+}
+
 ALWAYS_INLINE bool marked(const struct open *o, uint64_t print) {
-    return (o->now | o->before) & line_class(print);
+    return (o->now | o->before) >> line_class(print) & 1;
 }
 
 /* Marks must outlive what they point to. */
 ALWAYS_INLINE void mark(const struct line_view *view, uint64_t *line, struct open o, uint64_t print,
                         uint32_t f) {
-    o.now |= line_class(print);
-    close_line(view, line, entries_shift(line, o.gone, line_room(f), f), &o);
+    o.now |= (uint64_t)1 << line_class(print);
+    close_line(view, line, entries_shift(line, o.gone, LINE_NO_ENTRY, o.count, f), &o);
 }
 
 ALWAYS_INLINE void mark_all(struct line_state *s, const uint64_t *at, uint32_t n, uint64_t print,
@@ -87,7 +88,7 @@ ALWAYS_INLINE void mark_all(struct line_state *s, const uint64_t *at, uint32_t n
 /* Also a new one, which is of no generation. */
 static inline void renew_spare(struct line_state *s, struct line_spare *spare) {
     if (spare->generation) s->held[spare->generation % LINE_RING]--;
-    s->held[s->view.generation % LINE_RING]++;
+    hold(s, 1);
     spare->generation = s->view.generation;
 }
 
@@ -113,8 +114,10 @@ ALWAYS_INLINE bool found_behind(struct line_state *s, struct open o, uint64_t *a
         uint64_t *line = line_at(s, at[*last]);
         o = open_line(&s->view, line, print, f);
         if (!o.found) continue;
-        if (!s->first) renew_or_add(s, &s->view, line, o, print, f);
-        if (!s->first) mark_all(s, at, *last, print, f);
+        if (s->first) return true;
+        renew_or_add(s, &s->view, line, o, print, f);
+        hold(s, 1);
+        mark_all(s, at, *last, print, f);
         return true;
     }
     return false;
@@ -125,9 +128,10 @@ ALWAYS_INLINE bool add_to_chain(struct line_state *s, struct open o, uint64_t *a
                                 uint32_t f) {
     for (uint32_t i = 0;;) {
         uint64_t *line = line_at(s, at[i]);
-        o.found = 0;
+        o.found = 0, o.seen = 0;
         if (o.count < line_room(f)) {
             renew_or_add(s, &s->view, line, o, print, f);
+            hold(s, 1);
             return true;
         }
         mark(&s->view, line, o, print, f);
@@ -162,17 +166,14 @@ ALWAYS_INLINE void add_behind(struct line_state *s, struct open first, uint64_t 
 
 /* -- records ------------------------------------------------------------------------------ */
 
-/* A record whose first line is full, or marked as it stands.  Behind all marks, while keys without
- * a place may be in the window, a key that is not found may be one of them: it counts as seen, and
- * is given a place. */
+/* A record that is not in its first line, which is full, or has marks and may not take it before
+ * they are followed.  Behind all marks, while keys without a place may be in the window, a key that
+ * is not found may be one of them: it counts as seen, and is given a place. */
 ALWAYS_INLINE uint8_t observe_far(struct line_state *s, uint64_t home, uint64_t print, uint32_t f) {
     uint64_t at[LINE_CHAIN] = {home, LINE_NONE, LINE_NONE, LINE_NONE}, compared;
-    uint64_t *line = line_at(s, home);
     uint32_t last;
-    struct open first = open_line(&s->view, line, print, f);
-    if (first.found && !s->first) renew_or_add(s, &s->view, line, first, print, f);
-    if (first.found || found_behind(s, first, at, print, f, &last, &compared))
-        return SEEN_DUPLICATE;
+    struct open first = open_line(&s->view, line_at(s, home), print, f);
+    if (found_behind(s, first, at, print, f, &last, &compared)) return SEEN_DUPLICATE;
     bool taken = last == LINE_CHAIN && flooded(s, &s->view);
     s->h.taken += taken;
     s->h.compared += taken ? 0 : compared;
@@ -180,69 +181,153 @@ ALWAYS_INLINE uint8_t observe_far(struct line_state *s, uint64_t home, uint64_t 
     return taken;
 }
 
-typedef uint8_t observe_far_fn(struct line_state *, uint64_t home, uint64_t print);
+/* A record that its first line took in, though marks say that it may be behind, is looked for there
+ * later: when other lines have been fetched, and others have asked too.  Until then nothing happens
+ * that could change the answer, but that records put entries into their first lines. */
+struct question {
+    uint64_t line;
+    uint32_t record, count; /* entries of its first line */
+};
 
-/* Marks of a line that may be old: never too few. */
-ALWAYS_INLINE uint64_t old_marks(const uint64_t *line, uint64_t print) {
-    return (line[7] >> LINE_MAP_BITS | line[6] >> LINE_BEFORE) & line_class(print);
-}
+struct work {
+    struct line_state *s;
+    const seen_digest *d;
+    uint8_t *verdict;
+    size_t done; /* records */
+    uint32_t asked, found;
+    struct question ask[LINE_GROUP];
+    uint32_t duplicate[LINE_GROUP]; /* records found behind their first lines */
+    uint64_t home[DETECTOR_BATCH + LINE_AHEAD];
+};
 
-/* The line behind one that is here already, if that has marks, or was full.  No branch: nobody
- * could tell. */
-ALWAYS_INLINE void fetch_next(const struct line_state *s, uint64_t empty, uint64_t home,
-                              uint64_t print, uint32_t f) {
-    const uint64_t *line = line_at(s, home);
-    uint64_t full = (line[7] ^ empty) >> (line_room(f) + s->live) & 1;
-    uint64_t follow = -(uint64_t)((old_marks(line, print) | full) != 0);
-    __builtin_prefetch(line_at(s, home ^ ((line_next(s, home, print) ^ home) & follow)), 1);
-}
-
-/* A record whose first line has no marks for it; false if it has no room either. */
-ALWAYS_INLINE bool observe_near(struct line_state *s, const struct line_view *view, uint64_t *line,
-                                uint64_t print, uint32_t f, bool first, uint8_t *verdict) {
-    struct open o = open_line(view, line, print, f);
-    uint32_t seen = o.found != 0;
-    if (__builtin_expect((o.count == line_room(f)) & ~seen, 0)) return false;
-    *verdict = (uint8_t)seen;
-    s->h.compared += o.count & (seen - 1);
-    if (!(seen & first)) renew_or_add(s, view, line, o, print, f);
+/* Whether an entry was there before record i: none since has put it there. */
+static inline bool older(const struct work *w, size_t i, uint64_t line, uint64_t print,
+                         uint32_t bits) {
+    for (; i < w->done; i++)
+        if (w->home[i] == line && line_print(w->d[i], bits) == print) return w->verdict[i];
     return true;
 }
 
-/* Marks are asked about first, so that a wrong guess is known soon. */
+/* Behind all marks. */
+ALWAYS_INLINE void answer_last(struct work *w, struct question q, uint64_t print) {
+    struct line_state *s = w->s;
+    struct line_spare *spare = line_spare_find(s, &s->view, line_tag(q.line, print), false);
+    bool taken = !spare && flooded(s, &s->view);
+    if (spare || taken)
+        w->duplicate[w->found++] = q.record;
+    else
+        s->h.compared += (uint64_t)q.count * LINE_CHAIN;
+    s->h.taken += taken;
+}
+
+/* In the next line of each; what goes on is asked again. */
+ALWAYS_INLINE void answer_some(struct work *w, uint32_t behind, uint32_t f) {
+    struct line_state *s = w->s;
+    struct line_view view = s->view;
+    uint32_t n = w->asked, left = 0;
+    uint64_t compared = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct question q = w->ask[i];
+        uint64_t print = line_print(w->d[q.record], f);
+        struct open o = open_line(&view, line_at(s, q.line), print, f);
+        if (o.found && older(w, q.record, q.line, print, f)) {
+            w->duplicate[w->found++] = q.record;
+            continue;
+        }
+        uint64_t on = bits_opaque(marked(&o, print));
+        compared += (on - 1) & (uint64_t)q.count * (behind + 1);
+        if (behind + 1 < LINE_CHAIN) q.line = line_next(s, q.line, print);
+        w->ask[left] = q;
+        left += (uint32_t)on;
+        __builtin_prefetch(line_at(s, q.line), 0);
+    }
+    s->h.looked += n;
+    s->h.compared += compared;
+    w->asked = left;
+}
+
+ALWAYS_INLINE void answer_all(struct work *w, uint32_t f) {
+    for (uint32_t behind = 1; w->asked && behind < LINE_CHAIN; behind++) answer_some(w, behind, f);
+    for (uint32_t i = 0; i < w->asked; i++)
+        answer_last(w, w->ask[i], line_print(w->d[w->ask[i].record], f));
+    for (uint32_t i = 0; i < w->found; i++) w->verdict[w->duplicate[i]] = SEEN_DUPLICATE;
+    w->asked = w->found = 0;
+}
+
+/* Records up to number `end` in their first lines, and with questions behind these: no branches but
+ * one, for nobody could tell.  Stops at a record for which that is not enough. */
+ALWAYS_INLINE void observe_near(struct work *w, size_t end, uint32_t f, bool first) {
+    struct line_state *s = w->s;
+    const struct line_view view = s->view;
+    uint64_t compared = 0, held = 0;
+    uint32_t asked = w->asked;
+    size_t i = w->done;
+    for (; i < end; i++) {
+        __builtin_prefetch(line_at(s, w->home[i + LINE_AHEAD]), 1);
+        uint64_t home = w->home[i], *line = line_at(s, home);
+        uint64_t print = line_print(w->d[i], f), next = line_next(s, home, print);
+        struct open o = open_line(&view, line, print, f);
+        uint64_t asks = bits_opaque((o.now | o.before) >> line_class(print) & 1 & ~o.seen);
+        if (__builtin_expect(o.count + (uint32_t)o.seen == line_room(f), 0)) break;
+        if (first && __builtin_expect(asks != 0, 0)) break;
+        __builtin_prefetch(line_at(s, home ^ ((next ^ home) & -asks)), 0);
+        w->ask[asked] = (struct question){next, (uint32_t)i, o.count};
+        asked += (uint32_t)asks;
+        w->verdict[i] = (uint8_t)(o.seen & 1);
+        compared += o.count & (asks - 1) & ~o.seen;
+        if (first && o.seen) continue;
+        renew_or_add(s, &view, line, o, print, f);
+        held++;
+    }
+    w->done = i;
+    w->asked = asked;
+    s->h.compared += compared;
+    hold(s, held);
+}
+
+/* The three of them for one width of fingerprints. */
+struct steps {
+    void (*near)(struct work *, size_t end);
+    void (*answer)(struct work *);
+    uint8_t (*far)(struct line_state *, uint64_t home, uint64_t print);
+};
+
 ALWAYS_INLINE void observe_all(struct line_state *s, size_t n, const seen_digest *d,
                                const uint64_t *at, uint8_t *verdict, uint32_t f,
-                               observe_far_fn *far) {
-    uint64_t home[DETECTOR_BATCH + LINE_AHEAD];
-    struct line_view view = s->view;
-    bool first = s->first, large = s->lines > LINE_NEAR;
-    for (size_t i = 0; i < n; i++) home[i] = line_home(s, d[i]);
-    for (size_t i = n; i < n + LINE_AHEAD; i++) home[i] = home[n - 1];
-    for (size_t i = 0; i < LINE_AHEAD; i++) __builtin_prefetch(line_at(s, home[i]), 1);
-    for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(line_at(s, home[i + LINE_AHEAD]), 1);
-        size_t soon = bits_min(i + LINE_AHEAD / 2, n - 1);
-        if (large) fetch_next(s, view.empty, home[soon], line_print(d[soon], f), f);
-        uint64_t *line = line_at(s, home[i]), print = line_print(d[i], f);
-        if (__builtin_expect(old_marks(line, print) != 0, 0) ||
-            !observe_near(s, &view, line, print, f, first, &verdict[i])) {
-            s->clock = at[i];
-            verdict[i] = far(s, home[i], print);
-            view = s->view;
-        }
+                               struct steps steps) {
+    struct work w;
+    w.s = s, w.d = d, w.verdict = verdict, w.done = w.asked = w.found = 0;
+    for (size_t i = 0; i < n; i++) w.home[i] = line_home(s, d[i]);
+    for (size_t i = n; i < n + LINE_AHEAD; i++) w.home[i] = w.home[n - 1];
+    for (size_t i = 0; i < LINE_AHEAD; i++) __builtin_prefetch(line_at(s, w.home[i]), 1);
+    while (w.done < n) {
+        size_t end = bits_min(n, w.done + LINE_GROUP);
+        steps.near(&w, end);
+        steps.answer(&w);
+        if (w.done == end) continue;
+        s->clock = at[w.done];
+        verdict[w.done] = steps.far(s, w.home[w.done], line_print(d[w.done], f));
+        w.done++;
     }
 }
 
 /* -- all widths of fingerprints there are ------------------------------------------------- */
 
 #define LINE_WIDTH(f)                                                                              \
+    static __attribute__((noinline)) void near_##f(struct work *w, size_t end) {                   \
+        if (w->s->first)                                                                           \
+            observe_near(w, end, f, true);                                                         \
+        else                                                                                       \
+            observe_near(w, end, f, false);                                                        \
+    }                                                                                              \
+    static __attribute__((noinline)) void answer_##f(struct work *w) { answer_all(w, f); }         \
     static __attribute__((noinline))                                                               \
-    uint8_t observe_far_##f(struct line_state *s, uint64_t home, uint64_t print) {                 \
+    uint8_t far_##f(struct line_state *s, uint64_t home, uint64_t print) {                         \
         return observe_far(s, home, print, f);                                                     \
     }                                                                                              \
     static void observe_##f(struct line_state *s, size_t n, const seen_digest *d,                  \
                             const uint64_t *at, uint8_t *verdict) {                                \
-        observe_all(s, n, d, at, verdict, f, observe_far_##f);                                     \
+        observe_all(s, n, d, at, verdict, f, (struct steps){near_##f, answer_##f, far_##f});       \
     }
 
 LINE_WIDTH(16)

@@ -2,7 +2,6 @@
 #include "aging/line.h"
 #include "error.h"
 #include "plan/plan.h"
-#include "plan/theory_line.h"
 #include "spec/units.h"
 
 #include <math.h>

@@ -50,14 +50,14 @@ ALWAYS_INLINE uint32_t entries_match(const uint64_t *line, uint64_t print, uint3
 
 /* -- entries of 16 bits are lanes --------------------------------------------------------- */
 
-ALWAYS_INLINE vector shift_lanes(vector v, uint32_t gone, uint32_t at) {
+ALWAYS_INLINE vector shift_lanes(const uint64_t *line, uint32_t gone, uint32_t at, uint32_t count) {
     vector lane = _mm512_set_epi16(31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16,
                                    15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
     vector from = _mm512_add_epi16(lane, _mm512_set1_epi16((short)gone));
-    __mmask32 behind = _cvtu32_mask32(~(uint32_t)0 << at);
+    __mmask32 behind = _cvtu32_mask32(~(uint32_t)0 << at % 32);
     from = _mm512_mask_add_epi16(from, behind, from, _mm512_set1_epi16(1));
-    from = _mm512_min_epu16(from, _mm512_set1_epi16(31)); /* which is 0 */
-    return _mm512_permutexvar_epi16(from, v);
+    __mmask32 there = _cvtu32_mask32(((uint32_t)1 << count) - 1);
+    return _mm512_maskz_permutexvar_epi16(there, from, _mm512_load_si512(line));
 }
 
 /* -- entries of any width ----------------------------------------------------------------- */
@@ -82,23 +82,28 @@ ALWAYS_INLINE vector cut(vector v, uint32_t at, uint32_t f) {
     return _mm512_ternarylogic_epi64(above, shifted, v, 0xca); /* above ? shifted : v */
 }
 
-ALWAYS_INLINE vector entries_shift(const uint64_t *line, uint32_t gone, uint32_t at, uint32_t f) {
-    vector v = entries_load(line);
-    return f == 16 ? shift_lanes(v, gone, at) : cut(drop(v, gone * f), at * f, f);
+ALWAYS_INLINE vector entries_shift(const uint64_t *line, uint32_t gone, uint32_t at, uint32_t count,
+                                   uint32_t f) {
+    if (f == 16) return shift_lanes(line, gone, at, count);
+    return cut(drop(entries_load(line), gone * f), at * f, f);
 }
 
 ALWAYS_INLINE vector entries_put(vector v, uint32_t at, uint64_t print, uint32_t f) {
+    __mmask32 lane = _cvtu32_mask32((uint32_t)1 << at % 32);
+    if (f == 16) return _mm512_mask_mov_epi16(v, lane, _mm512_set1_epi16((short)print));
     vector value = _mm512_set1_epi64((int64_t)print);
-    if (f == 16) return _mm512_mask_set1_epi16(v, _cvtu32_mask32((uint32_t)1 << at), (short)print);
     vector into = _mm512_sub_epi64(_mm512_set1_epi64(at * f), starts());
     vector low = _mm512_sllv_epi64(value, into);
     vector high = _mm512_srlv_epi64(value, _mm512_sub_epi64(_mm512_setzero_si512(), into));
     return _mm512_ternarylogic_epi64(v, low, high, 0xfe); /* all or-ed */
 }
 
+/* The last words by stores of their own: fewer steps than to bring them into the vector. */
 ALWAYS_INLINE void entries_store(uint64_t *line, vector v, uint64_t word6, uint64_t word7) {
-    v = _mm512_mask_or_epi64(v, 1 << 6, v, _mm512_set1_epi64((int64_t)word6));
-    _mm512_store_si512(line, _mm512_mask_set1_epi64(v, 1 << 7, (int64_t)word7));
+    uint16_t top = (uint16_t)(word6 >> 48);
+    _mm512_store_si512(line, v);
+    memcpy((char *)line + 54, &top, sizeof top);
+    line[7] = word7;
 }
 
 #include "aging/line_kernel.h"

@@ -19,7 +19,9 @@ ALWAYS_INLINE uint64_t word_at(const uint64_t *w, uint32_t i, uint32_t bit) {
     return w[from] >> bit % 64 | w[from + 1] << 1 << (63 - bit % 64);
 }
 
-ALWAYS_INLINE vector entries_shift(const uint64_t *line, uint32_t gone, uint32_t at, uint32_t f) {
+ALWAYS_INLINE vector entries_shift(const uint64_t *line, uint32_t gone, uint32_t at, uint32_t count,
+                                   uint32_t f) {
+    (void)count;
     uint64_t w[16] = {0};
     memcpy(w, line, LINE_PAYLOAD / 8);
     vector v;

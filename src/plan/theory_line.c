@@ -23,9 +23,9 @@ double theory_line_full(double mean, uint32_t room) {
     return loss(lo, room);
 }
 
-/* A key of the class, one of five, came to the full line in so many epochs. */
+/* A key of the class, one of six, came to the full line in so many epochs. */
 static double marked_in(double epochs, double mean, uint32_t room) {
-    return 1 - exp(-epochs * mean * theory_line_full(mean, room) / 5);
+    return 1 - exp(-epochs * mean * theory_line_full(mean, room) / THEORY_LINE_CLASSES);
 }
 
 double theory_line_marked(double mean, uint32_t room) { return marked_in(1.3, mean, room); }

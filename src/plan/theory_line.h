@@ -11,10 +11,12 @@
 
 #include <stdint.h>
 
+#define THEORY_LINE_CLASSES 6 /* of fingerprints, each with marks of its own */
+
 /* P(a new key finds its line full): [E17], offered as much as leaves `mean` inside. */
 double theory_line_full(double mean, uint32_t room);
 
-/* P(the marks of a key's class are set): a key of its class, one of five, came while the line was
+/* P(the marks of a key's class are set): a key of its class, one of six, came while the line was
  * full.  Marks last for one to two epochs, but such keys come together, as if for 1.3
  * (fitted: the lines touched come out within 2 %). */
 double theory_line_marked(double mean, uint32_t room);
