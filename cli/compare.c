@@ -65,7 +65,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     if (!r->asked.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
     if (!r->report) r->report = report_text;
     source_files(&r->source, &a);
-    asked_compile(&r->asked);
+    asked_compile(&r->asked, &r->source);
 }
 
 /* -- contenders and their twins ----------------------------------------------------------- */

@@ -83,7 +83,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     if (end && (*end || end == r->error_given))
         die("--error %s is no number such as 0.01", r->error_given);
     source_files(&r->source, &a);
-    asked_compile(&r->asked);
+    asked_compile(&r->asked, &r->source);
 }
 
 /* -- counters ----------------------------------------------------------------------------- */

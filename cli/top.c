@@ -94,7 +94,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     r->keep = 10000;
     for (int id; (id = args_next(&a));) take(r, id, a.value);
     source_files(&r->source, &a);
-    asked_compile(&r->asked);
+    asked_compile(&r->asked, &r->source);
 }
 
 /* -- rankings ----------------------------------------------------------------------------- */

@@ -65,6 +65,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
         wishes_note(&s->state.wishes, a.row, a.value);
     }
     source_files(&s->source, &a);
+    if (s->state.name && s->source.merge) die("--state and --merge exclude each other");
     state_load(&s->state, &s->asked);
     wanted_ask(&s->wanted, &s->asked);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
@@ -73,7 +74,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
     if (s->confirmed && s->mode == SINK_TAG) die("--confirmed and --tag exclude each other");
     if (s->confirmed && !s->plan.spec.cache)
         die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
-    asked_compile(&s->asked);
+    asked_compile(&s->asked, &s->source);
 }
 
 void settings_free(struct settings *s) {

@@ -69,9 +69,12 @@ bool asked_take(struct asked *a, int id, const char *value) {
     return true;
 }
 
-void asked_compile(struct asked *a) {
+void asked_compile(struct asked *a, struct source *s) {
     char why[128];
-    if (a->time_format) time_format_init(&a->format, a->time_format);
+    if (a->time_format) {
+        time_format_init(&a->format, a->time_format);
+        s->time_format = &a->format;
+    }
     if (!a->landmark_on) return;
     int code = regcomp(&a->pattern, a->landmark_on, REG_EXTENDED);
     if (!code) return;
@@ -132,7 +135,7 @@ static void check(const struct asked *a, const struct seen_plan *plan, bool zone
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
     if (a->time_format && !source->time)
         die("--time-format says how the field of --time is written");
-    if (source->time && !windows_of_time && !a->times)
+    if (source->time && !windows_of_time && !a->times && !source->merge)
         die("--time serves windows of time, such as sliding:1h or landmark:1d");
     if (a->landmark_on && plan->spec.window != SEEN_LANDMARK)
         die("--landmark-on serves landmark windows");

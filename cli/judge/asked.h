@@ -54,7 +54,8 @@ void asked_spec(const struct asked *, size_t i, struct seen_spec *);
 enum zone_window asked_plan(const struct asked *, size_t i, const struct source *,
                             struct seen_plan *);
 
-void asked_compile(struct asked *); /* the pattern and the format of times */
+/* The pattern and the format of times. */
+void asked_compile(struct asked *, struct source *);
 void asked_free(struct asked *);
 
 /* Makes a judge see to it. */

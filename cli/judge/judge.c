@@ -19,12 +19,6 @@ void judge_free(struct judge *j) {
 
 /* -- ahead: each batch by itself ---------------------------------------------------------- */
 
-static bool read_time(const struct judge *j, const struct slice *f, seen_time *out) {
-    if (!f->at || f->escaped) return false;
-    return j->format ? time_format_parse(j->format, out, f->at, f->len)
-                     : time_parse(out, f->at, f->len);
-}
-
 /* The time of each record; those without one drop out. */
 static void read_times(const struct judge *j, const struct batch *b, seen_time now,
                        struct readable *r) {
@@ -35,7 +29,7 @@ static void read_times(const struct judge *j, const struct batch *b, seen_time n
         r->time[m] = now;
         if (l->time != NO_SLOT) {
             const struct slice *f = &b->field[record * l->slots + (uint32_t)l->time];
-            if (!read_time(j, f, &r->time[m])) continue;
+            if (!time_of_field(j->format, f, &r->time[m])) continue;
         }
         r->digest[m] = r->digest[i];
         r->order[m++] = record;

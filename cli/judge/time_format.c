@@ -88,3 +88,11 @@ bool time_format_parse(const struct time_format *f, seen_time *out, const char *
     *out = (seen_time)seconds * 1000000 + micros;
     return true;
 }
+
+bool time_of_field(const struct time_format *format, const struct slice *f, seen_time *out) {
+    char value[6 * LONGEST]; /* of an escaped one; \u0031 is the longest way to say a byte */
+    if (!f->at || (f->escaped && f->len > sizeof value)) return false;
+    const char *text = f->escaped ? value : f->at;
+    size_t len = f->escaped ? slice_value(f, value) : f->len;
+    return format ? time_format_parse(format, out, text, len) : time_parse(out, text, len);
+}

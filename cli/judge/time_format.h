@@ -2,7 +2,7 @@
 #ifndef SEEN_TIME_FORMAT_H
 #define SEEN_TIME_FORMAT_H
 
-#include "seen.h"
+#include "read/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,5 +18,8 @@ void time_format_free(struct time_format *);
 /* Without %z a time is UTC.  False if the text is not all of the format, or no date of the calendar
  * from 1970 on. */
 bool time_format_parse(const struct time_format *, seen_time *, const char *text, size_t len);
+
+/* The time that a field holds, in this format, or with NULL in those of time.h. */
+bool time_of_field(const struct time_format *, const struct slice *, seen_time *);
 
 #endif

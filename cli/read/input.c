@@ -3,6 +3,7 @@
 #include "read/input.h"
 
 #include "cli.h"
+#include "read/merge.h"
 #include "read/record.h"
 #include "read/unpack.h"
 
@@ -68,10 +69,20 @@ int input_open(struct input *in, const char *name) {
     return 0;
 }
 
+void input_open_merged(struct input *in, const struct source *s) {
+    in->name = "the merged files";
+    in->merge = merge_new(s);
+    in->blocks = merge_blocks(in->merge);
+    in->begin = in->end = 0;
+    in->base = 0;
+}
+
 void input_close(struct input *in) {
     if (in->fd > STDIN_FILENO) close(in->fd);
     unpack_free(in->unpack);
     in->unpack = NULL;
+    merge_free(in->merge);
+    in->merge = NULL;
     in->fd = -1;
 }
 
@@ -116,11 +127,14 @@ static ssize_t read_some(struct input *in) {
     char *at = in->buf + in->end;
     size_t room = in->cap - in->end;
     if (in->sniffing) return sniff(in);
+    if (in->merge) return merge_read(in->merge, at, room);
     return in->unpack ? unpack_read(in->unpack, in->fd, at, room) : read(in->fd, at, room);
 }
 
-const char *input_trouble(const struct input *in, int error) {
-    return in->unpack && error == EBADMSG ? unpack_trouble(in->unpack) : strerror(error);
+const char *input_trouble(struct input *in, int error) {
+    if (error != EBADMSG) return strerror(error);
+    if (in->merge) return merge_trouble(in->merge, &in->name);
+    return in->unpack ? unpack_trouble(in->unpack) : strerror(error);
 }
 
 ssize_t input_fill(struct input *in) {
@@ -164,6 +178,7 @@ void input_shrink(struct input *in) {
 
 bool input_ready(const struct input *in, int wake, bool wait) {
     if (in->unpack && unpack_pending(in->unpack)) return true;
+    if (in->merge) return merge_ready(in->merge, wake, wait);
     struct pollfd fds[2] = {{.fd = in->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
     return poll(fds, 2, wait ? -1 : 0) > 0 && fds[0].revents;
 }

@@ -15,6 +15,7 @@ struct input {
     size_t cap;            /* of buf, without the slack behind it */
     size_t begin, end;     /* bytes not yet consumed */
     struct unpack *unpack; /* NULL: bytes are read as they stand in the file */
+    struct merge *merge;   /* several files instead, in order of time */
     bool sniffing;         /* no regular file, and its first bytes are yet to tell ... */
     size_t sniffed;        /* ... of which buf holds so many */
     uint64_t base;         /* where buf[0] stands in the file, as it reads uncompressed */
@@ -25,10 +26,12 @@ void input_free(struct input *);
 
 /* Opens a file, "-" being standard input.  0, or -1 with errno. */
 int input_open(struct input *, const char *name);
+struct source;
+void input_open_merged(struct input *, const struct source *); /* its files; dies if one is not */
 void input_close(struct input *);
 
 /* Bytes are read as they stand in the file. */
-static inline bool input_is_plain(const struct input *in) { return !in->unpack; }
+static inline bool input_is_plain(const struct input *in) { return !in->unpack && !in->merge; }
 
 /* Goes on behind the first `offset` bytes of a regular file of which nothing was read yet.  False
  * if it does not have so many, or cannot be read: then with errno, else 0. */
@@ -41,7 +44,7 @@ static inline uint64_t input_offset(const struct input *in) { return in->base + 
  * unfinished record fills it; the caller bounds that by not calling.  Bytes read, 0 at the end of
  * the file, -1 with errno: EAGAIN if more must be read first, else input_trouble is for people. */
 ssize_t input_fill(struct input *);
-const char *input_trouble(const struct input *, int error);
+const char *input_trouble(struct input *, int error); /* `name` becomes the file's, of several */
 
 /* The buffer is larger than at first, for a record that did not fit. */
 bool input_grown(const struct input *);

@@ -53,7 +53,8 @@ static size_t fill(struct reader *r) {
     if (got < 0) {
         int error = errno;
         settle(r);
-        warn("cannot read %s: %s", r->in.name, input_trouble(&r->in, error));
+        const char *trouble = input_trouble(&r->in, error);
+        warn("cannot read %s: %s", r->in.name, trouble);
         r->failed = true;
     }
     r->now = time_now();
@@ -210,12 +211,7 @@ static bool held_back(const struct reader *r) {
     return true;
 }
 
-static void read_file(struct reader *r, const char *name) {
-    if (input_open(&r->in, name)) {
-        warn("cannot open %s: %s", r->in.name, strerror(errno));
-        r->failed = true;
-        return;
-    }
+static void read_input(struct reader *r) {
     r->header_due = r->source->header;
     r->splitter.lines = 0;
     r->passing = 0;
@@ -269,7 +265,21 @@ uint64_t reader_position(const struct reader *r) {
     return r->ahead ? ahead_position(r->ahead) : input_offset(&r->in);
 }
 
+static void read_file(struct reader *r, const char *name) {
+    if (!input_open(&r->in, name)) {
+        read_input(r);
+        return;
+    }
+    warn("cannot open %s: %s", r->in.name, strerror(errno));
+    r->failed = true;
+}
+
 bool reader_run(struct reader *r) {
+    if (r->source->merge) {
+        input_open_merged(&r->in, r->source);
+        read_input(r);
+        return !r->failed;
+    }
     for (size_t i = 0; i < r->source->file_count && !reader_ending(r); i++)
         read_file(r, r->source->files[i]);
     return !r->failed;

@@ -66,6 +66,7 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_CLF: set_shape(s, SHAPE_CLF); break;
     case SOURCE_NULL: s->end = '\0'; break;
     case SOURCE_NO_HEADER: s->header = false; break;
+    case SOURCE_MERGE: s->merge = true; break;
     case SOURCE_CRLF: s->crlf = true; break;
     case SOURCE_TIME: s->time = value; break;
     case SOURCE_MAX_RECORD: s->max_record = record_size(value); break;
@@ -98,6 +99,7 @@ void source_files(struct source *s, const struct args *a) {
     static char *const standard_input[] = {"-"};
     set_delimiter(s);
     check_end(s);
+    if (s->merge && !s->time) die("--merge needs the field that holds the time: --time FIELD");
     s->header = s->header && source_column(s);
     s->files = a->at < a->argc ? a->argv + a->at : standard_input;
     s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;

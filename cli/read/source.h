@@ -13,12 +13,14 @@
 enum shape { SHAPE_LINES, SHAPE_CSV, SHAPE_TSV, SHAPE_NDJSON, SHAPE_CLF };
 
 struct source {
-    const char *keys, *time; /* as given, or NULL */
+    const char *keys, *time;               /* as given, or NULL */
+    const struct time_format *time_format; /* NULL: any that is known */
     enum shape shape;
     bool header; /* the first line names the columns */
     char delimiter;
     char end; /* of a record: a newline, or NUL */
     bool crlf, strict, quiet;
+    bool merge; /* the files in order of time, not one after the other */
     uint32_t max_record;
     unsigned threads;
     char *const *files; /* "-" is standard input */
@@ -34,6 +36,7 @@ enum {
     SOURCE_NDJSON,
     SOURCE_CLF,
     SOURCE_NULL,
+    SOURCE_MERGE,
     SOURCE_NO_HEADER,
     SOURCE_CRLF,
     SOURCE_TIME,
@@ -45,7 +48,9 @@ enum {
 
 /* Rows for a subcommand's table of options. */
 #define SOURCE_TIME_ROW                                                                            \
-    { "time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME }
+    {"time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME}, {      \
+        "merge", 0, NULL, "several FILEs as one, in order of their --time", SOURCE_MERGE           \
+    }
 #define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, or names"
 #define SOURCE_ROWS                                                                                \
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},                              \
