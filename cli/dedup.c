@@ -215,17 +215,22 @@ static void free_run(struct run *r) {
     sink_free(&r->sink);
     reader_free(&r->reader);
     seen_free(r->detector);
-    settings_free(&r->settings);
+}
+
+static int run(struct run *r) {
+    start(r);
+    reader_run(&r->reader);
+    flow_end(&r->flow);
+    int code = finish(r);
+    free_run(r);
+    return code;
 }
 
 static int dedup_main(int argc, char **argv) {
     static struct run r;
     settings_read(&r.settings, argc, argv);
-    start(&r);
-    reader_run(&r.reader);
-    flow_end(&r.flow);
-    int code = finish(&r);
-    free_run(&r);
+    int code = r.settings.remote.url ? remote_main(&r.settings) : run(&r);
+    settings_free(&r.settings);
     if (signals_stop()) signals_die(signals_stop());
     return code;
 }

@@ -9,7 +9,7 @@
 set -eu
 
 build="gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libsodium-dev libsimdjson-dev
-       zlib1g-dev libzstd-dev"
+       zlib1g-dev libzstd-dev libhiredis-dev"
 test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils zstd
       mandoc groff-base zsh fish kcat"
 

@@ -21,6 +21,7 @@ static const struct option_row own_rows[] = {
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
     SOURCE_STRICT_ROW,
     STATE_ROWS,
+    REMOTE_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
 };
@@ -44,7 +45,7 @@ static void take(struct settings *s, int id, const char *value) {
     if (wanted_take(&s->wanted, id, value)) return;
     if (id == ASKED_WINDOW && s->asked.specs)
         die("-w is given twice; a spec is one text: -w '%s ...'", s->asked.spec[0]);
-    if (asked_take(&s->asked, id, value)) return;
+    if (asked_take(&s->asked, id, value) || remote_take(&s->remote, id, value)) return;
     switch (id) {
     case DUPLICATES: set_mode(s, SINK_DUPLICATES); break;
     case CONFIRMED: s->confirmed = true; break;
@@ -75,6 +76,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
     if (s->confirmed && !s->plan.spec.cache)
         die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
     asked_compile(&s->asked, &s->source);
+    remote_check(s);
 }
 
 void settings_free(struct settings *s) {

@@ -4,6 +4,7 @@
 
 #include "dedup/wanted.h"
 #include "judge/asked.h"
+#include "redis/remote.h"
 #include "state/state.h"
 #include "write/sink.h"
 
@@ -13,6 +14,7 @@ struct settings {
     struct source source;
     struct asked asked;
     struct wanted wanted;
+    struct remote remote;
     struct seen_plan plan;
     enum zone_window zone; /* days or weeks whose boundaries are found here */
     bool exit_code;

@@ -13,6 +13,15 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     j->in = &j->own;
 }
 
+void judge_init_elsewhere(struct judge *j, uint64_t seed, bool timed, const struct layout *layout,
+                          uint32_t max_record) {
+    memset(j, 0, sizeof *j);
+    j->layout = layout;
+    j->timed = j->times = timed;
+    for (int i = 0; i < CREW_MOST; i++) key_init_seeded(&j->keyer[i], seed, layout, max_record);
+    j->in = &j->own;
+}
+
 void judge_free(struct judge *j) {
     for (int i = 0; i < CREW_MOST; i++) key_free(&j->keyer[i]);
 }
@@ -102,8 +111,8 @@ static void observe_windows(struct judge *j, size_t n, uint8_t *verdict) {
     observe(j, from, n, verdict);
 }
 
-/* Verdicts of n readable records go to their places among all. */
-static void spread(const struct judge *j, struct batch *b, size_t n) {
+void judge_spread(const struct judge *j, struct batch *b, size_t n) {
+    if (n == b->n) return;
     for (size_t i = b->n; i-- > 0;) {
         if (n > 0 && j->in->order[n - 1] == i)
             b->verdict[i] = b->verdict[--n];
@@ -130,5 +139,5 @@ void judge_observe(struct judge *j, struct batch *b, size_t n) {
         observe_windows(j, n, b->verdict);
     else
         observe(j, 0, n, b->verdict);
-    if (n < b->n) spread(j, b, n);
+    judge_spread(j, b, n);
 }

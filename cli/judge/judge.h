@@ -59,6 +59,10 @@ struct judge {
 void judge_init(struct judge *, seen_detector *, const struct layout *, uint32_t max_record);
 void judge_free(struct judge *);
 
+/* For verdicts that others give: all but judge_observe, and digests are seen_hash's. */
+void judge_init_elsewhere(struct judge *, uint64_t seed, bool timed, const struct layout *,
+                          uint32_t max_record);
+
 /* What can be said of a batch without those before it: keys, times, patterns.  Several threads may
  * read batches at once, each under a number of its own.  `now` is the time of records that carry
  * none. */
@@ -70,6 +74,9 @@ void judge_ahead(struct judge *, unsigned who, const struct batch *, seen_time n
 size_t judge_take(struct judge *, const struct batch *, struct readable *);
 void judge_observe(struct judge *, struct batch *, size_t n);
 bool judge_landmarks(const struct judge *);
+
+/* The n verdicts at the front of the batch's go to the places of its n readable records. */
+void judge_spread(const struct judge *, struct batch *, size_t n);
 
 /* judge_ahead and judge_take in one. */
 size_t judge_read(struct judge *, const struct batch *, seen_time now);

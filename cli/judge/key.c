@@ -13,6 +13,11 @@ void key_init(struct keyer *k, const seen_detector *d, const struct layout *layo
     *k = (struct keyer){layout, d, seen_seed(d), xxh3, max_record, NULL, 0};
 }
 
+void key_init_seeded(struct keyer *k, uint64_t seed, const struct layout *layout,
+                     uint32_t max_record) {
+    *k = (struct keyer){layout, NULL, seed, true, max_record, NULL, 0};
+}
+
 void key_free(struct keyer *k) {
     free(k->scratch);
     k->scratch = NULL;
@@ -47,8 +52,9 @@ static inline size_t append(char *key, size_t cap, size_t at, const char *field,
     return at + len;
 }
 
-/* Decodes at the far end of the scratch space, where what is appended cannot reach it. */
-static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
+/* All fields put together in the scratch space; false where one is missing.  Decodes at its far
+ * end, where what is appended cannot reach. */
+static bool join(struct keyer *k, const struct slice *f, size_t *len) {
     const struct layout *l = k->layout;
     size_t size = 0, at = 0, longest = 0;
     for (uint32_t i = 0; i < l->keys; i++) {
@@ -61,10 +67,16 @@ static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
     for (uint32_t i = 0; i < l->keys; i++) {
         const struct slice *s = &f[l->key[i]];
         const char *value = s->escaped ? k->scratch + size : s->at;
-        size_t len = s->escaped ? slice_value(s, k->scratch + size) : s->len;
-        at = append(k->scratch, size, at, value, len);
+        size_t n = s->escaped ? slice_value(s, k->scratch + size) : s->len;
+        at = append(k->scratch, size, at, value, n);
     }
-    return digest_of(k, k->scratch, at, out);
+    *len = at;
+    return true;
+}
+
+static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
+    size_t len;
+    return join(k, f, &len) && digest_of(k, k->scratch, len, out);
 }
 
 static inline bool one(struct keyer *k, const struct slice *f, seen_digest *out) {
@@ -86,4 +98,17 @@ size_t key_batch(struct keyer *k, const struct batch *b, seen_digest *digest, ui
         n += has;
     }
     return n;
+}
+
+const char *key_bytes(struct keyer *k, const struct batch *b, size_t i, size_t *len) {
+    const struct layout *l = k->layout;
+    const struct slice *f = &b->field[i * l->slots];
+    const struct slice whole = {b->record[i].at, b->record[i].bare, 0};
+    if (l->keys > 1) return join(k, f, len) ? k->scratch : NULL;
+    const struct slice *one = l->keys ? &f[l->key[0]] : &whole;
+    *len = one->len;
+    if (!one->escaped) return one->at;
+    reserve(k, one->len);
+    *len = slice_value(one, k->scratch);
+    return k->scratch;
 }

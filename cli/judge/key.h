@@ -15,10 +15,15 @@ struct keyer {
 };
 
 void key_init(struct keyer *, const seen_detector *, const struct layout *, uint32_t max_record);
+/* Without a detector: digests are seen_hash's, of that seed. */
+void key_init_seeded(struct keyer *, uint64_t seed, const struct layout *, uint32_t max_record);
 void key_free(struct keyer *);
 
 /* The digests of those records of the batch that have a key; order[m] is the record of digest m.
  * Returns how many. */
 size_t key_batch(struct keyer *, const struct batch *, seen_digest *digest, uint16_t *order);
+
+/* The key itself of record i, which has one: good until the next call. */
+const char *key_bytes(struct keyer *, const struct batch *, size_t i, size_t *len);
 
 #endif

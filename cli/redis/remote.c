@@ -1,0 +1,211 @@
+/* remote.c - `seen dedup --redis URL`: dedup.c's run with the filters elsewhere. */
+#include "redis/remote.h"
+
+#include "dedup/settings.h"
+#include "print.h"
+#include "read/reader.h"
+#include "redis/shards.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+struct run {
+    const struct settings *settings;
+    struct reader reader;
+    struct judge judge;
+    struct sink sink;
+    struct shards shards;
+    bool gave_up;
+    double started, shown;
+    bool progress;
+};
+
+/* -- the account -------------------------------------------------------------------------- */
+
+static uint64_t unreadable(const struct run *r) {
+    return r->judge.unreadable + r->reader.unreadable;
+}
+
+static uint64_t records(const struct run *r) {
+    return r->shards.unique + r->shards.duplicates + r->shards.uncertain + unreadable(r);
+}
+
+static uint64_t rate(const struct run *r) {
+    double seconds = time_monotonic() - r->started;
+    return seconds > 0 ? (uint64_t)((double)records(r) / seconds) : 0;
+}
+
+static void print_text(const struct run *r) {
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {{"records", records(r)},
+                {"unique", r->shards.unique},
+                {"duplicates", r->shards.duplicates},
+                {"uncertain", r->shards.uncertain},
+                {"unparseable", unreadable(r)},
+                {"a second", rate(r)},
+                {"redirected", r->shards.cluster.redirected},
+                {"connections lost", r->shards.cluster.lost},
+                {"shards made anew", r->shards.remade}};
+    message_transient(NULL);
+    fprintf(stderr, "seen " SEEN_VERSION ": %u at %s:%d, %s\n", r->shards.n,
+            r->shards.cluster.url.host, r->shards.cluster.url.port, r->shards.spec);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        fprintf(stderr, "  %-18s %14s\n", rows[i].name, number_grouped(rows[i].value).text);
+}
+
+static void print_json(const struct run *r) {
+    message_transient(NULL);
+    fprintf(stderr,
+            "{\"records\":%" PRIu64 ",\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
+            ",\"uncertain\":%" PRIu64 ",\"unparseable\":%" PRIu64
+            ",\"seconds\":%.6f,\"records_per_second\":%" PRIu64 ",\"shards\":%u"
+            ",\"redirected\":%" PRIu64 ",\"connections_lost\":%" PRIu64
+            ",\"shards_remade\":%" PRIu64 ",\"spec\":",
+            records(r), r->shards.unique, r->shards.duplicates, r->shards.uncertain, unreadable(r),
+            time_monotonic() - r->started, rate(r), r->shards.n, r->shards.cluster.redirected,
+            r->shards.cluster.lost, r->shards.remade);
+    print_json_string(stderr, r->shards.spec);
+    fputs(",\"version\":\"" SEEN_VERSION "\"}\n", stderr);
+}
+
+static void print_stats(const struct run *r) {
+    (r->settings->report == REPORT_JSON ? print_json : print_text)(r);
+}
+
+static void show_progress(struct run *r) {
+    char line[128];
+    double now = time_monotonic();
+    if (now - r->shown < 0.25) return;
+    r->shown = now;
+    snprintf(line, sizeof line, "%s records, %s a second", number_grouped(records(r)).text,
+             number_grouped(rate(r)).text);
+    message_transient(line);
+}
+
+/* -- what the reader tells ---------------------------------------------------------------- */
+
+static void on_header(void *ctx, const struct record *line) {
+    sink_header(&((struct run *)ctx)->sink, line);
+}
+
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    judge_ahead(&((struct run *)ctx)->judge, who, b, now, b->own);
+}
+
+/* A record's own time where it was asked for; else the server's clock, one for all clients. */
+static uint64_t time_of(const struct run *r, size_t m) {
+    bool own = r->judge.timed && r->settings->source.time;
+    return own ? r->judge.in->time[m] / 1000 : SHARDS_CLOCK;
+}
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    const struct readable *in = b->own;
+    size_t n = judge_take(&r->judge, b, b->own), len;
+    (void)now;
+    for (size_t m = 0; m < n; m++) {
+        const char *key = key_bytes(&r->judge.keyer[0], b, in->order[m], &len);
+        shards_add(&r->shards, key, len, in->digest[m], time_of(r, m));
+    }
+    r->gave_up = !shards_judge(&r->shards, b->verdict);
+    judge_spread(&r->judge, b, n);
+    sink_batch(&r->sink, b);
+}
+
+static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
+    sink_unreadable(&((struct run *)ctx)->sink, p, n, first, last);
+}
+
+static void on_attend(void *ctx) {
+    struct run *r = ctx;
+    sink_tend(&r->sink, time_monotonic());
+    if (r->progress) show_progress(r);
+    if (signals_taken_stats()) print_stats(r);
+}
+
+static void on_flush(void *ctx) { sink_flush(&((struct run *)ctx)->sink); }
+
+static bool on_ending(void *ctx) {
+    const struct run *r = ctx;
+    return r->sink.error || r->gave_up;
+}
+
+static const struct reader_events events = {.header = on_header,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct readable),
+                                            .batch = on_batch,
+                                            .unreadable = on_unreadable,
+                                            .attend = on_attend,
+                                            .flush = on_flush,
+                                            .ending = on_ending};
+
+/* -- a run -------------------------------------------------------------------------------- */
+
+/* Nothing was said about the filter but, perhaps, in how many shards it is. */
+static bool nothing_asked(const struct asked *a) {
+    return !a->specs && (a->n == 0 || (a->n == 1 && !strcmp(a->set[0].name, "shards")));
+}
+
+static void start(struct run *r, const struct settings *s) {
+    struct redis_url url;
+    *r = (struct run){.settings = s};
+    url_parse(&url, s->remote.url);
+    reader_init(&r->reader, &s->source, &events, r);
+    shards_open(&r->shards, &url, &s->plan, nothing_asked(&s->asked),
+                s->remote.patience > 0 ? s->remote.patience : 30);
+    r->shards.trusting = s->remote.at_most_once;
+    judge_init_elsewhere(&r->judge, SHARDS_SEED, r->shards.timed, &r->reader.layout,
+                         s->source.max_record);
+    asked_of_judge(&s->asked, ZONE_NONE, &r->judge);
+    sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
+    r->sink.end = s->source.end;
+    r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
+    r->started = r->shown = time_monotonic();
+}
+
+static void report(const struct run *r) {
+    bool quiet = r->settings->source.quiet;
+    uintmax_t n = r->shards.uncertain;
+    if (r->gave_up)
+        warn("the server is lost (%s): everything up to record %ju is passed on, nothing behind it "
+             "was read",
+             r->shards.why, (uintmax_t)records(r));
+    if (r->shards.remade && !quiet)
+        warn("%ju time%s a shard was gone and was made anew: what it had seen is forgotten",
+             (uintmax_t)r->shards.remade, r->shards.remade == 1 ? "" : "s");
+    if (n && !quiet)
+        warn("%ju record%s passed on unjudged after a lost connection: seen before, or not; nobody "
+             "knows",
+             n, n == 1 ? " was" : "s were");
+    if (r->settings->report) print_stats(r);
+}
+
+static int finish(struct run *r) {
+    const struct source *source = &r->settings->source;
+    sink_close(&r->sink);
+    message_transient(NULL);
+    report(r);
+    if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
+    if (r->sink.error || r->reader.failed || r->gave_up) return EXIT_TROUBLE;
+    bool bad = source_unreadable(source, unreadable(r), r->settings->report, "key or time");
+    if (bad || (source->strict && r->shards.uncertain)) return EXIT_TROUBLE;
+    return r->settings->exit_code && r->shards.duplicates ? EXIT_FOUND : EXIT_FINE;
+}
+
+int remote_main(const struct settings *s) {
+    static struct run r;
+    start(&r, s);
+    reader_run(&r.reader);
+    int code = finish(&r);
+    judge_free(&r.judge);
+    sink_free(&r.sink);
+    reader_free(&r.reader);
+    shards_free(&r.shards);
+    return code;
+}

@@ -1,0 +1,435 @@
+"""`seen --redis` against servers that answer late, elsewhere, wrongly or not at all."""
+
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import pytest
+
+from conftest import ROOT, SEEN
+from fake_redis import CLOSE, LOSE, Fake, array, slot_of
+
+
+BATCH = int(re.search(r"BATCH = (\d+)", (ROOT / "cli/read/record.h").read_text()).group(1))
+
+
+def lines(n, different, seed=1):
+    draw = random.Random(seed)
+    return [b"item-%d" % draw.randrange(different) for _ in range(n)]
+
+
+def unique(records):
+    return list(dict.fromkeys(records))
+
+
+def text(records):
+    return b"".join(record + b"\n" for record in records)
+
+
+@pytest.fixture(autouse=True)
+def needs_client(seen):
+    if b"without a Redis client" in seen("--redis", "redis://127.0.0.1:1/x").err:
+        pytest.skip("this seen was built without hiredis")
+
+
+class Once:
+    """A hook that does one thing to the n-th SEEN.MADD and then no more."""
+
+    def __init__(self, what, nth=1):
+        self.what, self.left = what, nth
+
+    def __call__(self, node, words):
+        if words[0] != b"SEEN.MADD":
+            return None
+        self.left -= 1
+        return (self.what(node, words) if callable(self.what) else self.what) if self.left == 0 else None
+
+
+# -- one server, many shards --------------------------------------------------------------------------
+
+
+def test_a_stream_through_one_server_loses_its_duplicates(seen):
+    records = lines(10 * BATCH, 3 * BATCH)
+    with Fake() as server:
+        done = seen("--redis", server.url(), text=text(records))
+    assert (done.code, done.err) == (0, b"")
+    assert done.out == text(unique(records))
+
+
+def test_the_filter_stays_between_runs(seen):
+    with Fake() as server:
+        seen("--redis", server.url(), text="a\nb\n")
+        assert seen("--redis", server.url(), text="b\nc\n").out == b"c\n"
+
+
+def test_one_shard_is_the_name_itself_and_several_are_numbered(seen):
+    with Fake() as server:
+        seen("--redis", server.url("clicks"), text="a\n")
+        seen("--redis", server.url("views"), "--shards", 3, text="a\n")
+        assert sorted(server.items()) == [b"clicks", b"views:{0}", b"views:{1}", b"views:{2}"]
+
+
+@pytest.mark.parametrize("nodes", [0, 3])
+def test_verdicts_come_in_the_order_of_the_records(seen, nodes):
+    records = lines(10 * BATCH, 2000)
+    with Fake(nodes) as servers:
+        done = seen("--redis", servers.url(), "--shards", 16, "--tag", text=text(records))
+        spread = [len(items) for items in servers.items().values()]
+    seen_before, expected = set(), []
+    for record in records:
+        expected.append((b"dup\t" if record in seen_before else b"new\t") + record)
+        seen_before.add(record)
+    assert done.out == text(expected)
+    assert len(spread) == 16 and min(spread) > 60 and sum(spread) == len(seen_before)
+
+
+def test_the_three_outputs_and_the_account(seen):
+    with Fake() as server:
+        done = seen("--redis", server.url(), "--duplicates", "--stats=json", text="a\nb\na\n")
+        assert done.out == b"a\n"
+        assert (done.stats["records"], done.stats["unique"], done.stats["duplicates"]) == (3, 2, 1)
+        assert seen("--redis", server.url(), "--exit-code", text="a\n").code == 1
+        assert b"duplicates" in seen("--redis", server.url(), "--stats", text="a\n").err
+
+
+def test_what_is_sent_is_the_keys_bytes(seen):
+    with Fake() as server:
+        seen("--redis", server.url("one"), "--csv", "-k", "b", text='a,b\n1,"x""y"\n2,z\n')
+        seen("--redis", server.url("two"), "--csv", "-k", "b,a", text='a,b\n1,"x""y"\n2,z\n')
+        seen("--redis", server.url("line"), text=b"whole\0line\n")
+        assert server.items()[b"one"] == {b'x"y', b"z"}
+        assert server.items()[b"two"] == {b'\x03x"y\x011', b"\x01z\x012"}
+        assert server.items()[b"line"] == {b"whole\0line"}
+
+
+def test_a_record_without_its_key_passes_unjudged(seen):
+    with Fake() as server:
+        done = seen("--redis", server.url(), "-k", 2, "--tag", text="x\ta\ny\nz\ta\n")
+        assert done.out == b"new\tx\ta\n-\ty\ndup\tz\ta\n"
+        assert seen("--redis", server.url(), "-k", 2, "--strict", text="y\n").code == 2
+
+
+# -- what a shard is ----------------------------------------------------------------------------------
+
+
+def created(server):
+    return sorted({words[2] for words in server.commands(b"SEEN.CREATE")})
+
+
+def options(spec):
+    window, *rest = spec.decode().split()
+    return {"window": window, **dict(word.split("=") for word in rest)}
+
+
+def test_every_shard_gets_its_share_of_memory_keys_and_records(seen):
+    with Fake() as server:
+        seen("--redis", server.url("a"), "--shards", 8, "-w", "landmark:1d items=8e6 fp=1e-4")
+        seen("--redis", server.url("b"), "--shards", 8, "-w", "landmark mem=64MiB")
+        seen("--redis", server.url("c"), "--shards", 8, "-w", "sliding:8e6 fp=1e-4")
+        seen("--redis", server.url("d"), "--shards", 8)
+        windows = {}
+        for spec in map(options, created(server)):
+            windows.setdefault(spec["window"], []).append(spec)
+    assert [spec["items"] for spec in windows["landmark:1d"]] == ["1004000"]  # 1e6 + 4 sqrt(1e6)
+    assert [spec["fp"] for spec in windows["landmark:1d"]] == ["0.0001"]
+    assert {spec["mem"] for spec in windows["landmark"]} == {"8MiB"}, "given, or the usual 64 MiB"
+    assert "sliding:1000000" in windows
+    assert all(spec["shards"] == "1" for specs in windows.values() for spec in specs)
+
+
+def test_what_is_there_must_be_what_was_asked_for(seen):
+    with Fake() as server:
+        seen("--redis", server.url(), "-w", "sliding:1h mem=1MiB", text="a\n")
+        assert seen("--redis", server.url(), "-w", "sliding:1h mem=1MiB", text="a\n").out == b""
+        assert seen("--redis", server.url(), text="a\n").out == b"", "nothing asked: it is taken as it is"
+        seen("--redis", server.url(), "-w", "sliding:2h mem=1MiB").refused("test is 'sliding:1h", "leave out -w")
+        seen("--redis", server.url(), "-w", "sliding:1h mem=2MiB").refused("not what was asked for")
+
+
+def test_another_number_of_shards_is_refused(seen):
+    with Fake() as server:
+        seen("--redis", server.url(), "--shards", 4, "-w", "landmark:1d mem=1MiB")
+        seen("--redis", server.url(), "--shards", 2).refused("test:{2} is there as well")
+        seen("--redis", server.url(), "--shards", 8).refused("4 of 8 shards")
+        seen("--redis", server.url(), "--shards", 8, "-w", "landmark:1d mem=1MiB").refused("not what was asked")
+
+
+def test_shards_that_went_away_are_made_again_and_that_is_said(seen):
+    records = lines(2 * BATCH, 2 * BATCH)
+    with Fake() as server:
+        seen("--redis", server.url(), "--shards", 4, "-w", "landmark:1d mem=1MiB")
+        server.nodes[0].keys.pop(b"test:{1}")
+        done = seen("--redis", server.url(), "--shards", 4, "-w", "landmark:1d mem=1MiB")
+        assert b"1 of the 4 shards of test were gone" in done.err
+
+        def lose_the_key(node, words):
+            node.keys.pop(words[1])
+
+        server.hook = Once(lose_the_key, 5)
+        done = seen("--redis", server.url(), "--shards", 4, text=text(records))
+        assert set(done.lines) == {r.decode() for r in records}
+        assert b"1 time a shard was gone and was made anew" in done.err
+        assert {options(spec[0])["mem"] for spec in server.nodes[0].keys.values()} == {"256KiB"}
+
+
+# -- time ---------------------------------------------------------------------------------------------
+
+
+def test_records_with_times_of_their_own_carry_them_in_milliseconds(seen):
+    table = "".join("%s\t%s\n" % row for row in [("a", "1000.5"), ("b", "1000.5"), ("a", "1000.501"), ("c", "1000.501")])
+    with Fake() as server:
+        seen("--redis", server.url(), "-w", "sliding:1h", "-k", 1, "--time", 2, text=table)
+        sent = [(words[2:-3], words[-1]) for words in server.commands(b"SEEN.MADD")]
+    assert sent == [([b"a", b"b"], b"1000500"), ([b"a", b"c"], b"1000501")]
+
+
+def test_without_times_of_their_own_the_servers_clock_counts(seen):
+    with Fake() as server:
+        seen("--redis", server.url(), "-w", "sliding:1h", text="a\n")
+        assert server.commands(b"SEEN.MADD")[0][-3:] == [b"NOCREATE", b"AT", b"*"]
+
+
+def test_items_that_look_like_options_are_items(seen):
+    with Fake() as server:
+        done = seen("--redis", server.url(), text="NOCREATE\nAT\n5\nAT\n")
+        assert done.out == b"NOCREATE\nAT\n5\n"
+
+
+# -- clusters -----------------------------------------------------------------------------------------
+
+
+def test_keys_are_sent_to_who_owns_their_slot(seen):
+    with Fake(nodes=3) as servers:
+        seen("--redis", servers.url(), "--shards", 9, text=text(lines(6 * BATCH, 3000)))
+        for node in servers.nodes:
+            for words in node.commands:
+                if words[0] == b"SEEN.MADD":
+                    assert servers.owner_of(words[1]) is node
+        assert all(node.keys for node in servers.nodes)
+        assert slot_of(b"foo{bar}baz") == slot_of(b"bar") == 5061 and slot_of(b"123456789") == 12739
+
+
+def test_moved_slots_are_followed(seen):
+    records = lines(8 * BATCH, 1500)
+    with Fake(nodes=3) as servers:
+
+        def move(node, words):
+            servers.move(slot_of(words[1]), servers.nodes[(node.number + 1) % 3])
+
+        servers.hook = Once(move, 20)
+        done = seen("--redis", servers.url(), "--shards", 6, "--stats=json", text=text(records))
+    assert done.out == text(unique(records))
+    assert done.stats["redirected"] >= 1 and done.stats["uncertain"] == 0
+
+
+def test_a_slot_in_the_middle_of_its_move_is_asked_for_where_it_goes(seen):
+    records = lines(8 * BATCH, 1500)
+    with Fake(nodes=2) as servers:
+        gone = {}
+
+        def migrate(node, words):
+            """The key has gone ahead of its slot."""
+            if words[0] == b"SEEN.MADD" and len(servers.commands(b"SEEN.MADD")) == 9:
+                gone[words[1]] = servers.nodes[1 - node.number]
+                gone[words[1]].keys[words[1]] = node.keys.pop(words[1])
+            to = gone.get(words[1]) if len(words) > 1 else None
+            if to and to is not node:
+                return b"-ASK %d 127.0.0.1:%d\r\n" % (slot_of(words[1]), to.port)
+
+        servers.hook = migrate
+        done = seen("--redis", servers.url(), "--shards", 4, "--stats=json", text=text(records))
+        assert servers.commands(b"ASKING")
+    assert done.out == text(unique(records))
+    assert done.stats["redirected"] > 1
+
+
+@pytest.mark.parametrize("word", ["TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "BUSY "])
+def test_a_server_that_says_later_is_asked_later(seen, word):
+    records = lines(6 * BATCH, 1000)
+    with Fake(nodes=2) as servers:
+        servers.hook = Once(b"-%s not now\r\n" % word.encode(), 3)
+        done = seen("--redis", servers.url(), "--shards", 4, text=text(records))
+    assert (done.out, done.err) == (text(unique(records)), b"")
+
+
+def test_a_server_that_comes_back_in_time_is_waited_for(seen):
+    records = lines(6 * BATCH, 1000)
+    with Fake() as server:
+
+        def away(node, words):
+            server.hook = lambda node, words: CLOSE
+            threading.Timer(0.4, lambda: setattr(server, "hook", None)).start()
+            return CLOSE
+
+        server.hook = Once(away, 3)
+        done = seen("--redis", server.url(), "--tag", text=text(records))
+        assert b"after a lost connection" not in done.err or b"-\t" in done.out
+    assert [line.split("\t")[1].encode() for line in done.lines] == records
+
+
+# -- lost answers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("nth", [1, 2, 5])
+def test_what_a_lost_answer_leaves_in_doubt_is_passed_on_and_counted(seen, nth):
+    records = lines(5 * BATCH, 2 * BATCH)
+    with Fake() as server:
+        server.hook = Once(LOSE, nth)
+        done = seen("--redis", server.url(), "--stats=json", text=text(records))
+        sent = [words[2:-3] for words in server.commands(b"SEEN.MADD")]
+    batch, again = sent[nth - 1], sent[nth]
+    before = set(sum(sent[:nth - 1], []))
+    assert again == batch
+    assert set(done.lines) == {r.decode() for r in records}, "no record is lost"
+    assert done.stats["uncertain"] == len(batch), "all of them are there the second time"
+    extra = len(done.lines) - len(set(records))
+    assert extra == len(batch) - len(set(batch) - before)
+    assert b"%d records were passed on unjudged after a lost connection" % len(batch) in done.err
+
+
+def test_what_was_not_carried_out_is_not_in_doubt(seen):
+    records = lines(5 * BATCH, 5 * BATCH)
+    with Fake() as server:
+        server.hook = Once(CLOSE, 2)
+        done = seen("--redis", server.url(), "--tag", text=text(unique(records)))
+    assert done.out == b"".join(b"new\t%s\n" % r for r in unique(records)), "new is new, asked twice or not"
+
+
+def test_at_most_once_drops_what_is_in_doubt(seen):
+    with Fake() as server:
+        server.hook = Once(LOSE)
+        done = seen("--redis", server.url(), "--at-most-once", text="a\nb\n")
+        assert (done.out, done.err) == (b"", b"")
+
+
+def test_records_in_doubt_are_tagged_and_fail_a_strict_run(seen):
+    with Fake() as server:
+        server.hook = Once(LOSE)
+        done = seen("--redis", server.url(), "--tag", "--strict", text="a\nb\n")
+        assert (done.out, done.code) == (b"-\ta\n-\tb\n", 2)
+
+
+# -- servers that are gone, or are no servers ---------------------------------------------------------
+
+
+def test_nobody_there_is_said_at_once(seen):
+    seen("--redis", "redis://127.0.0.1:1/x").refused("127.0.0.1:1", "refused")
+
+
+def test_patience_ends_and_everything_read_is_passed_on(seen):
+    records = lines(6 * BATCH, 6 * BATCH)
+    with Fake() as server:
+
+        def die(node, words):
+            server.hook = lambda node, words: CLOSE
+            return CLOSE
+
+        server.hook = Once(die, 3)
+        start = time.monotonic()
+        done = seen("--redis", server.url(), "--patience", "300ms", text=text(records))
+        n = sum(len(words) - 5 for words in server.commands(b"SEEN.MADD")[:3])
+    assert time.monotonic() - start < 5
+    assert done.code == 2
+    assert BATCH < n < len(records)
+    assert [line.encode() for line in done.lines][-100:] == records[n - 100:n], "the third batch is in doubt"
+    assert set(done.lines) == {record.decode() for record in records[:n]}
+    assert b"everything up to record %d is passed on" % n in done.err
+
+
+def test_an_interrupt_while_a_server_is_away_ends_the_wait():
+    with Fake() as server:
+        server.hook = lambda node, words: CLOSE if words[0] == b"SEEN.MADD" else None
+        run = subprocess.Popen([SEEN, "--redis", server.url(), "--tag"], stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        run.stdin.write(b"a\n")
+        run.stdin.close()
+        time.sleep(0.5)
+        run.send_signal(signal.SIGINT)
+        assert run.wait(5) == -signal.SIGINT
+        assert run.stdout.read() == b"-\ta\n"
+
+
+@pytest.mark.parametrize("answer", [
+    b"+OK\r\n", b":1\r\n", b"$-1\r\n", array([b":1\r\n"] * 7), array([b"+x\r\n"]), b"*-1\r\n",
+    b"-MOVED\r\n", b"-MOVED 1 nowhere\r\n", b"-ASK 99999 \r\n", b"-MOVED 1 127.0.0.1:99999\r\n",
+    b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n",
+    b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"])
+def test_an_answer_that_is_none_ends_the_run_and_loses_nothing(seen, answer):
+    with Fake() as server:
+        server.hook = lambda node, words: answer if words[0] == b"SEEN.MADD" else None
+        done = seen("--redis", server.url(), "--patience", "200ms", text="a\n")
+        assert (done.code, done.out) == (2, b"a\n")
+        assert done.err.startswith(b"seen: the server is lost")
+
+
+@pytest.mark.parametrize("noise", [b"!!!\r\n", b"*100000000\r\n", b"$99999999999\r\n", b"*2\r\n:1\r\n", b"", b"\0" * 100])
+def test_noise_instead_of_a_protocol_is_survived(seen, noise):
+    with Fake() as server:
+
+        def speak(node, words):
+            if words[0] != b"SEEN.MADD":
+                return None
+            return noise or CLOSE
+
+        server.hook = speak
+        done = seen("--redis", server.url(), "--patience", "200ms", text="a\n", timeout=30)
+        assert (done.code, done.out) == (2, b"a\n")
+
+
+@pytest.mark.parametrize("map_", [
+    b"*0\r\n", b":1\r\n", array([array([b":0\r\n", b":99999\r\n"])]), array([b":1\r\n"]),
+    array([array([b":0\r\n", b":5\r\n", array([b"$1\r\nx\r\n", b":0\r\n"])])]),
+    array([array([b":-1\r\n", b":5\r\n", array([b"$1\r\nx\r\n", b":1\r\n"])])])])
+def test_a_map_that_makes_no_sense_is_refused(seen, map_):
+    with Fake() as server:
+        server.hook = lambda node, words: map_ if words[0] == b"CLUSTER" else None
+        seen("--redis", server.url(), "--patience", "100ms").refused("does not say who owns what")
+
+
+def test_a_server_without_the_module_is_told_apart(seen):
+    with Fake() as server:
+        server.hook = lambda node, words: (
+            b"-ERR unknown command 'SEEN.INFO', with args beginning with: \r\n"
+            if words[0].startswith(b"SEEN") else None)
+        seen("--redis", server.url()).refused("load the module")
+
+
+# -- the address --------------------------------------------------------------------------------------
+
+
+def test_user_and_password_come_from_the_address_or_the_environment(seen, monkeypatch):
+    with Fake(account=[b"ann", b"p@ss/1"]) as server:
+        at = "127.0.0.1:%d/test" % server.nodes[0].port
+        assert seen("--redis", "redis://ann:p%40ss%2f1@" + at, text="a\n").out == b"a\n"
+        seen("--redis", "redis://ann:wrong@" + at).refused("WRONGPASS")
+        monkeypatch.setenv("REDISCLI_AUTH", "secret")
+        server.account = [b"secret"]
+        assert seen("--redis", "redis://" + at, text="b\n").out == b"b\n"
+
+
+@pytest.mark.parametrize("url, words", [
+    ("localhost/x", "redis://HOST:PORT/NAME"), ("redis://localhost", "name of a filter"),
+    ("redis://localhost/", "name of a filter"), ("redis:///x", "no HOST:PORT"),
+    ("redis://localhost:0/x", "no HOST:PORT"), ("redis://localhost:65536/x", "no HOST:PORT"),
+    ("redis://localhost:6a/x", "no HOST:PORT"), ("rediss://localhost/x", "no TLS"),
+    ("redis://me@localhost/x", "USER:PASSWORD"), ("redis://localhost/a%2", "two hex digits"),
+    ("redis://localhost/a%00", "NUL"), ("redis://localhost/a{b}", "cannot hold {"),
+    ("redis://localhost/" + "n" * 600, "longer than"), ("redis://[::1/x", "no HOST:PORT")])
+def test_an_address_that_is_none_is_refused_in_a_sentence(seen, url, words):
+    seen("--redis", url).refused(words)
+
+
+@pytest.mark.parametrize("args, words", [
+    (["--landmark-on", "x"], "--landmark-on"), (["-w", "landmark:1d", "--zone", "UTC"], "--zone"),
+    (["--cache", "100", "--confirmed"], "--confirmed"), (["-w", "landmark hash=int"], "hash=int")])
+def test_what_only_a_filter_kept_here_can_do_is_refused(seen, args, words):
+    seen("--redis", "redis://127.0.0.1:1/x", *args).refused(words)
+
+
+def test_options_about_the_server_need_one(seen):
+    seen("--at-most-once").refused("--redis")
+    seen("--patience", "1s").refused("--redis")
+    seen("--redis", "redis://127.0.0.1:1/x", "--patience", "5").refused("--patience 5")
