@@ -1,4 +1,4 @@
-/* add.c - SEEN.CREATE, SEEN.ADD, SEEN.MADD. */
+/* add.c - SEEN.CREATE, SEEN.ADD, SEEN.MADD, SEEN.MADDX. */
 #include "command.h"
 
 #include <stdio.h>
@@ -76,7 +76,8 @@ struct adding {
     int items;
     RedisModuleString *ms; /* as given with AT; NULL: none was */
     seen_time now;
-    bool made; /* the key was not there */
+    bool made;  /* the key was not there */
+    bool there; /* it has to be */
 };
 
 /* The server's clock, as the text that AT takes.  It changes a thousand times a second at most. */
@@ -111,6 +112,7 @@ static bool read_time(RedisModuleCtx *ctx, struct adding *a) {
 static bool open_for_adding(RedisModuleCtx *ctx, RedisModuleString *name, struct adding *a) {
     if (!command_open(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE, false, &a->o)) return false;
     a->made = !a->o.value;
+    if (a->made && a->there) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY), false;
     if (a->made) a->o.value = make(ctx, settings.spec);
     return a->o.value;
 }
@@ -161,8 +163,8 @@ static bool add_items(const struct adding *a, seen_digest *digest, uint8_t *verd
     return value_add(a->o.value, (size_t)n, digest, a->now, verdict);
 }
 
-static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many) {
-    struct adding a = {.item = argv + 2, .items = argc - 2};
+static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many, bool there) {
+    struct adding a = {.item = argv + 2, .items = argc - 2, .there = there};
     seen_digest digest[ITEMS_AT_ONCE];
     uint8_t verdict[ITEMS_AT_ONCE];
     bool changed = false;
@@ -186,11 +188,16 @@ static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool man
 }
 
 static int add_one(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    return add(ctx, argv, argc, false);
+    return add(ctx, argv, argc, false, false);
 }
 
 static int add_many(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    return add(ctx, argv, argc, true);
+    return add(ctx, argv, argc, true, false);
+}
+
+/* For filters that are not the default: one that got lost must not come back as another. */
+static int add_many_there(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    return add(ctx, argv, argc, true, true);
 }
 
 /* ----------------------------------------------------------------------------------------- */
@@ -212,4 +219,6 @@ const struct command commands_add[] = {
     {"SEEN.MADD", add_many, "write deny-oom", -3, ADDS, 1,
      "Adds items in order: 1 for each that is new, 0 for each seen in the window",
      "O(N) for N items", madd_args},
+    {"SEEN.MADDX", add_many_there, "write deny-oom", -3, ADDS, 1,
+     "As SEEN.MADD, to a filter that is there", "O(N) for N items", madd_args},
     {0}};

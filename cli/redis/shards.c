@@ -1,6 +1,6 @@
 /* shards.c - a batch of records to the shards, their verdicts back in the records' order.
  *
- * Each shard gets its records in one SEEN.MADD, one for each millisecond where records have times
+ * Each shard gets its records in one SEEN.MADDX, one for each millisecond where records have times
  * of their own.  All commands go out before any answer is read (cluster.c).
  *
  * An answer may get lost with its connection after the command was carried out.  Sent again, it
@@ -34,19 +34,18 @@ static void sort_by_shard(struct shards *s) {
     for (size_t i = 0; i < s->items; i++) s->order[end[s->item[i].shard]++] = (uint16_t)i;
 }
 
-/* The closing words are given in full, so that items can be any bytes, those words included. */
+/* The time is always given, so that items can be any bytes, the word AT included. */
 static void put_add(struct shards *s, size_t from, size_t to) {
     const struct item *first = &s->item[s->order[from]];
     char ms[24];
     snprintf(ms, sizeof ms, "%" PRIu64, first->ms);
-    wire_array(&s->commands, 2 + (to - from) + 3);
-    wire_word(&s->commands, "SEEN.MADD");
+    wire_array(&s->commands, 2 + (to - from) + 2);
+    wire_word(&s->commands, "SEEN.MADDX");
     wire_word(&s->commands, s->shard[first->shard].key);
     for (size_t i = from; i < to; i++) {
         const struct item *item = &s->item[s->order[i]];
         wire_bulk(&s->commands, s->keys.at + item->at, item->len);
     }
-    wire_word(&s->commands, "NOCREATE");
     wire_word(&s->commands, "AT");
     wire_word(&s->commands, first->ms == SHARDS_CLOCK ? "*" : ms);
 }
@@ -130,7 +129,7 @@ static bool take(struct shards *s, size_t request, uint8_t *verdict) {
     bool error = r->reply && r->reply->type == REDIS_REPLY_ERROR;
     snprintf(s->why, sizeof s->why, "%.290s",
              error      ? r->reply->str
-             : r->reply ? "the server's answer is none to SEEN.MADD"
+             : r->reply ? "the server's answer is none to SEEN.MADDX"
                         : s->cluster.why);
     return false;
 }

@@ -1,6 +1,6 @@
 /* wire.c - commands as a Redis server reads them:
  *
- *     *3\r\n $9\r\nSEEN.MADD\r\n $5\r\nclick\r\n $3\r\na,b\r\n        (without the spaces)
+ *     *3\r\n $8\r\nSEEN.ADD\r\n $5\r\nclick\r\n $3\r\na,b\r\n        (without the spaces)
  */
 #include "redis/wire.h"
 

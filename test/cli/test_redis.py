@@ -36,13 +36,13 @@ def needs_client(seen):
 
 
 class Once:
-    """A hook that does one thing to the n-th SEEN.MADD and then no more."""
+    """A hook that does one thing to the n-th SEEN.MADDX and then no more."""
 
     def __init__(self, what, nth=1):
         self.what, self.left = what, nth
 
     def __call__(self, node, words):
-        if words[0] != b"SEEN.MADD":
+        if words[0] != b"SEEN.MADDX":
             return None
         self.left -= 1
         return (self.what(node, words) if callable(self.what) else self.what) if self.left == 0 else None
@@ -182,20 +182,20 @@ def test_records_with_times_of_their_own_carry_them_in_milliseconds(seen):
     table = "".join("%s\t%s\n" % row for row in [("a", "1000.5"), ("b", "1000.5"), ("a", "1000.501"), ("c", "1000.501")])
     with Fake() as server:
         seen("--redis", server.url(), "-w", "sliding:1h", "-k", 1, "--time", 2, text=table)
-        sent = [(words[2:-3], words[-1]) for words in server.commands(b"SEEN.MADD")]
+        sent = [(words[2:-2], words[-1]) for words in server.commands(b"SEEN.MADDX")]
     assert sent == [([b"a", b"b"], b"1000500"), ([b"a", b"c"], b"1000501")]
 
 
 def test_without_times_of_their_own_the_servers_clock_counts(seen):
     with Fake() as server:
         seen("--redis", server.url(), "-w", "sliding:1h", text="a\n")
-        assert server.commands(b"SEEN.MADD")[0][-3:] == [b"NOCREATE", b"AT", b"*"]
+        assert server.commands(b"SEEN.MADDX")[0][-2:] == [b"AT", b"*"]
 
 
 def test_items_that_look_like_options_are_items(seen):
     with Fake() as server:
-        done = seen("--redis", server.url(), text="NOCREATE\nAT\n5\nAT\n")
-        assert done.out == b"NOCREATE\nAT\n5\n"
+        done = seen("--redis", server.url(), text="AT\n5\nAT\n*\n")
+        assert done.out == b"AT\n5\n*\n"
 
 
 # -- clusters -----------------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ def test_keys_are_sent_to_who_owns_their_slot(seen):
         seen("--redis", servers.url(), "--shards", 9, text=text(lines(6 * BATCH, 3000)))
         for node in servers.nodes:
             for words in node.commands:
-                if words[0] == b"SEEN.MADD":
+                if words[0] == b"SEEN.MADDX":
                     assert servers.owner_of(words[1]) is node
         assert all(node.keys for node in servers.nodes)
         assert slot_of(b"foo{bar}baz") == slot_of(b"bar") == 5061 and slot_of(b"123456789") == 12739
@@ -232,7 +232,7 @@ def test_a_slot_in_the_middle_of_its_move_is_asked_for_where_it_goes(seen):
 
         def migrate(node, words):
             """The key has gone ahead of its slot."""
-            if words[0] == b"SEEN.MADD" and len(servers.commands(b"SEEN.MADD")) == 9:
+            if words[0] == b"SEEN.MADDX" and len(servers.commands(b"SEEN.MADDX")) == 9:
                 gone[words[1]] = servers.nodes[1 - node.number]
                 gone[words[1]].keys[words[1]] = node.keys.pop(words[1])
             to = gone.get(words[1]) if len(words) > 1 else None
@@ -279,7 +279,7 @@ def test_what_a_lost_answer_leaves_in_doubt_is_passed_on_and_counted(seen, nth):
     with Fake() as server:
         server.hook = Once(LOSE, nth)
         done = seen("--redis", server.url(), "--stats=json", text=text(records))
-        sent = [words[2:-3] for words in server.commands(b"SEEN.MADD")]
+        sent = [words[2:-2] for words in server.commands(b"SEEN.MADDX")]
     batch, again = sent[nth - 1], sent[nth]
     before = set(sum(sent[:nth - 1], []))
     assert again == batch
@@ -330,7 +330,7 @@ def test_patience_ends_and_everything_read_is_passed_on(seen):
         server.hook = Once(die, 3)
         start = time.monotonic()
         done = seen("--redis", server.url(), "--patience", "300ms", text=text(records))
-        n = sum(len(words) - 5 for words in server.commands(b"SEEN.MADD")[:3])
+        n = sum(len(words) - 4 for words in server.commands(b"SEEN.MADDX")[:3])
     assert time.monotonic() - start < 5
     assert done.code == 2
     assert BATCH < n < len(records)
@@ -341,7 +341,7 @@ def test_patience_ends_and_everything_read_is_passed_on(seen):
 
 def test_an_interrupt_while_a_server_is_away_ends_the_wait():
     with Fake() as server:
-        server.hook = lambda node, words: CLOSE if words[0] == b"SEEN.MADD" else None
+        server.hook = lambda node, words: CLOSE if words[0] == b"SEEN.MADDX" else None
         run = subprocess.Popen([SEEN, "--redis", server.url(), "--tag"], stdin=subprocess.PIPE,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         run.stdin.write(b"a\n")
@@ -359,7 +359,7 @@ def test_an_interrupt_while_a_server_is_away_ends_the_wait():
     b"-OOM command not allowed when used memory > 'maxmemory'.\r\n"])
 def test_an_answer_that_is_none_ends_the_run_and_loses_nothing(seen, answer):
     with Fake() as server:
-        server.hook = lambda node, words: answer if words[0] == b"SEEN.MADD" else None
+        server.hook = lambda node, words: answer if words[0] == b"SEEN.MADDX" else None
         done = seen("--redis", server.url(), "--patience", "200ms", text="a\n")
         assert (done.code, done.out) == (2, b"a\n")
         assert done.err.startswith(b"seen: the server is lost")
@@ -370,7 +370,7 @@ def test_noise_instead_of_a_protocol_is_survived(seen, noise):
     with Fake() as server:
 
         def speak(node, words):
-            if words[0] != b"SEEN.MADD":
+            if words[0] != b"SEEN.MADDX":
                 return None
             return noise or CLOSE
 

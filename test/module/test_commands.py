@@ -85,6 +85,14 @@ def test_at_star_is_the_servers_clock(r):
     assert do(r, "SEEN.AGE k AT AT *") in range(60000)
 
 
+def test_maddx_adds_to_a_filter_that_is_there_and_makes_none(r, refused):
+    refused(lambda: do(r, "SEEN.MADDX k a b"), "no such key")
+    assert r.exists("k") == 0
+    do(r, "SEEN.CREATE k sliding:1h")
+    assert do(r, "SEEN.MADDX k a b a AT *") == [1, 1, 0]
+    assert do(r, "SEEN.MADD k a c") == [0, 1]
+
+
 def test_within_is_a_part_of_the_window(r):
     do(r, "SEEN.CREATE t sliding:1d filter=exact")
     t = 1_800_000_000_000
