@@ -36,6 +36,7 @@ extern const struct command dedup_command, plan_command, compare_command, filter
     count_command, top_command, generate_command, help_command;
 
 const struct command *command_find(const char *name); /* or NULL */
+const char *command_near(const char *name);           /* the one that was probably meant, or NULL */
 
 /* What was printed has arrived, or a sentence and exit 2. */
 void finish_output(void);
@@ -83,6 +84,7 @@ const char *nearest_name(const char *word, const char *(*next)(void *ctx), void 
 
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))); /* exits 2 */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void die_both(const char *one, const char *other); /* options that exclude each other */
 
 /* One line on stderr that the next message or the next such line replaces; NULL only removes it. */
 void message_transient(const char *line);

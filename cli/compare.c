@@ -8,6 +8,7 @@
 #include "read/reader.h"
 #include "signals.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +80,9 @@ static struct twin *twin_of(struct run *r, const struct contender *c, bool forev
             !strcmp(r->twin[i]->spec, spec))
             return r->twin[i];
     struct twin *t = malloc(sizeof *t);
-    if (!t) die("out of memory for the truth");
+    if (!t)
+        die("out of memory for exact windows; compare a part of the stream, as head -n 1000000 "
+            "cuts");
     twin_init(t, spec, &r->reader.layout, r->source.max_record);
     t->shared = shared;
     if (!forever) asked_of_judge(&r->asked, c->zone, &t->judge);
@@ -99,7 +102,8 @@ static void give_seed(struct seen_plan *plan, uint64_t seed) {
 static void start(struct run *r, const struct reader_events *events) {
     uint64_t seed;
     struct seen_error e;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) die("the system gave no random seed");
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        die("the system gave no random seed: %s; give --seed", strerror(errno));
     for (; r->n == 0 || r->n < r->asked.specs; r->n++) {
         struct contender *c = &r->contender[r->n];
         c->asked = r->asked.spec[r->n];
@@ -145,9 +149,8 @@ static int finish(struct run *r, bool read) {
     r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
     if (!read) return EXIT_TROUBLE;
     if (!r->source.strict || !unreadable) return EXIT_FINE;
-    warn("%ju record%s no readable key or time", (uintmax_t)unreadable,
-         unreadable == 1 ? " has" : "s have");
-    return EXIT_TROUBLE;
+    return source_unreadable(&r->source, unreadable, true, "key or time") ? EXIT_TROUBLE
+                                                                          : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

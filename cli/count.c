@@ -257,7 +257,8 @@ static const struct reader_events events = {
 
 static void start(struct run *r) {
     pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout);
-    if (r->by && r->pace.subwindows > 1) die("--group-by serves landmark windows");
+    if (r->by && r->pace.subwindows > 1)
+        die("--group-by serves landmark windows, such as -w landmark:1d");
     reader_init(&r->reader, &r->source, &events, r);
     uint64_t q = r->pace.subwindows;
     r->ring = calloc(q, sizeof *r->ring);

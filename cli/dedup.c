@@ -67,8 +67,7 @@ static void warn_when_full(struct run *r) {
     if (s.capacity == 0 || s.stored < s.capacity) return;
     r->warned_full = true;
     warn("the window holds the %ju keys it was planned for; false duplicates will now exceed %.2g "
-         "of "
-         "the new records (more mem= or a shorter window would help)",
+         "of the new records (more mem= or a shorter window would help)",
          (uintmax_t)s.capacity, plan->fp_full);
 }
 
@@ -185,12 +184,20 @@ static void report_hold(const struct run *r) {
          (uintmax_t)o->early, most);
 }
 
+/* Records that are too long pass outside of the batches in which they are counted. */
+static const char *first_unreadable(const struct run *r) {
+    static char text[64];
+    if (r->reader.unreadable) return "see -k, --time and --max-record";
+    snprintf(text, sizeof text, "the first is record %ju", (uintmax_t)r->flow.first_unreadable);
+    return text;
+}
+
 static void report_unreadable(const struct run *r) {
     uintmax_t n = unreadable(r);
     bool told = r->settings.source.quiet || r->settings.report; /* or not wanted */
     if (!n || (told && !r->settings.source.strict)) return;
-    warn("%ju record%s passed on unjudged: no readable key or time, or too long", n,
-         n == 1 ? " was" : "s were");
+    warn("%ju record%s passed on unjudged: no readable key or time, or too long; %s", n,
+         n == 1 ? " was" : "s were", first_unreadable(r));
 }
 
 static int finish(struct run *r) {

@@ -72,7 +72,7 @@ static void take(struct run *r, int id, const char *value) {
     if (source_take(&r->source, id, value)) return;
     switch (id) {
     case KEYS:
-        if (r->lists == MOST_LISTS) die("more than %d lists", MOST_LISTS);
+        if (r->lists == MOST_LISTS) die("more than %d lists; join some into one file", MOST_LISTS);
         r->list[r->lists++].name = value;
         break;
     case INVERT: r->invert = true; break;
@@ -88,8 +88,8 @@ static void read_options(struct run *r, int argc, char **argv) {
     source_init(&r->source);
     for (int id; (id = args_next(&a));) take(r, id, a.value);
     if (!r->lists) die("filter needs a list of keys, a file with one a line: --keys FILE");
-    if (r->invert && r->tag) die("--invert and --tag exclude each other");
-    if (r->exact && r->fp) die("--exact and --fp exclude each other");
+    if (r->invert && r->tag) die_both("--invert", "--tag");
+    if (r->exact && r->fp) die_both("--exact", "--fp");
     source_files(&r->source, &a);
 }
 
@@ -122,7 +122,11 @@ static void on_keys(void *ctx, struct batch *b, seen_time now) {
         if (!l->digest) die("out of memory for the keys of %s", l->name);
     }
     size_t n = key_batch(&loading->keyer, b, l->digest + l->n, loading->run->order);
-    if (n < b->n) die("%s: a key has fewer fields than -k names", l->name);
+    size_t bad = 0; /* the first that could not be read */
+    while (bad < n && loading->run->order[bad] == bad) bad++;
+    if (n < b->n)
+        die("%s: key %zu has fewer fields than -k names, or is longer than --max-record", l->name,
+            l->n + bad + 1);
     l->n += n;
 }
 
@@ -236,7 +240,8 @@ static const struct reader_events events = {.columns = on_columns,
 static void start(struct run *r) {
     char spec[64];
     uint64_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed) die("the system gave no random seed");
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        die("the system gave no random seed: %s", strerror(errno));
     snprintf(spec, sizeof spec, "landmark filter=exact seed=%" PRIu64, seed);
     r->hasher = detector_of(spec, NULL);
     enum sink_mode mode = r->tag ? SINK_TAG : r->invert ? SINK_UNIQUE : SINK_DUPLICATES;

@@ -56,7 +56,8 @@ static void write_stream(struct wish *w, struct order *order, char *buf) {
         }
     }
     write_all(buf, (size_t)(at - buf));
-    if (number < w->repeats.records) die("there is no memory for the repeats that are to come");
+    if (number < w->repeats.records)
+        die("out of memory for the repeats that are to come; a smaller --gap-max takes less");
     assert(order->met == w->repeats.distinct);
 }
 
@@ -115,7 +116,8 @@ static int generate_main(int argc, char **argv) {
     click_prepare(&w.style);
     char *buf = malloc(OUTPUT);
     if (!buf || order_make(&order, &w.repeats, w.gaps, w.gap_most, w.style.seed))
-        die("there is no memory for %" PRIu64 " distinct ids", w.repeats.distinct);
+        die("out of memory for %" PRIu64 " distinct ids; a smaller --distinct takes less",
+            w.repeats.distinct);
     if (w.truth) write_truth(&w);
     write_stream(&w, &order, buf);
     order_free(&order);

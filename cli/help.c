@@ -1,8 +1,6 @@
 /* help.c - `seen help [COMMAND]`; with --man and --completion, what the build installs. */
 #include "help/help.h"
 
-#include <string.h>
-
 enum { ALL = 1, MAN, COMPLETION };
 
 static const struct option_row own_rows[] = {
@@ -16,16 +14,10 @@ static const struct option_row own_rows[] = {
 
 static const struct option_row *rows(void) { return own_rows; }
 
-static const char *next_command(void *ctx) {
-    const struct command *const **at = ctx;
-    return **at ? (*(*at)++)->name : NULL;
-}
-
 static const struct command *named(const char *name) {
     const struct command *c = command_find(name);
     if (c) return c;
-    const struct command *const *at = commands;
-    const char *near = nearest_name(name, next_command, &at);
+    const char *near = command_near(name);
     if (near) die("there is no command '%s'; did you mean %s?", name, near);
     die("there is no command '%s'; seen --help lists them", name);
 }

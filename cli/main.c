@@ -22,8 +22,25 @@ const struct command *command_find(const char *name) {
     return NULL;
 }
 
+static const char *next_command(void *ctx) {
+    const struct command *const **at = ctx;
+    return **at ? (*(*at)++)->name : NULL;
+}
+
+const char *command_near(const char *name) {
+    const struct command *const *at = commands;
+    return nearest_name(name, next_command, &at);
+}
+
 void finish_output(void) {
     if (fflush(stdout) || ferror(stdout)) die("cannot write the output: %s", strerror(errno));
+}
+
+/* A bare word that is no file is a command misspelt, if it is near to one. */
+static void suspect_slip(const char *word) {
+    const char *near = strpbrk(word, "-./") ? NULL : command_near(word);
+    if (near && access(word, F_OK))
+        die("there is no command and no file '%s'; did you mean seen %s?", word, near);
 }
 
 static int run(int argc, char **argv) {
@@ -32,6 +49,7 @@ static int run(int argc, char **argv) {
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
         return help_overview_print(), EXIT_FINE;
     const struct command *c = command_find(argv[1]);
+    if (!c) suspect_slip(argv[1]);
     return c ? c->run(argc - 1, argv + 1) : first->run(argc, argv);
 }
 

@@ -30,6 +30,10 @@ void warn(const char *format, ...) {
     va_end(args);
 }
 
+void die_both(const char *one, const char *other) {
+    die("%s and %s exclude each other: give one of them", one, other);
+}
+
 void message_transient(const char *line) {
     if (line_open) fputs("\r\033[K", stderr);
     if (line) fputs(line, stderr);

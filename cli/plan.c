@@ -29,7 +29,7 @@ static const struct option_row own_rows[] = {
 /* Several arguments are one spec, as if they had been quoted together. */
 static void append(char *spec, const char *part) {
     size_t used = strlen(spec), n = strlen(part);
-    if (used + n + 2 > SPEC_MOST) die("a spec of over %d characters is none", SPEC_MOST - 2);
+    if (used + n + 2 > SPEC_MOST) die("the spec is longer than %d characters", SPEC_MOST - 2);
     if (used) spec[used++] = ' ';
     memcpy(spec + used, part, n + 1);
 }

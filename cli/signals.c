@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -41,7 +42,7 @@ static void handle(int sig, int flags) {
 
 void signals_init(void) {
     if (wake[0] >= 0) return;
-    if (pipe(wake)) die("cannot make a pipe for signals");
+    if (pipe(wake)) die("cannot make a pipe for signals: %s", strerror(errno));
     for (int i = 0; i < 2; i++) {
         fcntl(wake[i], F_SETFL, O_NONBLOCK);
         fcntl(wake[i], F_SETFD, FD_CLOEXEC);

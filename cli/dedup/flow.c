@@ -53,8 +53,17 @@ static void hold(struct flow *f, const struct batch *b, const struct readable *i
     let_go(f);
 }
 
+/* The first place in a batch whose record cannot be judged. */
+static size_t first_gap(const struct readable *in) {
+    size_t i = 0;
+    while (i < in->n && in->order[i] == i) i++;
+    return i;
+}
+
 void flow_batch(struct flow *f, struct batch *b) {
     struct readable *in = b->own;
+    if (in->n < b->n && !f->first_unreadable) f->first_unreadable = f->records + first_gap(in) + 1;
+    f->records += b->n;
     if (f->judge->times) lateness_note(&f->judge->lateness, in->n, in->time);
     if (f->wanted->reorder)
         hold(f, b, in);

@@ -16,6 +16,7 @@ struct flow {
     struct sink *sink;
     struct reorder reorder;
     struct outlet outlet;
+    uint64_t records, first_unreadable; /* come so far; the first without key or time, from 1 */
 };
 
 /* All but the flow itself stays the caller's. */

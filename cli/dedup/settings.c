@@ -35,7 +35,7 @@ static enum report report_of(const char *format) {
 }
 
 static void set_mode(struct settings *s, enum sink_mode mode) {
-    if (s->mode && s->mode != mode) die("--duplicates and --tag exclude each other");
+    if (s->mode && s->mode != mode) die_both("--duplicates", "--tag");
     s->mode = mode;
 }
 
@@ -66,13 +66,13 @@ void settings_read(struct settings *s, int argc, char **argv) {
         wishes_note(&s->state.wishes, a.row, a.value);
     }
     source_files(&s->source, &a);
-    if (s->state.name && s->source.merge) die("--state and --merge exclude each other");
+    if (s->state.name && s->source.merge) die_both("--state", "--merge");
     state_load(&s->state, &s->asked);
     wanted_ask(&s->wanted, &s->asked);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
     state_check(&s->state, &s->asked);
     wanted_check(&s->wanted, &s->asked, &s->source, &s->plan, s->state.name);
-    if (s->confirmed && s->mode == SINK_TAG) die("--confirmed and --tag exclude each other");
+    if (s->confirmed && s->mode == SINK_TAG) die_both("--confirmed", "--tag");
     if (s->confirmed && !s->plan.spec.cache)
         die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
     asked_compile(&s->asked, &s->source);

@@ -54,7 +54,7 @@ const struct option_row *asked_rows(const struct option_row *own, size_t own_n) 
 bool asked_take(struct asked *a, int id, const char *value) {
     switch (id) {
     case ASKED_WINDOW:
-        if (a->specs == ASKED_SPECS) die("more than %d specs", ASKED_SPECS);
+        if (a->specs == ASKED_SPECS) die("more than %d specs: give fewer -w", ASKED_SPECS);
         a->spec[a->specs++] = value;
         return true;
     case ASKED_ZONE: a->zone = value; return true;
@@ -116,7 +116,10 @@ static enum zone_window take_zone(struct seen_spec *spec, const char *zone) {
     bool days = spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS;
     if (!days || (spec->length != day && spec->length != 7 * day))
         die("--zone serves landmark:1d and landmark:1w, whose days begin at midnight there");
-    if (!time_set_zone(zone)) die("the time zone '%s' is not known on this machine", zone);
+    if (!time_set_zone(zone))
+        die("the time zone '%s' is not known on this machine; it takes a name such as "
+            "Europe/Berlin",
+            zone);
     enum zone_window kind = spec->length == day ? ZONE_DAY : ZONE_WEEK;
     uint64_t rate = UINT64_C(1) << option_index("rate"), items = UINT64_C(1)
                                                                  << option_index("items");
@@ -138,7 +141,7 @@ static void check(const struct asked *a, const struct seen_plan *plan, bool zone
     if (source->time && !windows_of_time && !a->times && !source->merge)
         die("--time serves windows of time, such as sliding:1h or landmark:1d");
     if (a->landmark_on && plan->spec.window != SEEN_LANDMARK)
-        die("--landmark-on serves landmark windows");
+        die("--landmark-on serves landmark windows, such as -w landmark");
 }
 
 void asked_spec(const struct asked *a, size_t i, struct seen_spec *spec) {

@@ -74,7 +74,9 @@ _Noreturn static void refuse_missing(const struct header *h, const char *name) {
 
 static uint32_t column_of_name(const struct header *h, const char *name) {
     uint32_t found = MAX_COLUMN;
-    if (!h) die("'%s' is no field number; names need --csv or --tsv with a header line", name);
+    if (!h)
+        die("'%s' is no field number; names need a header line (--csv, --tsv), --ndjson or --clf",
+            name);
     for (uint32_t i = 0; i < h->n; i++) {
         if (strcmp(h->name[i], name)) continue;
         if (found < MAX_COLUMN)
@@ -116,7 +118,7 @@ static uint32_t slot_for(struct layout *l, uint32_t column) {
         while (l->width <= column) l->slot_of[l->width++] = NO_SLOT;
     }
     if (l->slot_of[column] == NO_SLOT) {
-        if (l->slots == MAX_SLOTS) die("more than %d key fields", MAX_SLOTS);
+        if (l->slots == MAX_SLOTS) die("more than %d fields in -k and --time", MAX_SLOTS);
         l->slot_of[column] = (int32_t)l->slots++;
     }
     return (uint32_t)l->slot_of[column];
@@ -145,7 +147,7 @@ static void add_keys(struct layout *l, const char *keys, const struct header *h)
     char *list = name_of(keys, strlen(keys), false), *rest = list, *word;
     while ((word = next_word(&rest, l->paths))) {
         uint32_t first, last;
-        if (!*word) die("-k %s holds an empty name", keys);
+        if (!*word) die("-k %s holds an empty name; write -k user,ad", keys);
         find(l, h, word, &first, &last);
         for (uint32_t i = first; i <= last; i++) add_key(l, i);
     }
@@ -167,7 +169,7 @@ void columns_resolve(struct layout *l, const char *keys, const char *time,
 uint32_t columns_slot(struct layout *l, const char *field, const struct header *header) {
     uint32_t first, last;
     find(l, header, field, &first, &last);
-    if (first != last) die("one field is wanted here, not %s", field);
+    if (first != last) die("%s is several fields, and one is wanted here", field);
     return slot_for(l, first);
 }
 

@@ -41,7 +41,7 @@ static void refuse_own_output(const struct input *in, const struct stat *st) {
     struct stat out;
     if (!S_ISREG(st->st_mode) || fstat(STDOUT_FILENO, &out)) return;
     if (st->st_dev == out.st_dev && st->st_ino == out.st_ino)
-        die("%s is both input and output", in->name);
+        die("%s is both input and output; write to another file", in->name);
 }
 
 /* A regular file is known before it is read. */

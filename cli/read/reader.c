@@ -93,7 +93,7 @@ static void first_header(struct reader *r, const struct record *line) {
 /* The header of a later file must be the first one's, and is not repeated. */
 static void later_header(struct reader *r, const struct record *line) {
     if (line->bare == r->header_len && !memcmp(line->at, r->header, r->header_len)) return;
-    warn("%s: its header line differs from the first file's", r->in.name);
+    warn("%s: its header line differs from the first file's; run it by itself", r->in.name);
     r->failed = true;
 }
 
@@ -156,8 +156,8 @@ static bool too_long(const struct reader *r) {
 }
 
 static void refuse_open_quote(struct reader *r) {
-    warn("%s: the quote opened in line %ju is never closed", r->in.name,
-         (uintmax_t)r->splitter.quote_line);
+    warn("%s: the quote opened in line %ju is never closed; without --csv quotes are bytes",
+         r->in.name, (uintmax_t)r->splitter.quote_line);
     r->failed = true;
     if (r->in.begin == r->in.end) return; /* too long as well: it has passed */
     unreadable(r, begin(r), r->in.end - r->in.begin, true, true);
@@ -168,7 +168,7 @@ static void refuse_open_quote(struct reader *r) {
  * last byte, which may be the CR of its line end. */
 static void pass_through(struct reader *r) {
     struct splitter *s = &r->splitter;
-    if (r->header_due) die("%s: the header line is longer than --max-record", r->in.name);
+    if (r->header_due) die("%s: the header line is longer than --max-record; raise it", r->in.name);
     size_t rest = 0;
     settle(r);
     r->passing = input_offset(&r->in) + 1;

@@ -28,7 +28,8 @@ static uint32_t record_size(const char *text) {
     struct seen_error e;
     uint64_t size;
     if (seen_parse_size(&size, text, &e)) die("--max-record %s: %s", text, e.text);
-    if (size > MAX_RECORD) die("--max-record %s is more than 1GiB", text);
+    if (size > MAX_RECORD)
+        die("--max-record %s is more than 1GiB, the most that is possible", text);
     return (uint32_t)size;
 }
 
@@ -47,10 +48,11 @@ static unsigned thread_count(const char *text) {
 }
 
 static void set_shape(struct source *s, enum shape shape) {
-    static const char *const names[] = {
-        [SHAPE_CSV] = "csv", [SHAPE_TSV] = "tsv", [SHAPE_NDJSON] = "ndjson", [SHAPE_CLF] = "clf"};
-    if (s->shape && s->shape != shape)
-        die("--%s and --%s exclude each other", names[s->shape], names[shape]);
+    static const char *const names[] = {[SHAPE_CSV] = "--csv",
+                                        [SHAPE_TSV] = "--tsv",
+                                        [SHAPE_NDJSON] = "--ndjson",
+                                        [SHAPE_CLF] = "--clf"};
+    if (s->shape && s->shape != shape) die_both(names[s->shape], names[shape]);
     if (shape == SHAPE_NDJSON && !json_built_in())
         die("this build of seen cannot read JSON: build it with libsimdjson, or use --csv");
     s->shape = shape;
@@ -91,8 +93,8 @@ static void check_end(const struct source *s) {
     if (s->end) return;
     if (source_column(s)) die("--null serves lines, -d and --ndjson: a table is made of lines");
     if (s->shape == SHAPE_CLF) die("--null serves lines, -d and --ndjson, not --clf");
-    if (s->crlf) die("--null and --crlf exclude each other");
-    if (s->delimiter == s->end) die("--null and -d '\\0' exclude each other");
+    if (s->crlf) die_both("--null", "--crlf");
+    if (s->delimiter == s->end) die_both("--null", "-d '\\0'");
 }
 
 void source_files(struct source *s, const struct args *a) {
@@ -123,7 +125,7 @@ const struct header *source_names(const struct source *s) {
 
 bool source_unreadable(const struct source *s, uint64_t n, bool told, const char *what) {
     if (n && (s->strict || !(s->quiet || told)))
-        warn("%ju record%s no readable %s, or %s too long", (uintmax_t)n,
+        warn("%ju record%s no readable %s, or %s too long: see -k and --max-record", (uintmax_t)n,
              n == 1 ? " has" : "s have", what, n == 1 ? "is" : "are");
     return s->strict && n;
 }

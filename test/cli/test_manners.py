@@ -186,3 +186,38 @@ def test_a_build_that_can_be_repeated_has_its_date_from_outside():
     env = dict(os.environ, SOURCE_DATE_EPOCH="86400")
     page = subprocess.run([SEEN, "help", "--man"], env=env, capture_output=True, text=True).stdout
     assert page.startswith('.TH SEEN 1 1970-01-02 "seen ')
+
+
+# -- messages -----------------------------------------------------------------------------------
+
+
+def test_a_misspelt_command_is_named_unless_there_is_such_a_file(seen, tmp_path):
+    seen("compre", "-w", "landmark").refused("no command and no file 'compre'", "seen compare")
+    seen("no-such.txt").refused("cannot open no-such.txt")
+    (tmp_path / "compre").write_text("a\na\n")
+    assert seen("compre", cwd=tmp_path).out == b"a\n"
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_the_first_record_that_could_not_be_judged_is_told(threads, seen):
+    lines = ["k%d\tx" % i for i in range(50000)]
+    lines[43210] = lines[45000] = "no second field"
+    done = seen("-k", "2,1", "-j", threads, text="\n".join(lines) + "\n")
+    assert done.err.decode() == ("seen: 2 records were passed on unjudged: no readable key or time, or "
+                                 "too long; the first is record 43211\n")
+
+
+def test_where_records_are_too_long_their_limit_is_named(seen):
+    done = seen("--max-record", "1KiB", "-k", "1,2", text="a\tb\nc\n" + "x" * 1000000 + "\n")
+    assert b"2 records were passed on unjudged" in done.err and b"--max-record" in done.err
+
+
+def test_a_bad_key_in_a_list_is_told_by_its_number(seen, tmp_path):
+    (tmp_path / "list").write_text("a\tb\nc\td\ne\n")
+    seen("filter", "--keys", "list", "-k", "1,2", text="a\tb\n", cwd=tmp_path).refused("list: key 3")
+
+
+@pytest.mark.parametrize("line", ["--duplicates --tag", "--csv --ndjson", "--null --crlf",
+                                  "filter --keys x --exact --fp 0.1", "filter --keys x -v --tag"])
+def test_options_that_exclude_each_other(line, seen):
+    seen(*line.split()).refused("exclude each other: give one of them")
