@@ -249,6 +249,7 @@ static const struct example examples[] = {
      "one a day, by the records' own time"},
     {"seen -w 'landmark fp=1e-6 mem=48MiB' --stats big.txt", "errors and memory, and the account"},
     {"seen --csv -k id --tag a.csv b.csv", "keep all; last column new or dup"},
+    {"seen --ndjson -k user.id events.json.gz", "JSON a line; unpacked as it is read"},
     {0},
 };
 
@@ -272,5 +273,5 @@ const struct command dedup_command = {
         "input would.",
     .examples = examples,
     .rows = settings_rows,
-    .often = "window keys csv tsv time duplicates tag stats fp mem",
+    .often = "window keys csv tsv ndjson clf time duplicates tag stats state fp mem",
 };

@@ -1,5 +1,6 @@
 """What seen says of itself: --help, manual pages and errors, all written from the same tables."""
 
+import gzip
 import os
 import re
 import shutil
@@ -108,6 +109,7 @@ def files(tmp_path):
         write(name, table.split("\n", 1)[1].replace(",", "\t"))
     for name in "access.log", "big.txt", "urls.txt":
         write(name, "".join("line %d\n" % (i % 40) for i in range(100)))
+    (tmp_path / "events.json.gz").write_bytes(gzip.compress(b'{"user":{"id":7}}\n' * 3))
     for name in "customers.txt", "blocked.txt", "a.txt", "b.txt", "huge.txt":
         write(name, "u1\nu2\n1.2.3.4\nline 7\n")
     return tmp_path
