@@ -46,7 +46,6 @@
 
 #include "aging/line_words.h"
 
-#define entries_match entries_match_words
 #include "aging/line_kernel.h"
 
 #define SLICES 960 /* generations in which every line is visited once; stamps last for 1024 */

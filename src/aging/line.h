@@ -38,7 +38,7 @@
 #define LINE_NONE        UINT64_MAX
 #define LINE_SLOTS       16 /* of the spare area that a key may stand in */
 #define LINE_AHEAD       32 /* records whose lines are fetched ahead */
-#define LINE_GROUP       32 /* records after which questions are answered */
+#define LINE_GROUP       64 /* records after which questions are answered */
 #define LINE_RING        64 /* generations that are remembered, a power of two above live + 1 */
 
 /* A key that no line of its chain had room for. */

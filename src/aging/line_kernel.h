@@ -1,10 +1,10 @@
 /* line_kernel.h - test and add for `line`, over what an instruction set gives:
  *
- *   uint32_t entries_match(line, print, f)       bit i: entry i of the line, as it stands, is it
- *   vector entries_shift(line, gone, at, count, f)  the entries without the first `gone`, and
- * without the one that is then at `at`, if that is one: then there are `count`, and zeros follow
- *   vector entries_put(v, at, print, f)          with a fingerprint as entry `at`, where zeros are
- *   void entries_store(line, v, word6, word7)    with the upper 16 bits of word 6, and word 7
+ *   uint32_t entries_match(line, print, f)  bit i: entry i of the line, as it stands, is it
+ *   vector entries_shift(line, gone, at,    without the first `gone`, and without the one that is
+ *                        count, f)          then at `at`, if one is; `count` are left, then zeros
+ *   vector entries_put(v, at, print, f)     with a fingerprint as entry `at`, where zeros are
+ *   void entries_store(line, v, w6, w7)     with the upper 16 bits of word 6, and word 7
  *
  * A file that includes this has one algorithm, specialised for each f.  A batch goes in three
  * steps: near (each record in its first line: what can be is put there), answer (those that marks

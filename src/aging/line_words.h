@@ -46,7 +46,7 @@ ALWAYS_INLINE void entries_store(uint64_t *line, vector v, uint64_t word6, uint6
 }
 
 /* An entry begins at a byte's bit 0 to 7 and ends within 8 bytes of it. */
-ALWAYS_INLINE uint32_t entries_match_words(const uint64_t *line, uint64_t print, uint32_t f) {
+ALWAYS_INLINE uint32_t entries_match(const uint64_t *line, uint64_t print, uint32_t f) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < LINE_PAYLOAD / f; i++) {
         uint64_t word;
