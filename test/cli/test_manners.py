@@ -90,7 +90,7 @@ def test_refusals(seen):
 def examples_of(command):
     """The lines between the prose and the usage; what a line is for stands behind or below it."""
     text = help_of(command, "--help").split("\nusage:")[0]
-    return [re.split(r" {3,}", line.strip())[0] for line in text.splitlines()
+    return [re.split(r" {2,}", line.strip())[0] for line in text.splitlines()
             if re.match(r"  (seen|tail|source) ", line)]
 
 
