@@ -134,6 +134,7 @@ static void start(struct run *r) {
     if (!r->detector && seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
+    judge_share(&r->judge, r->reader.crew);
     asked_of_judge(&s->asked, s->zone, &r->judge);
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
     r->sink.end = s->source.end;

@@ -69,28 +69,33 @@ bool asked_take(struct asked *a, int id, const char *value) {
     return true;
 }
 
-void asked_compile(struct asked *a, struct source *s) {
+static void compile(regex_t *pattern, const char *text) {
     char why[128];
+    int code = regcomp(pattern, text, REG_EXTENDED);
+    if (!code) return;
+    regerror(code, pattern, why, sizeof why);
+    die("--landmark-on '%s' is no regular expression: %s", text, why);
+}
+
+void asked_compile(struct asked *a, struct source *s) {
     if (a->time_format) {
         time_format_init(&a->format, a->time_format);
         s->time_format = &a->format;
     }
     if (!a->landmark_on) return;
-    int code = regcomp(&a->pattern, a->landmark_on, REG_EXTENDED);
-    if (!code) return;
-    regerror(code, &a->pattern, why, sizeof why);
-    die("--landmark-on '%s' is no regular expression: %s", a->landmark_on, why);
+    for (; a->patterns < s->threads; a->patterns++)
+        compile(&a->pattern[a->patterns], a->landmark_on);
 }
 
 void asked_free(struct asked *a) {
-    if (a->landmark_on) regfree(&a->pattern);
+    while (a->patterns) regfree(&a->pattern[--a->patterns]);
     time_format_free(&a->format);
 }
 
 void asked_of_judge(const struct asked *a, enum zone_window zone, struct judge *j) {
     j->zone = zone;
     j->times |= zone || a->times;
-    if (a->landmark_on) j->pattern = &a->pattern;
+    if (a->landmark_on) j->pattern = a->pattern;
     if (a->time_format) j->format = &a->format;
 }
 

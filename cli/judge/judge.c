@@ -10,6 +10,7 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     j->layout = layout;
     j->timed = j->times = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
     for (int i = 0; i < CREW_MOST; i++) key_init(&j->keyer[i], d, layout, max_record);
+    shares_init(&j->shares, d, NULL);
     j->in = &j->own;
 }
 
@@ -25,6 +26,8 @@ void judge_init_elsewhere(struct judge *j, uint64_t seed, bool timed, const stru
 void judge_free(struct judge *j) {
     for (int i = 0; i < CREW_MOST; i++) key_free(&j->keyer[i]);
 }
+
+void judge_share(struct judge *j, struct crew *crew) { shares_init(&j->shares, j->detector, crew); }
 
 /* -- ahead: each batch by itself ---------------------------------------------------------- */
 
@@ -68,7 +71,7 @@ void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time
     if (j->times) read_times(j, b, now, r);
     if (!judge_landmarks(j)) return;
     memset(r->landmark, 0, r->n * sizeof *r->landmark);
-    if (j->pattern) find_pattern(j->pattern, b, r);
+    if (j->pattern) find_pattern(&j->pattern[who], b, r);
 }
 
 /* -- in order ----------------------------------------------------------------------------- */
@@ -97,7 +100,7 @@ static void find_boundaries(struct judge *j, struct readable *r) {
 static void observe(struct judge *j, size_t from, size_t to, uint8_t *verdict) {
     if (from == to) return;
     const seen_time *time = j->timed ? j->in->time + from : NULL;
-    seen_observe(j->detector, to - from, j->in->digest + from, time, verdict + from);
+    shares_observe(&j->shares, to - from, j->in->digest + from, time, verdict + from);
 }
 
 static void observe_windows(struct judge *j, size_t n, uint8_t *verdict) {

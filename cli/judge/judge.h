@@ -3,9 +3,9 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
-#include "crew.h"
 #include "judge/key.h"
 #include "judge/lateness.h"
+#include "judge/shares.h"
 #include "judge/time.h"
 #include "judge/time_format.h"
 
@@ -41,12 +41,13 @@ static inline void readable_put(struct readable *r, size_t m, const struct readi
 struct judge {
     seen_detector *detector;
     struct keyer keyer[CREW_MOST]; /* one a thread */
+    struct shares shares;
     const struct layout *layout;
     bool timed;                       /* the detector wants times */
     bool times;                       /* records have times: it does, or somebody else */
     const struct time_format *format; /* of their field; NULL: those of time.h */
     enum zone_window zone;  /* landmarks where days or weeks begin in the process's time zone */
-    const regex_t *pattern; /* landmarks before records that match; NULL: none */
+    const regex_t *pattern; /* landmarks before records that match, one a thread; NULL: none */
     bool due;               /* a landmark is to come before the next readable record */
     seen_time last, next;   /* with a zone: the latest time, and the first of the next window */
     uint64_t unreadable;
@@ -62,6 +63,9 @@ void judge_free(struct judge *);
 /* For verdicts that others give: all but judge_observe, and digests are seen_hash's. */
 void judge_init_elsewhere(struct judge *, uint64_t seed, bool timed, const struct layout *,
                           uint32_t max_record);
+
+/* The crew takes part in observing, where there are shards; NULL: it does not. */
+void judge_share(struct judge *, struct crew *);
 
 /* What can be said of a batch without those before it: keys, times, patterns.  Several threads may
  * read batches at once, each under a number of its own.  `now` is the time of records that carry

@@ -1,0 +1,34 @@
+/* shares.h - a batch observed by a crew, where the detector has shards=: each thread takes the keys
+ * of some of them.  The verdicts are those of one thread. */
+#ifndef SEEN_SHARES_H
+#define SEEN_SHARES_H
+
+#include "crew.h"
+#include "read/record.h"
+
+struct share {
+    struct job job;
+    struct shares *all;
+    uint64_t from, to; /* shards */
+};
+
+struct shares {
+    seen_detector *detector;
+    struct crew *crew;
+    unsigned n; /* shares; 1: as good as no crew */
+    struct share share[CREW_MOST];
+    uint64_t at[BATCH];
+    /* The batch in work: */
+    size_t records;
+    const seen_digest *digest;
+    uint8_t *verdict;
+};
+
+/* Crew (NULL: none) and detector stay the caller's. */
+void shares_init(struct shares *, seen_detector *, struct crew *);
+
+/* As seen_observe, of BATCH records at most. */
+void shares_observe(struct shares *, size_t n, const seen_digest *, const seen_time *,
+                    uint8_t *verdict);
+
+#endif
