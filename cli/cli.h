@@ -69,7 +69,8 @@ int args_next(struct args *);
 /* Rows that every subcommand has: --help and --version. */
 enum { OPTION_HELP = 400, OPTION_VERSION };
 #define HELP_ROWS                                                                                  \
-    {"help", 'h', "[=all]", "a short help; all: every option", OPTION_HELP}, {                     \
+    {"Help", 0, NULL, NULL, 0},                                                                    \
+        {"help", 'h', "[=all]", "a short help; all: every option", OPTION_HELP}, {                 \
         "version", 'V', NULL, "the version", OPTION_VERSION                                        \
     }
 

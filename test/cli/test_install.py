@@ -69,6 +69,19 @@ def test_completions_are_where_the_shells_look(prefix):
     assert "complete -c seen" in (share / "fish/vendor_completions.d/seen.fish").read_text()
 
 
+def test_the_module_is_there_if_it_was_built(prefix):
+    built = list(BUILD.glob("module/seen.so"))
+    assert len(list(prefix.glob("lib/**/seen/seen.so"))) == len(built)
+
+
+def test_the_documents_are_there_and_link_to_each_other(prefix):
+    folder = prefix / "share/doc/seen"
+    assert (folder / "doc/guide.md").exists()
+    for page in folder.rglob("*.md"):
+        for link in re.findall(r"\]\((?!http)([^)#]+)\)", re.sub(r"^```.*?^```", "", page.read_text(), flags=re.M | re.S)):
+            assert (page.parent / link).exists(), (page, link)
+
+
 def example(tmp_path):
     source = tmp_path / "example.c"
     readme = (ROOT / "README.md").read_text()
