@@ -38,6 +38,8 @@ static struct run_counts counts_of(const struct run *r) {
                                .lateness = &r->judge.lateness,
                                .reorder = r->settings.wanted.reorder ? &r->flow.reorder : NULL,
                                .seconds = time_monotonic() - r->started,
+                               .groups = r->settings.wanted.group_by ? &r->flow.groups : NULL,
+                               .group_by = r->settings.wanted.group_by,
                                .zone = r->settings.asked.zone,
                                .weeks = r->settings.zone == ZONE_WEEK};
 }
@@ -77,6 +79,10 @@ static void on_header(void *ctx, const struct record *line) {
     sink_header(&((struct run *)ctx)->sink, line);
 }
 
+static void on_columns(void *ctx, const struct header *header) {
+    flow_columns(&((struct run *)ctx)->flow, header);
+}
+
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     judge_ahead(&((struct run *)ctx)->judge, who, b, now, b->own);
 }
@@ -87,7 +93,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
-    sink_unreadable(&((struct run *)ctx)->sink, p, n, first, last);
+    flow_unreadable(&((struct run *)ctx)->flow, p, n, first, last);
 }
 
 static void on_attend(void *ctx) {
@@ -108,7 +114,8 @@ static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->settings.s
 
 static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->settings.state); }
 
-static const struct reader_events events = {.header = on_header,
+static const struct reader_events events = {.columns = on_columns,
+                                            .header = on_header,
                                             .ahead = on_ahead,
                                             .own = sizeof(struct readable),
                                             .opened = on_opened,
@@ -132,14 +139,15 @@ static void start(struct run *r) {
     struct seen_error e;
     r->detector = state_detector(&s->state);
     if (!r->detector && seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
+    sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
+    r->sink.end = s->source.end;
+    r->sink.confirmed = s->confirmed;
+    flow_init(&r->flow, &s->wanted, &r->reader.layout, &r->judge, &r->sink);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     judge_share(&r->judge, r->reader.crew);
     asked_of_judge(&s->asked, s->zone, &r->judge);
-    sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
-    r->sink.end = s->source.end;
-    r->sink.confirmed = s->confirmed;
-    flow_init(&r->flow, &s->wanted, &r->judge, &r->sink);
+    flow_begin(&r->flow);
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
     r->found = found(r);
@@ -209,7 +217,12 @@ static int finish(struct run *r) {
     report_losses(r);
     report_shortage(r);
     report_hold(r);
-    if (r->settings.report) print_stats(r);
+    if (r->settings.report) {
+        print_stats(r);
+    } else {
+        struct run_counts counts = counts_of(r);
+        stats_print_groups(&counts, r->settings.wanted.json);
+    }
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->reader.failed || !saved) return EXIT_TROUBLE;
     report_unreadable(r);

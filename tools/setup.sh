@@ -8,8 +8,8 @@
 #     tools/setup.sh --only-look build   installs nothing: says what is missing, and fails
 set -eu
 
-build="gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev libsodium-dev libsimdjson-dev
-       zlib1g-dev libzstd-dev libhiredis-dev"
+build="gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev uthash-dev libsodium-dev
+       libsimdjson-dev zlib1g-dev libzstd-dev libhiredis-dev"
 test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils zstd
       mandoc groff-base zsh fish kcat redis-server redis-tools"
 

@@ -1,19 +1,93 @@
 #include "dedup/flow.h"
 
-void flow_init(struct flow *f, const struct wanted *w, struct judge *j, struct sink *s) {
-    *f = (struct flow){.wanted = w, .judge = j, .sink = s};
+void flow_init(struct flow *f, const struct wanted *w, struct layout *layout, struct judge *j,
+               struct sink *s) {
+    *f = (struct flow){.wanted = w, .layout = layout, .judge = j, .sink = s};
     reorder_init(&f->reorder, w->reorder, w->hold, s->end);
     if (w->reorder) outlet_init(&f->outlet);
+    if (w->group_by) groups_init(&f->groups, w->max_groups);
+    if (!wanted_details(w)) return;
+    tags_heading(&w->tags, s->column ? s->column : '\t', f->heading);
+    s->heading = f->heading;
+    s->tags = &w->tags;
+    s->json = w->json;
+}
+
+void flow_begin(struct flow *f) {
+    if (f->wanted->ledger) ledger_init(&f->ledger, f->judge->detector);
 }
 
 void flow_free(struct flow *f) {
     reorder_free(&f->reorder);
     outlet_free(&f->outlet);
+    ledger_free(&f->ledger);
+    groups_free(&f->groups);
 }
 
-static void judge_and_print(struct flow *f, struct batch *b, struct readable *in) {
-    judge_observe(f->judge, b, judge_take(f->judge, b, in));
-    sink_batch(f->sink, b);
+void flow_columns(struct flow *f, const struct header *header) {
+    if (f->wanted->group_by) f->group_slot = columns_slot(f->layout, f->wanted->group_by, header);
+}
+
+/* -- what is known of records ------------------------------------------------------------- */
+
+static const struct fact nothing = {{0, NO_TIME}, SEEN_NEVER, {0, NO_TIME}, {0, NO_TIME}};
+
+/* Numbers and times; `before` records came before the batch, unless they say so themselves. */
+static void know(struct flow *f, const struct batch *b, const struct readable *in,
+                 uint64_t before) {
+    for (size_t i = 0; i < b->n; i++) {
+        f->fact[i] = nothing;
+        f->fact[i].itself.number = before + i + 1;
+    }
+    for (size_t m = 0; m < in->n; m++) {
+        struct fact *fact = &f->fact[in->order[m]];
+        fact->itself.number = in->number[m];
+        if (f->judge->times) fact->itself.time = in->time[m];
+    }
+}
+
+static void judge(struct flow *f, struct batch *b, size_t n) {
+    const struct readable *in = f->judge->in;
+    if (f->wanted->ledger || !tags_have(&f->wanted->tags, TAG_AGE)) {
+        judge_observe(f->judge, b, n);
+        return;
+    }
+    judge_observe_ages(f->judge, b, n, f->age);
+    for (size_t m = 0; m < n; m++) f->fact[in->order[m]].age = f->age[m];
+}
+
+/* The batch in which a landmark window begins is the first that holds any record of it. */
+static void look_for_landmark(struct flow *f, uint64_t noted) {
+    const seen_detector *d = f->judge->detector;
+    struct seen_stats s;
+    if (seen_plan_of(d)->spec.window != SEEN_LANDMARK) return;
+    seen_stats(d, &s);
+    if (s.landmarks != f->landmarks) ledger_landmark(&f->ledger, noted);
+    f->landmarks = s.landmarks;
+}
+
+static void note_occurrences(struct flow *f, const struct batch *b) {
+    const struct readable *in = f->judge->in;
+    uint64_t noted = f->ledger.noted;
+    for (size_t m = 0; m < in->n; m++) {
+        uint16_t i = in->order[m];
+        ledger_note(&f->ledger, in->digest[m], b->verdict[i], &f->fact[i]);
+    }
+    look_for_landmark(f, noted);
+}
+
+static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
+    size_t n = judge_take(f->judge, b, in);
+    bool details = wanted_details(f->wanted);
+    if (details) know(f, b, in, before);
+    judge(f, b, n);
+    if (f->wanted->ledger) note_occurrences(f, b);
+    for (size_t m = 0; f->wanted->group_by && m < n; m++)
+        groups_count(&f->groups, in->group[m], b->verdict[in->order[m]]);
+    if (details)
+        sink_details(f->sink, b, f->fact);
+    else
+        sink_batch(f->sink, b);
 }
 
 /* -- records held back -------------------------------------------------------------------- */
@@ -21,7 +95,7 @@ static void judge_and_print(struct flow *f, struct batch *b, struct readable *in
 static void let_go(struct flow *f) {
     if (f->outlet.batch->n) {
         outlet_end(&f->outlet);
-        judge_and_print(f, f->outlet.batch, f->outlet.read);
+        judge_and_print(f, f->outlet.batch, f->outlet.read, 0);
     }
     outlet_begin(&f->outlet);
 }
@@ -34,8 +108,19 @@ static void take_due(struct flow *f, bool all) {
     }
 }
 
+static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number, bool first,
+                        bool last) {
+    struct fact fact = nothing;
+    fact.itself.number = number;
+    if (wanted_details(f->wanted))
+        sink_loose(f->sink, p, n, &fact, first, last);
+    else
+        sink_unreadable(f->sink, p, n, first, last);
+}
+
 /* A record that cannot be judged has no time to wait for: it goes on at once. */
-static void hold(struct flow *f, const struct batch *b, const struct readable *in) {
+static void hold(struct flow *f, const struct batch *b, const struct readable *in,
+                 uint64_t before) {
     size_t m = 0;
     f->judge->unreadable += b->n - in->n;
     outlet_begin(&f->outlet);
@@ -43,7 +128,7 @@ static void hold(struct flow *f, const struct batch *b, const struct readable *i
         const struct record *r = &b->record[i];
         if (m == in->n || in->order[m] != i) {
             let_go(f);
-            sink_unreadable(f->sink, r->at, r->len, true, true);
+            print_loose(f, r->at, r->len, before + i + 1, true, true);
             continue;
         }
         struct reading read = readable_get(in, m++);
@@ -60,15 +145,38 @@ static size_t first_gap(const struct readable *in) {
     return i;
 }
 
+/* -- events ------------------------------------------------------------------------------- */
+
+/* Of those that cannot be judged nothing more will be known. */
+static void find_groups(struct flow *f, const struct batch *b, struct readable *in) {
+    size_t m = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        uint32_t group = groups_find(&f->groups, &b->field[i * f->layout->slots + f->group_slot]);
+        if (m < in->n && in->order[m] == i)
+            in->group[m++] = group;
+        else
+            groups_count(&f->groups, group, UNREADABLE);
+    }
+}
+
 void flow_batch(struct flow *f, struct batch *b) {
     struct readable *in = b->own;
-    if (in->n < b->n && !f->first_unreadable) f->first_unreadable = f->records + first_gap(in) + 1;
-    f->records += b->n;
+    uint64_t before = f->number;
+    f->number += b->n;
+    if (in->n < b->n && !f->first_unreadable) f->first_unreadable = before + first_gap(in) + 1;
     if (f->judge->times) lateness_note(&f->judge->lateness, in->n, in->time);
+    if (f->wanted->group_by) find_groups(f, b, in);
+    if (wanted_details(f->wanted))
+        for (size_t m = 0; m < in->n; m++) in->number[m] = before + in->order[m] + 1;
     if (f->wanted->reorder)
-        hold(f, b, in);
+        hold(f, b, in, before);
     else
-        judge_and_print(f, b, in);
+        judge_and_print(f, b, in, before);
+}
+
+void flow_unreadable(struct flow *f, const char *p, size_t n, bool first, bool last) {
+    f->number += first;
+    print_loose(f, p, n, f->number, first, last);
 }
 
 void flow_end(struct flow *f) {

@@ -1,29 +1,46 @@
 /* flow.h - the way of a batch from the reader to the sink.
  *
- *     reader ─► [ reorder ] ─► judge ─► sink
+ *     reader ─► [ reorder ] ─► judge ─► [ facts, groups ] ─► sink
  *
  * What is in brackets is there if it is wanted, and costs nothing otherwise. */
 #ifndef SEEN_FLOW_H
 #define SEEN_FLOW_H
 
+#include "dedup/groups.h"
 #include "dedup/wanted.h"
 #include "hold/reorder.h"
+#include "judge/ledger.h"
 #include "write/sink.h"
 
 struct flow {
     const struct wanted *wanted;
+    struct layout *layout;
     struct judge *judge;
     struct sink *sink;
     struct reorder reorder;
     struct outlet outlet;
-    uint64_t records, first_unreadable; /* come so far; the first without key or time, from 1 */
+    struct ledger ledger;
+    struct groups groups;
+    uint32_t group_slot;
+    uint64_t number, first_unreadable; /* records so far; the first without key or time, from 1 */
+    uint64_t landmarks;                /* that the ledger knows of */
+    uint64_t age[BATCH];
+    struct fact fact[BATCH];
+    char heading[TAGS_TEXT];
 };
 
-/* All but the flow itself stays the caller's. */
-void flow_init(struct flow *, const struct wanted *, struct judge *, struct sink *);
+/* All but the flow itself stays the caller's; the sink is ready. */
+void flow_init(struct flow *, const struct wanted *, struct layout *, struct judge *,
+               struct sink *);
 void flow_free(struct flow *);
 
+/* The detector is there, and nothing read. */
+void flow_begin(struct flow *);
+
+/* As the reader tells of them. */
+void flow_columns(struct flow *, const struct header *);
 void flow_batch(struct flow *, struct batch *); /* the next, its records read ahead */
-void flow_end(struct flow *);                   /* what is held back goes */
+void flow_unreadable(struct flow *, const char *p, size_t n, bool first, bool last);
+void flow_end(struct flow *); /* what is held back goes */
 
 #endif

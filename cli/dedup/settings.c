@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DUPLICATES = 1, CONFIRMED, TAG, STATS, EXIT_CODE };
+enum { DUPLICATES = 1, CONFIRMED, STATS, EXIT_CODE };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
@@ -14,7 +14,7 @@ static const struct option_row own_rows[] = {
     {"Output (default: records not seen before)", 0, NULL, NULL, 0},
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
     {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
-    {"tag", 0, NULL, "all, with new, dup, sure or - in front (tables: last)", TAG},
+    WANTED_OUTPUT_ROWS,
     SOURCE_THREADS_ROW,
     {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},
     SOURCE_QUIET_ROW,
@@ -49,7 +49,6 @@ static void take(struct settings *s, int id, const char *value) {
     switch (id) {
     case DUPLICATES: set_mode(s, SINK_DUPLICATES); break;
     case CONFIRMED: s->confirmed = true; break;
-    case TAG: set_mode(s, SINK_TAG); break;
     case STATS: s->report = report_of(value); break;
     case EXIT_CODE: s->exit_code = true; break;
     }
@@ -67,6 +66,11 @@ void settings_read(struct settings *s, int argc, char **argv) {
     }
     source_files(&s->source, &a);
     if (s->state.name && s->source.merge) die_both("--state", "--merge");
+    if (s->wanted.json && s->report) s->report = REPORT_JSON;
+    if (s->wanted.audit && s->wanted.tag)
+        die("--audit and --tag exclude each other; --tag=verdict,first tells it of all records");
+    if (s->wanted.tag) set_mode(s, SINK_TAG);
+    if (s->wanted.audit) set_mode(s, SINK_DUPLICATES);
     state_load(&s->state, &s->asked);
     wanted_ask(&s->wanted, &s->asked);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);

@@ -150,6 +150,19 @@ void stats_print_text(const seen_detector *d, const struct run_counts *c) {
     fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
     print_counts(&s, c, seen_plan_of(d)->spec.cache);
     print_state(d, &s, c);
+    stats_print_groups(c, false);
+}
+
+void stats_print_groups(const struct run_counts *c, bool json) {
+    if (!c->groups) return;
+    message_transient(NULL);
+    if (json) {
+        fputc('{', stderr);
+        groups_print_json(c->groups, c->group_by, stderr);
+        fputs("}\n", stderr);
+    } else {
+        groups_print_text(c->groups, c->group_by, stderr);
+    }
 }
 
 void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
@@ -258,5 +271,6 @@ void stats_print_json(const seen_detector *d, const struct run_counts *c) {
     json_counts(&s, c, seen_plan_of(d)->spec.cache);
     json_state(d, &s, c);
     json_text("spec", spec);
+    if (c->groups) groups_print_json(c->groups, c->group_by, stderr), fputc(',', stderr);
     fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));
 }

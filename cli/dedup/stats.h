@@ -2,6 +2,7 @@
 #ifndef SEEN_STATS_H
 #define SEEN_STATS_H
 
+#include "dedup/groups.h"
 #include "hold/reorder.h"
 #include "judge/judge.h"
 
@@ -10,6 +11,8 @@ struct run_counts {
     uint64_t unreadable; /* records passed through unjudged */
     const struct lateness *lateness;
     const struct reorder *reorder; /* NULL: nothing is held back */
+    const struct groups *groups;   /* NULL: nobody asked */
+    const char *group_by;
     double seconds;
     const char *zone; /* days and weeks begin at its midnight; NULL: nobody asked */
     bool weeks;
@@ -17,6 +20,9 @@ struct run_counts {
 
 void stats_print_text(const seen_detector *, const struct run_counts *);
 void stats_print_json(const seen_detector *, const struct run_counts *);
+
+/* Only the groups, if there are any. */
+void stats_print_groups(const struct run_counts *, bool json);
 
 /* One line for a terminal: records, rate, share of duplicates. */
 void stats_print_progress(const seen_detector *, const struct run_counts *);

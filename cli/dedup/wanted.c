@@ -1,5 +1,7 @@
 #include "dedup/wanted.h"
 
+#include <string.h>
+
 void wanted_init(struct wanted *w) { *w = (struct wanted){.hold = 256 << 20}; }
 
 static uint64_t span(const char *name, const char *text) {
@@ -18,16 +20,89 @@ static uint64_t size(const char *name, const char *text) {
     return bytes;
 }
 
+static uint32_t count(const char *name, const char *text) {
+    struct seen_error e;
+    uint64_t n;
+    if (seen_parse_count(&n, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (!n || n > 100000000) die("--%s %s: give it between 1 and 1e8", name, text);
+    return (uint32_t)n;
+}
+
 bool wanted_take(struct wanted *w, int id, const char *value) {
     switch (id) {
     case WANTED_REORDER: w->reorder = span("reorder", value); break;
     case WANTED_HOLD: w->hold = size("hold", w->hold_given = value); break;
+    case WANTED_TAG:
+        w->tag = true;
+        if (value) tags_parse(&w->tags, value);
+        break;
+    case WANTED_AUDIT: w->audit = true; break;
+    case WANTED_OUTPUT: w->json = option_is_json("output", value); break;
+    case WANTED_GROUP_BY: w->group_by = value; break;
+    case WANTED_MAX_GROUPS: w->max_groups = count("max-groups", value); break;
     default: return false;
     }
     return true;
 }
 
-void wanted_ask(const struct wanted *w, struct asked *a) { a->times |= w->reorder > 0; }
+/* -- what follows from it ------------------------------------------------------------------ */
+
+static bool has(const struct wanted *w, enum tag tag) { return tags_have(&w->tags, tag); }
+
+static bool tells_occurrences(const struct wanted *w) {
+    return has(w, TAG_FIRST) || has(w, TAG_FIRST_TIME) || has(w, TAG_LAST) || has(w, TAG_LAST_TIME);
+}
+
+/* A JSON object always tells number and verdict. */
+static void complete_json(struct wanted *w) {
+    static const enum tag always[] = {TAG_VERDICT, TAG_NUMBER};
+    for (size_t i = 0; i < 2; i++) {
+        if (has(w, always[i])) continue;
+        memmove(w->tags.list + 1, w->tags.list, w->tags.n++ * sizeof *w->tags.list);
+        w->tags.list[0] = always[i];
+    }
+}
+
+/* First occurrences are kept beside an exact detector, which is made where none is named. */
+static void ask_exact(const struct wanted *w, struct asked *a) {
+    struct seen_spec spec;
+    asked_spec(a, 0, &spec);
+    const char *what = w->audit ? "--audit" : "--tag with first and last occurrences";
+    if (spec.window == SEEN_DECAYING)
+        die("%s needs filter=exact, and so a window: decaying has none", what);
+    if (*spec.filter && strcmp(spec.filter, "exact") != 0)
+        die("%s needs filter=exact: filter=%s does not know which record was the first", what,
+            spec.filter);
+    if (!*spec.filter) asked_set(a, "filter", "exact");
+}
+
+void wanted_ask(struct wanted *w, struct asked *a) {
+    if (w->audit) tags_parse(&w->tags, "number,first,first-time");
+    if (w->json) complete_json(w);
+    if (tells_occurrences(w)) ask_exact(w, a);
+    bool times = has(w, TAG_TIME) || has(w, TAG_FIRST_TIME) || has(w, TAG_LAST_TIME);
+    a->times |= times || w->reorder > 0;
+}
+
+/* -- what does not go together ------------------------------------------------------------- */
+
+static void check_details(struct wanted *w, const struct seen_plan *plan) {
+    w->tags.spans = plan->spec.unit == SEEN_MICROSECONDS;
+    if (has(w, TAG_AGE) && plan->traits & SEEN_NO_AGES)
+        die("--tag=age: filter=%s knows who is in the window, not since when; filter=exact does",
+            plan->filter);
+    bool exact = !strcmp(plan->filter, "exact"), sliding = plan->spec.window == SEEN_SLIDING;
+    if (has(w, TAG_AGE) && plan->spec.window == SEEN_LANDMARK && !exact)
+        die("--tag=age: filter=%s knows who is in a landmark window, not since when; filter=exact "
+            "does",
+            plan->filter);
+    w->ledger = tells_occurrences(w) || (has(w, TAG_AGE) && exact && !sliding);
+    if (w->ledger && plan->spec.lateness)
+        die("with --lateness a record may be a duplicate of a later one, so that there is no "
+            "first");
+    if (w->max_groups && !w->group_by) die("--max-groups bounds the groups of --group-by");
+    if (!w->max_groups) w->max_groups = 10000;
+}
 
 static void check_reorder(const struct wanted *w, const struct asked *a, const struct source *s,
                           const struct seen_plan *plan) {
@@ -41,8 +116,13 @@ static void check_reorder(const struct wanted *w, const struct asked *a, const s
         die("--reorder sorts what --lateness judges as it comes; give one of them");
 }
 
-void wanted_check(const struct wanted *w, const struct asked *a, const struct source *s,
+void wanted_check(struct wanted *w, const struct asked *a, const struct source *s,
                   const struct seen_plan *plan, bool state) {
     check_reorder(w, a, s, plan);
+    check_details(w, plan);
     if (state && w->reorder) die("--state does not keep records held back; leave out --reorder");
+    if (state && w->ledger)
+        die("--state does not keep when each key was first and last seen; leave out %s",
+            w->audit ? "--audit" : "such tags");
+    if (state && w->group_by) die("--state does not keep the counts of --group-by; leave one out");
 }

@@ -4,8 +4,17 @@
 #define SEEN_WANTED_H
 
 #include "judge/asked.h"
+#include "write/sink.h"
 
-enum { WANTED_REORDER = 800, WANTED_HOLD };
+enum {
+    WANTED_REORDER = 800,
+    WANTED_HOLD,
+    WANTED_TAG,
+    WANTED_AUDIT,
+    WANTED_OUTPUT,
+    WANTED_GROUP_BY,
+    WANTED_MAX_GROUPS
+};
 
 #define WANTED_ROWS                                                                                \
     {"reorder", 0, "SPAN",                                                                         \
@@ -14,22 +23,40 @@ enum { WANTED_REORDER = 800, WANTED_HOLD };
         "hold", 0, "SIZE", "... in so much memory (default: 256MiB)", WANTED_HOLD                  \
     }
 
+#define WANTED_OUTPUT_ROWS                                                                         \
+    {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", WANTED_TAG},    \
+        {"audit", 0, NULL, "the duplicates, each with its first occurrence; exact", WANTED_AUDIT}, \
+        {"output", 0, "text|json", "records as they are, or as JSON objects", WANTED_OUTPUT},      \
+        {"group-by", 0, "FIELD", "counts for each value of a field, on stderr", WANTED_GROUP_BY},  \
+    {                                                                                              \
+        "max-groups", 0, "N", "... for so many; the others together (default: 10000)",             \
+            WANTED_MAX_GROUPS                                                                      \
+    }
+
 struct wanted {
     uint64_t reorder; /* microseconds; 0: records come in order, or are late */
     uint64_t hold;    /* bytes for records held back */
     const char *hold_given;
+    struct tags tags; /* n = 0: none are wanted but the verdict, if at all */
+    bool tag, audit, json;
+    bool ledger;          /* first and last occurrences have to be known; set by wanted_check */
+    const char *group_by; /* NULL: nobody asked */
+    uint32_t max_groups;  /* 0: not given */
 };
 
 void wanted_init(struct wanted *);
 
-/* False if the option is none of WANTED_ROWS. */
+/* False if the option is none of these rows. */
 bool wanted_take(struct wanted *, int id, const char *value);
 
 /* All options are known, the window is not: what it has to have besides. */
-void wanted_ask(const struct wanted *, struct asked *);
+void wanted_ask(struct wanted *, struct asked *);
 
 /* The window is planned.  Dies where something does not go together. */
-void wanted_check(const struct wanted *, const struct asked *, const struct source *,
+void wanted_check(struct wanted *, const struct asked *, const struct source *,
                   const struct seen_plan *, bool state);
+
+/* More is told of a record than `new` or `dup`. */
+static inline bool wanted_details(const struct wanted *w) { return w->tags.n > 0; }
 
 #endif

@@ -63,10 +63,14 @@ bool asked_take(struct asked *a, int id, const char *value) {
     default: break;
     }
     if (id < ASKED_ENGINE) return false;
-    if (a->n == ASKED_OPTIONS) die("more than %d options of the spec", ASKED_OPTIONS);
-    a->set[a->n].name = seen_options(&(size_t){0})[id - ASKED_ENGINE].name;
-    a->set[a->n++].value = value;
+    asked_set(a, seen_options(&(size_t){0})[id - ASKED_ENGINE].name, value);
     return true;
+}
+
+void asked_set(struct asked *a, const char *name, const char *value) {
+    if (a->n == ASKED_OPTIONS) die("more than %d options of the spec", ASKED_OPTIONS);
+    a->set[a->n].name = name;
+    a->set[a->n++].value = value;
 }
 
 static void compile(regex_t *pattern, const char *text) {

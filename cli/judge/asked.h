@@ -50,6 +50,9 @@ bool asked_take(struct asked *, int id, const char *value);
 /* The i-th spec as given, its options set, or one sentence and exit 2. */
 void asked_spec(const struct asked *, size_t i, struct seen_spec *);
 
+/* One more option of the engine, as if --name value had been given. */
+void asked_set(struct asked *, const char *name, const char *value);
+
 /* The plan of the i-th spec, or one sentence and exit 2.  Days and weeks of a zone are boundaries
  * that the judge finds: their kind is returned. */
 enum zone_window asked_plan(const struct asked *, size_t i, const struct source *,

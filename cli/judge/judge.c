@@ -144,3 +144,14 @@ void judge_observe(struct judge *j, struct batch *b, size_t n) {
         observe(j, 0, n, b->verdict);
     judge_spread(j, b, n);
 }
+
+void judge_observe_ages(struct judge *j, struct batch *b, size_t n, uint64_t *age) {
+    const struct readable *in = j->in;
+    for (size_t m = 0; m < n; m++) {
+        const seen_time *time = j->timed ? &in->time[m] : NULL;
+        if (judge_landmarks(j) && in->landmark[m]) seen_landmark(j->detector);
+        seen_last_seen(j->detector, 1, &in->digest[m], time ? *time : 0, &age[m]);
+        seen_observe(j->detector, 1, &in->digest[m], time, &b->verdict[m]);
+    }
+    judge_spread(j, b, n);
+}

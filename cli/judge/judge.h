@@ -18,24 +18,30 @@ struct readable {
     size_t n;
     seen_digest digest[BATCH];
     seen_time time[BATCH];
-    uint16_t order[BATCH]; /* its place among all */
-    bool landmark[BATCH];  /* a window begins before it; unset where there are no landmarks */
-    bool due;              /* one begins before the next batch's first */
+    uint16_t order[BATCH];  /* its place among all */
+    bool landmark[BATCH];   /* a window begins before it; unset where there are no landmarks */
+    bool due;               /* one begins before the next batch's first */
+    uint64_t number[BATCH]; /* of the record in the whole input; if somebody wants it, as ... */
+    uint32_t group[BATCH];  /* ... with --group-by */
 };
 
 /* All that was read of one record, for those who keep records back. */
 struct reading {
     seen_digest digest;
     seen_time time;
+    uint64_t number;
+    uint32_t group;
 };
 
 static inline struct reading readable_get(const struct readable *r, size_t m) {
-    return (struct reading){r->digest[m], r->time[m]};
+    return (struct reading){r->digest[m], r->time[m], r->number[m], r->group[m]};
 }
 
 static inline void readable_put(struct readable *r, size_t m, const struct reading *one) {
     r->digest[m] = one->digest;
     r->time[m] = one->time;
+    r->number[m] = one->number;
+    r->group[m] = one->group;
 }
 
 struct judge {
@@ -77,6 +83,8 @@ void judge_ahead(struct judge *, unsigned who, const struct batch *, seen_time n
  * them stands in judge->in; judge_observe fills the batch's verdicts. */
 size_t judge_take(struct judge *, const struct batch *, struct readable *);
 void judge_observe(struct judge *, struct batch *, size_t n);
+/* ... and how long ago each key was last seen, by seen_last_seen. */
+void judge_observe_ages(struct judge *, struct batch *, size_t n, uint64_t *age);
 bool judge_landmarks(const struct judge *);
 
 /* The n verdicts at the front of the batch's go to the places of its n readable records. */

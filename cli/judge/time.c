@@ -109,6 +109,21 @@ bool time_parse(seen_time *out, const char *text, size_t len) {
            clf_time_parse(out, text, len);
 }
 
+int time_text(seen_time t, char *buf, size_t cap) {
+    const seen_time year_10000 = UINT64_C(253402300800) * SECOND;
+    time_t seconds = (time_t)(t / SECOND);
+    unsigned micros = (unsigned)(t % SECOND);
+    struct tm tm;
+    buf[0] = '\0';
+    if (t >= year_10000 || !gmtime_r(&seconds, &tm)) return 0;
+    size_t n = strftime(buf, cap, "%Y-%m-%dT%H:%M:%S", &tm);
+    if (micros) {
+        n += (size_t)snprintf(buf + n, cap - n, ".%06u", micros);
+        while (buf[n - 1] == '0') n--;
+    }
+    return (int)(n + (size_t)snprintf(buf + n, cap - n, "Z"));
+}
+
 /* -- clocks ------------------------------------------------------------------------------- */
 
 seen_time time_now(void) {

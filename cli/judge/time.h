@@ -20,6 +20,9 @@
 bool time_parse(seen_time *, const char *text, size_t len);
 bool clf_time_parse(seen_time *, const char *text, size_t len); /* the last of these alone */
 
+/* As RFC 3339 in UTC, 2020-11-06T18:10:51.5Z; its length, 0 (and nothing) beyond the year 9999. */
+int time_text(seen_time, char *buf, size_t cap);
+
 seen_time time_now(void);    /* the wall clock */
 double time_monotonic(void); /* seconds; for rates */
 

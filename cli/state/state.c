@@ -153,14 +153,6 @@ seen_detector *state_detector(struct state *s) { return s->before ? s->before->d
 
 /* -- resuming ----------------------------------------------------------------------------- */
 
-static const char *time_text(seen_time t, char *text, size_t cap) {
-    time_t seconds = (time_t)(t / 1000000);
-    struct tm tm;
-    gmtime_r(&seconds, &tm);
-    strftime(text, cap, "%Y-%m-%dT%H:%M:%SZ", &tm);
-    return text;
-}
-
 static uint64_t records_of(const struct state *s) {
     struct seen_stats stats;
     seen_stats(s->of.detector, &stats);
@@ -173,8 +165,8 @@ static void say_resumed(const struct state *s) {
     char when[64] = "", more[160] = "", text[40];
     seen_stats(s->of.detector, &stats);
     seen_time last = stats.last > b->last ? stats.last : b->last;
-    if (last && last >> 60 == 0)
-        snprintf(when, sizeof when, " (%s)", time_text(last, text, sizeof text));
+    if (last && time_text(last / 1000000 * 1000000, text, sizeof text))
+        snprintf(when, sizeof when, " (%s)", text);
     if (!b->ended && b->output != NO_OUTPUT)
         snprintf(more, sizeof more,
                  "; what was printed after that, when the output had %s bytes,"

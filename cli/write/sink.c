@@ -14,9 +14,6 @@
 
 enum { CAP = 128 << 10, DIRECT = 64 << 10 };
 
-static const char *const verdict_names[] = {
-    [SEEN_NEW] = "new", [SEEN_DUPLICATE] = "dup", [SEEN_CONFIRMED] = "sure", [UNREADABLE] = "-"};
-
 void sink_init(struct sink *s, int fd, enum sink_mode mode, char column) {
     *s = (struct sink){.fd = fd,
                        .mode = mode,
@@ -69,7 +66,7 @@ void sink_close(struct sink *s) {
     if (close(s->fd) && errno != EBADF && !s->error) s->error = errno;
 }
 
-static void put(struct sink *s, const char *p, size_t n) {
+void sink_put(struct sink *s, const char *p, size_t n) {
     if (s->n + n > CAP || n >= DIRECT) sink_flush(s);
     if (n >= DIRECT) {
         write_all(s, p, n);
@@ -79,11 +76,11 @@ static void put(struct sink *s, const char *p, size_t n) {
     }
 }
 
-static void put_text(struct sink *s, const char *text) { put(s, text, strlen(text)); }
+static void put_text(struct sink *s, const char *text) { sink_put(s, text, strlen(text)); }
 
 /* Before a record: one that ended its file without its end gets that now that something follows. */
 static void separate(struct sink *s) {
-    if (s->unended) put(s, &s->end, 1);
+    if (s->unended) sink_put(s, &s->end, 1);
     s->unended = false;
 }
 
@@ -92,14 +89,14 @@ static void separate(struct sink *s) {
 void sink_tagged(struct sink *s, const struct record *r, const char *tag) {
     separate(s);
     if (s->column) {
-        put(s, r->at, r->bare);
-        put(s, &s->column, 1);
+        sink_put(s, r->at, r->bare);
+        sink_put(s, &s->column, 1);
         put_text(s, tag);
-        put(s, r->at + r->bare, r->len - r->bare);
+        sink_put(s, r->at + r->bare, r->len - r->bare);
     } else {
         put_text(s, tag);
-        put(s, "\t", 1);
-        put(s, r->at, r->len);
+        sink_put(s, "\t", 1);
+        sink_put(s, r->at, r->len);
     }
     s->unended = r->at[r->len - 1] != s->end;
 }
@@ -108,12 +105,17 @@ void sink_tagged(struct sink *s, const struct record *r, const char *tag) {
 static void put_run(struct sink *s, const struct batch *b, size_t i, size_t j) {
     const char *at = b->record[i].at, *end = b->record[j - 1].at + b->record[j - 1].len;
     separate(s);
-    put(s, at, (size_t)(end - at));
+    sink_put(s, at, (size_t)(end - at));
     s->unended = end[-1] != s->end;
 }
 
 static bool dropped(const struct sink *s, uint8_t verdict) {
     return verdict == SEEN_CONFIRMED || (verdict == SEEN_DUPLICATE && !s->confirmed);
+}
+
+bool sink_shows(const struct sink *s, uint8_t verdict) {
+    if (s->mode == SINK_TAG) return true;
+    return dropped(s, verdict) == (s->mode == SINK_DUPLICATES);
 }
 
 static void put_duplicates(struct sink *s, const struct batch *b) {
@@ -136,29 +138,34 @@ void sink_batch(struct sink *s, const struct batch *b) {
     if (s->mode == SINK_DUPLICATES) put_duplicates(s, b);
     if (s->mode == SINK_TAG)
         for (size_t i = 0; i < b->n; i++)
-            sink_tagged(s, &b->record[i], verdict_names[b->verdict[i]]);
+            sink_tagged(s, &b->record[i], verdict_name(b->verdict[i]));
 }
 
 void sink_header(struct sink *s, const struct record *r) {
-    if (s->mode == SINK_TAG) {
+    if (s->json) return;
+    if (s->mode == SINK_TAG || s->tags) {
         sink_tagged(s, r, s->heading);
         return;
     }
     separate(s);
-    put(s, r->at, r->len);
+    sink_put(s, r->at, r->len);
     s->unended = r->at[r->len - 1] != s->end;
 }
 
 void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool last) {
-    const char *tag = verdict_names[UNREADABLE];
+    sink_unjudged(s, p, n, verdict_name(UNREADABLE), first, last);
+}
+
+void sink_unjudged(struct sink *s, const char *p, size_t n, const char *tag, bool first,
+                   bool last) {
     if (s->mode == SINK_DUPLICATES) return;
     if (first) separate(s);
-    if (first && s->mode == SINK_TAG && !s->column) put_text(s, tag), put(s, "\t", 1);
+    if (first && s->mode == SINK_TAG && !s->column) put_text(s, tag), sink_put(s, "\t", 1);
     if (last && s->mode == SINK_TAG && s->column) {
         struct record r = record_of(p, p + n - (n > 0 && p[n - 1] == '\n'), p + n, true);
         sink_tagged(s, &r, tag);
         return;
     }
-    put(s, p, n);
+    sink_put(s, p, n);
     if (last) s->unended = n > 0 && p[n - 1] != s->end;
 }

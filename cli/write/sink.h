@@ -3,6 +3,8 @@
 #define SEEN_SINK_H
 
 #include "read/record.h"
+#include "write/json.h"
+#include "write/tags.h"
 
 enum sink_mode { SINK_UNIQUE, SINK_DUPLICATES, SINK_TAG };
 
@@ -18,6 +20,9 @@ struct sink {
     double tended;       /* when sink_tend last did something */
     char *buf;
     size_t n;
+    const struct tags *tags; /* for sink_details; NULL: nobody wants any */
+    bool json;               /* ... as JSON objects, a line each */
+    struct base64 base64;    /* of the object being written */
 };
 
 void sink_init(struct sink *, int fd, enum sink_mode, char column);
@@ -31,8 +36,16 @@ void sink_batch(struct sink *, const struct batch *);
 void sink_tagged(struct sink *, const struct record *, const char *tag);
 
 /* One record that nobody could judge, in as many pieces as it takes; the last is not empty and
- * holds the whole line end. */
+ * holds the whole line end.  sink_unjudged: with a tag of the caller's. */
 void sink_unreadable(struct sink *, const char *p, size_t n, bool first, bool last);
+void sink_unjudged(struct sink *, const char *p, size_t n, const char *tag, bool first, bool last);
+
+/* The same with what is known of each record, as `tags` and `json` say (detail.c). */
+void sink_details(struct sink *, const struct batch *, const struct fact *);
+void sink_loose(struct sink *, const char *p, size_t n, const struct fact *, bool first, bool last);
+
+bool sink_shows(const struct sink *, uint8_t verdict); /* by its mode */
+void sink_put(struct sink *, const char *p, size_t n); /* just bytes */
 
 void sink_flush(struct sink *);
 

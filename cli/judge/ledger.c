@@ -1,0 +1,92 @@
+#include "judge/ledger.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+
+#define uthash_fatal(what)           die("out of memory for the first occurrences of keys")
+#define HASH_FUNCTION(key, len, out) ((out) = (unsigned)((const seen_digest *)(key))->lo)
+#include <uthash.h>
+
+struct entry {
+    seen_digest key;
+    struct occurrence first, last;
+    uint64_t clock, noted; /* in the window's unit; how many records came before its last */
+    UT_hash_handle hh;
+};
+
+static const struct occurrence none = {0, NO_TIME};
+
+void ledger_init(struct ledger *l, const seen_detector *d) {
+    const struct seen_plan *plan = seen_plan_of(d);
+    const struct seen_spec *s = &plan->spec;
+    *l = (struct ledger){.reach = UINT64_MAX,
+                         .timed = s->unit == SEEN_MICROSECONDS,
+                         .refresh_first = s->refresh == SEEN_REFRESH_FIRST,
+                         .most = plan->capacity};
+    if (s->window == SEEN_SLIDING) l->reach = s->length - l->timed;
+    if (s->window == SEEN_JUMPING)
+        l->reach = s->length + (uint64_t)((double)s->length * plan->slack) + 1;
+}
+
+static void drop(struct ledger *l, struct entry *e) {
+    HASH_DEL(l->entries, e);
+    free(e);
+}
+
+void ledger_free(struct ledger *l) {
+    while (l->entries) drop(l, l->entries);
+}
+
+/* The head is what has waited longest: uthash keeps the order in which entries came. */
+static void expire(struct ledger *l, uint64_t now) {
+    while (l->entries && now - l->entries->clock > l->reach) drop(l, l->entries);
+    while (l->most && HASH_COUNT(l->entries) > l->most) drop(l, l->entries);
+}
+
+static struct entry *enter(struct ledger *l, seen_digest key, const struct fact *f) {
+    struct entry *e = calloc(1, sizeof *e);
+    if (!e) die("out of memory for the first occurrences of keys");
+    e->key = key;
+    e->first = f->itself;
+    HASH_ADD(hh, l->entries, key, sizeof e->key, e);
+    return e;
+}
+
+static void renew(struct ledger *l, struct entry *e) {
+    HASH_DEL(l->entries, e);
+    HASH_ADD(hh, l->entries, key, sizeof e->key, e);
+}
+
+void ledger_note(struct ledger *l, seen_digest key, uint8_t verdict, struct fact *f) {
+    struct entry *e;
+    uint64_t now = l->timed ? f->itself.time : l->noted;
+    l->last = now = now > l->last ? now : l->last;
+    expire(l, now);
+    HASH_FIND(hh, l->entries, &key, sizeof key, e);
+    f->first = f->last = none;
+    f->age = SEEN_NEVER;
+    if (e && verdict == SEEN_NEW) {
+        drop(l, e);
+        e = NULL;
+    }
+    if (!e) {
+        e = enter(l, key, f);
+        e->clock = now;
+    } else {
+        f->first = e->first;
+        f->last = e->last;
+        f->age = now - e->clock;
+        if (!l->refresh_first) renew(l, e), e->clock = now;
+    }
+    e->last = f->itself;
+    e->noted = l->noted++;
+}
+
+void ledger_landmark(struct ledger *l, uint64_t noted) {
+    struct entry *e, *next;
+    for (e = l->entries; e; e = next) {
+        next = e->hh.next;
+        if (e->noted < noted) drop(l, e);
+    }
+}

@@ -1,0 +1,30 @@
+/* json.h - bytes from outside as JSON: text as a string, anything else in base64. */
+#ifndef SEEN_WRITE_JSON_H
+#define SEEN_WRITE_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Is all of it UTF-8 (RFC 3629: no surrogates, nothing overlong)? */
+bool json_is_text(const char *p, size_t n);
+
+/* How many of the n bytes at p stand for themselves inside a string; then one that does not is
+ * written at `out` as an escape, whose length is returned. */
+size_t json_plain(const char *p, size_t n);
+size_t json_escape(char c, char out[8]);
+
+/* -- base64, a piece at a time ------------------------------------------------------------- */
+
+struct base64 {
+    unsigned char left[3]; /* bytes that wait for others */
+    size_t n;
+};
+
+enum { BASE64_IN = 3 * 1024, BASE64_OUT = 4 * 1024 + 8 };
+
+/* Up to BASE64_IN bytes in; the length written. */
+size_t base64_add(struct base64 *, const char *p, size_t n, char out[BASE64_OUT]);
+size_t base64_end(struct base64 *, char out[8]);
+
+#endif

@@ -1,0 +1,43 @@
+/* tags.h - --tag=LIST: what is told of each record, and how it is written. */
+#ifndef SEEN_TAGS_H
+#define SEEN_TAGS_H
+
+#include "write/fact.h"
+
+#include <stddef.h>
+
+enum tag {
+    TAG_VERDICT,
+    TAG_NUMBER,
+    TAG_TIME,
+    TAG_AGE,
+    TAG_FIRST,
+    TAG_FIRST_TIME,
+    TAG_LAST,
+    TAG_LAST_TIME,
+    TAG_KINDS
+};
+
+struct tags {
+    enum tag list[TAG_KINDS];
+    size_t n;
+    bool spans; /* ages are microseconds, told as seconds; else records */
+};
+
+enum { TAGS_TEXT = TAG_KINDS * 48 };
+
+/* "verdict,age,first"; NULL: the verdict alone.  Dies if a name is not known, or given twice. */
+void tags_parse(struct tags *, const char *list);
+bool tags_have(const struct tags *, enum tag);
+
+const char *verdict_name(uint8_t verdict);
+
+/* The values with `separator` between them, "-" for what there is not; and their names. */
+void tags_text(const struct tags *, uint8_t verdict, const struct fact *, char separator,
+               char text[TAGS_TEXT]);
+void tags_heading(const struct tags *, char separator, char text[TAGS_TEXT]);
+
+/* "name":value,"name":value, and null for what there is not. */
+void tags_json(const struct tags *, uint8_t verdict, const struct fact *, char text[TAGS_TEXT]);
+
+#endif
