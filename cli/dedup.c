@@ -88,8 +88,10 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
     (void)now;
-    flow_batch(&((struct run *)ctx)->flow, b);
+    flow_batch(&r->flow, b);
+    state_judged(&r->settings.state);
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {

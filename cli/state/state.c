@@ -1,6 +1,7 @@
 /* state.c - what of a run is kept, when, and what is said of it. */
 #include "state/state.h"
 
+#include "judge/time.h"
 #include "print.h"
 #include "signals.h"
 
@@ -318,6 +319,16 @@ void state_attend(struct state *s) {
     }
     s->due |= signals_taken_save();
     if (s->due) save_in_passing(s);
+}
+
+/* While a child writes, every page is copied when it first changes, which takes the time of some
+ * twenty records: output must not wait for a whole buffer of those. */
+void state_judged(struct state *s) {
+    if (!s->file.writer) return;
+    double now = time_monotonic();
+    if (now - s->flushed < 0.01) return;
+    s->flushed = now;
+    sink_flush(s->of.sink);
 }
 
 void state_closed(struct state *s) {

@@ -44,6 +44,7 @@ struct state {
     struct state_of of;
     struct before *before; /* what was loaded; NULL: nothing */
     char spec[1024];       /* as asked, in canonical writing */
+    double flushed;        /* when, on the monotonic clock, output last went out for our sake */
     uint64_t saved;        /* records that the last snapshot counts */
     bool due;              /* one is asked for */
     bool failing;          /* the last one could not be written, and that was said */
@@ -70,6 +71,7 @@ void state_begin(struct state *, struct state_of);
 void state_opened(struct state *); /* of reader_events */
 void state_closed(struct state *);
 void state_attend(struct state *);
+void state_judged(struct state *); /* a batch */
 
 /* The end: saves.  False if that failed, which it says. */
 bool state_end(struct state *);
