@@ -76,9 +76,16 @@ static int open_locked(struct state_file *f, const char *path, int flags) {
     }
 }
 
+/* FILE.new may be there, of a run that was killed; but what is no snapshot is somebody else's. */
 static int open_next(struct state_file *f) {
+    char magic[4];
     f->next = open_locked(f, f->fresh, O_RDWR | O_CREAT | O_NOFOLLOW);
-    return f->next < 0 ? errno : 0;
+    if (f->next < 0) return errno;
+    ssize_t n = pread(f->next, magic, sizeof magic, 0);
+    if (n <= 0 || !memcmp(magic, "SEEN", (size_t)n)) return 0;
+    close(f->next);
+    f->next = -1;
+    return EEXIST;
 }
 
 /* -- opening ------------------------------------------------------------------------------ */
