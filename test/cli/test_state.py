@@ -1,8 +1,9 @@
 """--state: a run goes on where the last one stopped, in its answers and in its files, or says what it
 found instead."""
 
+import bisect
 import os
-import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -500,89 +501,79 @@ def test_a_torn_last_line_of_the_output_is_ended_first(seen, state, tmp_path):
 
 
 class Killed:
-    """A run over one file, killed and taken up again, whose every step is compared with the run that
-    nobody killed: `unique` are the numbers of the records that one prints, from 1, in order."""
+    """A run over one file, killed and taken up again, whose every step is held against the run that nobody
+    killed: that prints the records `number`ed so, `line` by line."""
 
     def __init__(self, folder, rng, threads):
-        self.rng, self.out, self.state = rng, folder / "out", folder / "state"
-        self.log = folder / "log"
-        keys = [rng.randrange(90000) for _ in range(150000)]
-        self.records = [b"%d user-%05d" % (i // 3, key) for i, key in enumerate(keys, 1)]
-        self.log.write_bytes(b"".join(r + b"\n" for r in self.records))
-        self.args = [SEEN, "-w", "landmark fp=1e-9 mem=1MiB seed=3", "-d", " ", "-k", "2"]
+        self.rng, self.out, self.state, self.log = rng, folder / "out", folder / "state", folder / "log"
+        records = [b"%d user-%06d" % (i // 3, rng.randrange(120000)) for i in range(250000)]
+        self.log.write_bytes(b"".join(r + b"\n" for r in records))
+        self.args = [SEEN, "-w", "landmark fp=1e-6 mem=1MiB seed=3", "-d", " ", "-k", "2"]
         tagged = subprocess.run([*self.args, "--tag", self.log], capture_output=True).stdout.splitlines()
-        self.unique = [i for i, line in enumerate(tagged, 1) if line.startswith(b"new")]
+        self.number = [i for i, line in enumerate(tagged, 1) if line.startswith(b"new")]
+        self.line = [records[i - 1] for i in self.number]
         self.args += ["-j", str(threads), "--state", str(self.state), "--state-every", "4ms"]
 
     def start_over(self):
         for path in (self.out, self.state, self.state.with_name("state.new")):
             path.unlink(missing_ok=True)
         self.out.touch()
-        self.printed, self.resumed = set(), 0
+        self.printed = self.resumed = 0  # lines so far, whichever runs printed them; the last record behind us
 
     def step(self, longest):
-        """One run, killed unless it ends before.  Whether it ended, and how long it took."""
-        before, begun = self.out.stat().st_size, time.monotonic()
-        delay = self.rng.random() * longest if longest < 60 else longest
+        """One run, killed unless it ends before.  Whether it ended."""
+        before = self.out.stat().st_size
         with open(self.out, "ab") as out:
             p = subprocess.Popen([*self.args, str(self.log)], stdout=out, stderr=subprocess.PIPE)
             try:
-                p.wait(delay)
+                p.wait(self.rng.random() * longest)
             except subprocess.TimeoutExpired:
                 p.kill()
             err = p.communicate()[1].decode()
         assert p.returncode in (0, -signal.SIGKILL), err
-        self.check(before, err)
-        return p.returncode == 0, time.monotonic() - begun
-
-    def check(self, before, err):
-        """What this run printed is what comes behind the record from which it says it resumed, and all
-        before that record had been printed when it began."""
         with open(self.out, "rb") as out:
             out.seek(before)
-            text = out.read()
-        if b"resuming" in err.encode():
-            self.resumed_at = int(err.split("resuming after record ")[1].split()[0].strip(";").replace(",", ""))
-        elif text:
-            self.resumed_at = 0  # there was no state yet, and it has begun anew
-        else:
+            self.check(out.read(), err)
+        return p.returncode == 0
+
+    def check(self, text, err):
+        """What this run printed comes behind the record from which it says it resumed, and all before that
+        record had been printed when it began."""
+        resumed = re.search(r"resuming after record ([0-9,]+)", err)
+        if not resumed and not text:
             return  # killed before it said anything
-        assert self.resumed_at >= self.resumed
-        self.resumed = self.resumed_at
-        due = [i for i in self.unique if i > self.resumed]
-        assert all(i in self.printed for i in self.unique if i <= self.resumed)
-        if before and text.startswith(b"\n"):
+        resumed = int(resumed.group(1).replace(",", "")) if resumed else 0
+        assert resumed >= self.resumed
+        self.resumed = resumed
+        first = bisect.bisect(self.number, resumed)
+        assert first <= self.printed, "records are lost"
+        if self.printed and text.startswith(b"\n"):
             text = text[1:]  # the line torn before is ended
-        lines = text.split(b"\n")
-        torn = lines.pop()
-        assert len(lines) <= len(due)
-        for i, line in zip(due, lines):
-            assert line == self.records[i - 1], (i, line)
-        if torn:
-            assert self.records[due[len(lines)] - 1].startswith(torn)
-        self.printed.update(due[:len(lines)])
+        *lines, torn = text.split(b"\n")
+        last = first + len(lines)
+        assert lines == self.line[first:last]
+        assert not torn or self.line[last].startswith(torn)
+        self.printed = max(self.printed, last)
 
 
 @pytest.mark.parametrize("kills, threads", [
-    (30, 1), (30, 2),
+    (20, 1), (20, 2),
     pytest.param(700, 1, marks=pytest.mark.long), pytest.param(300, 2, marks=pytest.mark.long),
 ])
 def test_killed_at_any_instant_nothing_is_lost(tmp_path, rng, kills, threads):
     run = Killed(tmp_path, rng, threads)
     run.start_over()
-    whole = run.step(60)[1]
-    run.start_over()
-    killed, ends, resumes = 0, 0, 0
-    while killed < kills:
-        ended = run.step(0.8 * whole)[0]
-        killed += not ended
+    killed, ends, resumes, longest = 0, 0, 0, 0.2
+    while killed < kills or not ends:
+        ended = run.step(longest)
+        longest *= 0.8 if ended else 1.02  # so that most are killed
         resumes += run.resumed > 0
+        killed += not ended
         if not ended:
             continue
         ends += 1
-        assert run.printed == set(run.unique)
-        lines = set(run.out.read_bytes().splitlines())
-        assert {run.records[i - 1] for i in run.unique} <= lines
+        assert run.printed == len(run.line)
+        assert set(run.line) <= set(run.out.read_bytes().splitlines())
         run.start_over()
     print("%d kills, %d runs to the end, %d resumed" % (killed, ends, resumes))
     assert resumes > kills // 5
