@@ -180,7 +180,7 @@ static void say_resumed(const struct state *s) {
 
 /* How long the output is, and whether it ends inside a line, as it does where the last run was
  * killed while it wrote.  False if it is no file, or cannot be read. */
-static bool look_at_output(uint64_t *len, bool *torn) {
+static bool look_at_output(uint64_t *len, char end, bool *torn) {
     struct stat st;
     char last;
     int flags = fcntl(STDOUT_FILENO, F_GETFL);
@@ -191,21 +191,19 @@ static bool look_at_output(uint64_t *len, bool *torn) {
     int fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC); /* ours may be for writing only */
     bool known = fd >= 0 && pread(fd, &last, 1, at - 1) == 1;
     if (fd >= 0) close(fd);
-    if (known) *torn = last != '\n';
+    if (known) *torn = last != end;
     return known;
 }
 
 static void resume(struct state *s) {
     const struct before *b = s->before;
     struct judge *j = s->of.judge;
-    uint64_t len;
     j->unreadable = b->unreadable;
     j->lateness = b->lateness;
     j->last = b->last;
     j->next = b->next;
     j->due = b->due;
     s->of.sink->unended = b->unended;
-    look_at_output(&len, &s->of.sink->unended);
     if (b->header && s->of.reader->source->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
     s->saved = records_of(s);
@@ -213,11 +211,13 @@ static void resume(struct state *s) {
 }
 
 void state_begin(struct state *s, struct state_of of) {
+    uint64_t len;
     s->of = of;
     if (!s->name) return;
     s->quiet = of.reader->source->quiet;
     of.reader->hold_back = true;
     if (s->before) resume(s);
+    look_at_output(&len, of.sink->end, &of.sink->unended);
     signals_watch_state((double)s->every * 1e-6);
 }
 
@@ -257,7 +257,7 @@ static void pack_run(const struct state *s, bool ended, struct packer *p) {
     const struct judge *j = s->of.judge;
     const struct reader *r = s->of.reader;
     uint64_t output = NO_OUTPUT;
-    look_at_output(&output, NULL);
+    look_at_output(&output, '\n', NULL);
     pack_number(p, ended);
     pack_number(p, output);
     pack_number(p, j->unreadable + reader_unreadable(r));

@@ -129,6 +129,39 @@ def test_standard_input_that_is_a_file_has_its_place_too(state, tmp_path):
     assert subprocess.run(args, stdin=open(log), capture_output=True).stdout == b"dup\ta\n"
 
 
+@pytest.mark.parametrize("pack", ["gzip", "zstd"])
+def test_a_compressed_file_has_its_place_in_what_it_holds(seen, state, tmp_path, pack):
+    text = b"".join(b"%d %d\n" % (i * 7919 % 500009, i) for i in range(400000))
+    log = tmp_path / "log.packed"
+    log.write_bytes(subprocess.run([pack, "-1"], input=text, stdout=subprocess.PIPE).stdout)
+    args = ["-w", "landmark fp=1e-6 mem=2MiB seed=1", "-d", " ", "-k", "1"]
+    if seen(*args, "-q", log, stdout=subprocess.DEVNULL).code:
+        pytest.skip("%s is not built in" % pack)
+    whole = seen(*args, log).out
+    p = subprocess.Popen([SEEN, "-q", *args, "--state", str(state), str(log)], stdout=subprocess.PIPE)
+    out = os.read(p.stdout.fileno(), 1 << 16)
+    p.send_signal(signal.SIGTERM)
+    out += p.communicate()[0]
+    assert p.returncode == -signal.SIGTERM and len(out) < len(whole)
+    assert out + seen(*args, "-q", "--state", state, log).out == whole
+    assert seen("-q", *args[2:], "--state", state, log).out == b""
+    log.write_bytes(subprocess.run([pack, "-1"], input=b"new 1\n" * 200, stdout=subprocess.PIPE).stdout)
+    done = seen(*args, "--state", state, log)
+    assert done.out == b"new 1\n" and b"from" in done.err and b"start" in done.err
+
+
+def test_records_that_end_with_nul(seen, state, tmp_path):
+    log, out = tmp_path / "log", tmp_path / "out"
+    log.write_bytes(b"a\0b\n\0c")
+    out.write_bytes(b"torn")
+    for more in (b"", b"c\0a\0"):
+        with open(log, "ab") as f:
+            f.write(more)
+        with open(out, "ab") as f:
+            assert seen(*SMALL, "-q", "-0", "--state", state, log, stdout=f).code == 0
+    assert out.read_bytes() == b"torn\0a\0b\n\0cc\0"
+
+
 def test_from_start_reads_again_what_was_seen(seen, state, tmp_path):
     log = tmp_path / "log"
     log.write_text("a\nb\n")
