@@ -324,5 +324,5 @@ const struct command count_command = {
         "cases. A jumping window has a row at the end of each of its parts.",
     .examples = examples,
     .rows = rows,
-    .often = "window keys csv tsv time group-by error output",
+    .often = "window keys csv tsv ndjson clf time group-by error output",
 };

@@ -316,5 +316,5 @@ const struct command filter_command = {
         "A record whose key cannot be read is in no list.",
     .examples = examples,
     .rows = rows,
-    .often = "keys fields csv tsv invert tag stats fp exact",
+    .often = "keys fields csv tsv ndjson clf invert tag stats fp exact",
 };

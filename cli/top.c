@@ -360,5 +360,5 @@ const struct command top_command = {
         "takes for another is missing as well, at a rate of `fp=`.",
     .examples = examples,
     .rows = rows,
-    .often = "window keys csv tsv time distinct number at-least output",
+    .often = "window keys csv tsv ndjson clf time distinct number at-least output",
 };

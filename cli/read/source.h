@@ -62,8 +62,7 @@ enum {
         {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", SOURCE_TSV},        \
         {"ndjson", 0, NULL, "JSON a line; fields are paths, as user.id or items.0",                \
          SOURCE_NDJSON},                                                                           \
-        {"clf", 0, NULL, "web log: host user time method path status referer agent...",            \
-         SOURCE_CLF},                                                                              \
+        {"clf", 0, NULL, "web log: host, user, time, path, status, agent, ...", SOURCE_CLF},       \
         {"null", '0', NULL, "records end in a NUL byte instead of a newline", SOURCE_NULL},        \
         {"no-header", 0, NULL, "the first line is a record like others", SOURCE_NO_HEADER},        \
         {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF}, {        \
