@@ -11,7 +11,7 @@ set -eu
 build="gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev uthash-dev libsodium-dev
        libsimdjson-dev zlib1g-dev libzstd-dev libhiredis-dev"
 test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils zstd
-      mandoc groff-base zsh fish kcat redis-server redis-tools"
+      mandoc groff-base zsh fish kcat"
 
 only_look=
 if [ "$1" = --only-look ]; then only_look=1; shift; fi

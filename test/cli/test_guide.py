@@ -99,7 +99,7 @@ def play(recipe, folder):
 def test_the_recipe_prints_what_the_guide_shows(recipe, tmp_path, request):
     for program in re.findall(r"<!-- needs: (\w+) -->", recipe):
         if not shutil.which(program):
-            pytest.skip("%s is not installed: tools/setup.sh test" % program)
+            pytest.skip("%s is not installed: tools/setup.sh test, or module" % program)
     if "redis-server" in recipe and (not MODULE.exists() or "asan" in str(MODULE)):
         pytest.skip("no module that redis-server can load is built")
     played = play(recipe, tmp_path)
