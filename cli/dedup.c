@@ -276,6 +276,7 @@ const struct command dedup_command = {
     .usage = "[OPTION]... [FILE]...",
     .about =
         "Prints the records of FILE... (default: standard input) not seen before.\n\n"
+        "A FILE may be packed by gzip or zstd; - is standard input. "
         "A record is a line, or a row of a table; its key is all of it, or the fields that `-k` "
         "names. Whether a key counts as seen is a matter of the window, `-w`: ever, since "
         "midnight, in the last million records, in the last hour. Memory is fixed before the "
@@ -286,7 +287,7 @@ const struct command dedup_command = {
         "passed on unjudged, counted, and told of at the end.\n\n"
         "Where it reads from a pipe and nothing comes, it writes what it has, so that it can "
         "stand in the middle of a live pipeline. SIGINT and SIGTERM end it as the end of its "
-        "input would.",
+        "input would; SIGUSR1 has it give its account, as `--stats` does at the end.",
     .examples = examples,
     .rows = settings_rows,
     .often = "window keys csv tsv ndjson clf time duplicates tag stats state fp mem",

@@ -45,9 +45,10 @@ static void suspect_slip(const char *word) {
 
 static int run(int argc, char **argv) {
     const struct command *first = commands[0];
-    if (argc < 2) return first->run(argc, argv);
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+    bool idle = argc < 2 && isatty(STDIN_FILENO); /* nobody types records by hand */
+    if (idle || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))))
         return help_overview_print(), EXIT_FINE;
+    if (argc < 2) return first->run(argc, argv);
     const struct command *c = command_find(argv[1]);
     if (!c) suspect_slip(argv[1]);
     return c ? c->run(argc - 1, argv + 1) : first->run(argc, argv);

@@ -48,7 +48,8 @@ static size_t distance(const char *a, const char *b) {
 
 const char *nearest_name(const char *word, const char *(*next)(void *ctx), void *ctx) {
     const char *best = NULL, *name;
-    size_t best_distance = strlen(word) / 3 + 2; /* farther is no slip of the finger */
+    size_t len = strlen(word);
+    size_t best_distance = len > 3 ? len / 3 + 2 : 2; /* as far is no slip of the finger */
     while ((name = next(ctx))) {
         size_t d = distance(word, name);
         if (d < best_distance && d < strlen(name)) best = name, best_distance = d;

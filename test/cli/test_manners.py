@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import pty
 import re
 import shutil
 import subprocess
@@ -82,6 +83,13 @@ def test_refusals(seen):
     seen("help", "--mann").refused("--man")
     seen("plan", "--josn").refused("--json")
     seen("count", "-Q").refused("-Q", "seen count --help")
+
+
+def test_bare_seen_at_a_terminal_says_what_it_is_for():
+    ours, theirs = pty.openpty()
+    done = subprocess.run([SEEN], stdin=theirs, capture_output=True, text=True, timeout=10)
+    os.close(ours), os.close(theirs)
+    assert done.returncode == 0 and done.stdout == help_of("--help")
 
 
 # -- examples -----------------------------------------------------------------------------------
@@ -207,6 +215,11 @@ def test_the_first_record_that_could_not_be_judged_is_told(threads, seen):
     done = seen("-k", "2,1", "-j", threads, text="\n".join(lines) + "\n")
     assert done.err.decode() == ("seen: 2 records were passed on unjudged: no readable key or time, or "
                                  "too long; the first is record 43211\n")
+
+
+def test_what_is_near_to_nothing_is_not_guessed_at(seen):
+    seen("help", "xyz").refused("there is no command 'xyz'; seen --help lists them")
+    seen("--zzzzzzz").refused("unknown option --zzzzzzz; seen dedup --help lists them")
 
 
 def test_where_records_are_too_long_their_limit_is_named(seen):
