@@ -65,6 +65,7 @@ static void warn_when_full(struct run *r) {
     const struct seen_plan *plan = seen_plan_of(r->detector);
     if (r->warned_full || r->settings.source.quiet || r->settings.confirmed) return;
     if (plan->spec.overload == SEEN_SHRINK || plan->traits & SEEN_GROWS) return; /* it forgets */
+    if (plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length) return; /* never */
     seen_stats(r->detector, &s);
     if (s.capacity == 0 || s.stored < s.capacity) return;
     r->warned_full = true;
