@@ -37,6 +37,7 @@ static struct run_counts counts_of(const struct run *r) {
     return (struct run_counts){.unreadable = unreadable(r),
                                .lateness = &r->judge.lateness,
                                .reorder = r->settings.wanted.reorder ? &r->flow.reorder : NULL,
+                               .keep = r->settings.wanted.keep_last ? &r->flow.keep : NULL,
                                .seconds = time_monotonic() - r->started,
                                .groups = r->settings.wanted.group_by ? &r->flow.groups : NULL,
                                .group_by = r->settings.wanted.group_by,
@@ -188,12 +189,12 @@ static void report_shortage(const struct run *r) {
 }
 
 static void report_hold(const struct run *r) {
-    const struct reorder *o = &r->flow.reorder;
+    uint64_t early = r->flow.reorder.early + r->flow.keep.early;
     char most[32];
-    if (r->settings.source.quiet || !o->early) return;
+    if (r->settings.source.quiet || !early) return;
     seen_print_size(r->settings.wanted.hold, most, sizeof most);
     warn("%ju records were let go before their time: %s are not enough to hold them back (--hold)",
-         (uintmax_t)o->early, most);
+         (uintmax_t)early, most);
 }
 
 /* Records that are too long pass outside of the batches in which they are counted. */

@@ -4,7 +4,8 @@ void flow_init(struct flow *f, const struct wanted *w, struct layout *layout, st
                struct sink *s) {
     *f = (struct flow){.wanted = w, .layout = layout, .judge = j, .sink = s};
     reorder_init(&f->reorder, w->reorder, w->hold, s->end);
-    if (w->reorder) outlet_init(&f->outlet);
+    if (w->reorder) outlet_init(&f->sorted);
+    if (w->keep_last) outlet_init(&f->kept);
     if (w->group_by) groups_init(&f->groups, w->max_groups);
     if (!wanted_details(w)) return;
     tags_heading(&w->tags, s->column ? s->column : '\t', f->heading);
@@ -14,12 +15,16 @@ void flow_init(struct flow *f, const struct wanted *w, struct layout *layout, st
 }
 
 void flow_begin(struct flow *f) {
-    if (f->wanted->ledger) ledger_init(&f->ledger, f->judge->detector);
+    const struct wanted *w = f->wanted;
+    if (w->ledger) ledger_init(&f->ledger, f->judge->detector);
+    if (w->keep_last) keep_init(&f->keep, f->judge->detector, w->hold, f->sink->end);
 }
 
 void flow_free(struct flow *f) {
     reorder_free(&f->reorder);
-    outlet_free(&f->outlet);
+    outlet_free(&f->sorted);
+    keep_free(&f->keep);
+    outlet_free(&f->kept);
     ledger_free(&f->ledger);
     groups_free(&f->groups);
 }
@@ -76,36 +81,11 @@ static void note_occurrences(struct flow *f, const struct batch *b) {
     look_for_landmark(f, noted);
 }
 
-static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
-    size_t n = judge_take(f->judge, b, in);
-    bool details = wanted_details(f->wanted);
-    if (details) know(f, b, in, before);
-    judge(f, b, n);
-    if (f->wanted->ledger) note_occurrences(f, b);
-    for (size_t m = 0; f->wanted->group_by && m < n; m++)
-        groups_count(&f->groups, in->group[m], b->verdict[in->order[m]]);
-    if (details)
+static void print(struct flow *f, const struct batch *b) {
+    if (wanted_details(f->wanted))
         sink_details(f->sink, b, f->fact);
     else
         sink_batch(f->sink, b);
-}
-
-/* -- records held back -------------------------------------------------------------------- */
-
-static void let_go(struct flow *f) {
-    if (f->outlet.batch->n) {
-        outlet_end(&f->outlet);
-        judge_and_print(f, f->outlet.batch, f->outlet.read, 0);
-    }
-    outlet_begin(&f->outlet);
-}
-
-/* After each record, so that nothing depends on how many come at once. */
-static void take_due(struct flow *f, bool all) {
-    for (struct held *h; (h = reorder_take(&f->reorder, all));) {
-        outlet_take(&f->outlet, h);
-        if (outlet_full(&f->outlet)) let_go(f);
-    }
 }
 
 static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number, bool first,
@@ -118,12 +98,88 @@ static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number
         sink_unreadable(f->sink, p, n, first, last);
 }
 
+/* -- keep last ---------------------------------------------------------------------------- */
+
+static void let_go_kept(struct flow *f) {
+    if (f->kept.batch->n) {
+        outlet_end(&f->kept);
+        if (wanted_details(f->wanted)) know(f, f->kept.batch, f->kept.read, 0);
+        print(f, f->kept.batch);
+    }
+    outlet_begin(&f->kept);
+}
+
+static void keep_on(struct flow *f, struct held *h) {
+    if (outlet_full(&f->kept)) let_go_kept(f);
+    outlet_take(&f->kept, h);
+}
+
+static void take_kept(struct flow *f, bool all) {
+    for (struct held *h; (h = keep_take(&f->keep, all));) keep_on(f, h);
+}
+
+/* What cannot be judged goes on at once.  The verdict is the detector's no more: what is held is
+ * new, until another takes its place. */
+static void keep_last(struct flow *f, const struct batch *b, const struct readable *in,
+                      uint64_t before) {
+    size_t m = 0;
+    outlet_begin(&f->kept);
+    for (size_t i = 0; i < b->n; i++) {
+        const struct record *r = &b->record[i];
+        if (m == in->n || in->order[m] != i) {
+            let_go_kept(f);
+            print_loose(f, r->at, r->len, before + i + 1, true, true);
+            continue;
+        }
+        struct reading read = readable_get(in, m);
+        keep_step(&f->keep, &read, judge_landmarks(f->judge) && in->landmark[m]);
+        m++;
+        take_kept(f, false);
+        struct held *dropped = keep_put(&f->keep, r, &read);
+        if (!dropped) continue;
+        dropped->verdict = SEEN_DUPLICATE;
+        keep_on(f, dropped);
+    }
+    let_go_kept(f);
+}
+
+static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
+    size_t n = judge_take(f->judge, b, in);
+    if (wanted_details(f->wanted)) know(f, b, in, before);
+    judge(f, b, n);
+    if (f->wanted->ledger) note_occurrences(f, b);
+    for (size_t m = 0; f->wanted->group_by && m < n; m++)
+        groups_count(&f->groups, in->group[m], b->verdict[in->order[m]]);
+    if (f->wanted->keep_last)
+        keep_last(f, b, in, before);
+    else
+        print(f, b);
+}
+
+/* -- reorder ------------------------------------------------------------------------------- */
+
+static void let_go(struct flow *f) {
+    if (f->sorted.batch->n) {
+        outlet_end(&f->sorted);
+        judge_and_print(f, f->sorted.batch, f->sorted.read, 0);
+    }
+    outlet_begin(&f->sorted);
+}
+
+/* After each record, so that nothing depends on how many come at once. */
+static void take_due(struct flow *f, bool all) {
+    for (struct held *h; (h = reorder_take(&f->reorder, all));) {
+        outlet_take(&f->sorted, h);
+        if (outlet_full(&f->sorted)) let_go(f);
+    }
+}
+
 /* A record that cannot be judged has no time to wait for: it goes on at once. */
 static void hold(struct flow *f, const struct batch *b, const struct readable *in,
                  uint64_t before) {
     size_t m = 0;
     f->judge->unreadable += b->n - in->n;
-    outlet_begin(&f->outlet);
+    outlet_begin(&f->sorted);
     for (size_t i = 0; i < b->n; i++) {
         const struct record *r = &b->record[i];
         if (m == in->n || in->order[m] != i) {
@@ -180,8 +236,13 @@ void flow_unreadable(struct flow *f, const char *p, size_t n, bool first, bool l
 }
 
 void flow_end(struct flow *f) {
-    if (!f->wanted->reorder) return;
-    outlet_begin(&f->outlet);
-    take_due(f, true);
-    let_go(f);
+    if (f->wanted->reorder) {
+        outlet_begin(&f->sorted);
+        take_due(f, true);
+        let_go(f);
+    }
+    if (f->wanted->keep_last) {
+        take_kept(f, true);
+        let_go_kept(f);
+    }
 }

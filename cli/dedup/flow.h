@@ -1,6 +1,6 @@
 /* flow.h - the way of a batch from the reader to the sink.
  *
- *     reader ─► [ reorder ] ─► judge ─► [ facts, groups ] ─► sink
+ *     reader ─► [ reorder ] ─► judge ─► [ facts, groups ] ─► [ keep ] ─► sink
  *
  * What is in brackets is there if it is wanted, and costs nothing otherwise. */
 #ifndef SEEN_FLOW_H
@@ -8,6 +8,7 @@
 
 #include "dedup/groups.h"
 #include "dedup/wanted.h"
+#include "hold/keep.h"
 #include "hold/reorder.h"
 #include "judge/ledger.h"
 #include "write/sink.h"
@@ -18,7 +19,8 @@ struct flow {
     struct judge *judge;
     struct sink *sink;
     struct reorder reorder;
-    struct outlet outlet;
+    struct keep keep;
+    struct outlet sorted, kept; /* let go by reorder and by keep */
     struct ledger ledger;
     struct groups groups;
     uint32_t group_slot;

@@ -14,6 +14,7 @@ static const struct option_row own_rows[] = {
     {"Output (default: records not seen before)", 0, NULL, NULL, 0},
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
     {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
+    WANTED_KEEP_ROW,
     WANTED_OUTPUT_ROWS,
     SOURCE_THREADS_ROW,
     {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},

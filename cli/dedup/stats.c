@@ -86,12 +86,13 @@ static void print_lateness(const struct seen_stats *s, const struct run_counts *
     }
 }
 
-static void print_hold(const struct reorder *r) {
-    char note[128] = "of records in order of their times, at most";
-    if (r->early)
-        snprintf(note, sizeof note, "at most; %s records were let go before their time",
-                 number_grouped(r->early).text);
-    row("held back", number_size(r->peak).text, note);
+static void print_hold(const char *why, size_t peak, uint64_t early) {
+    char note[128];
+    snprintf(note, sizeof note, "at most, %s", why);
+    if (early)
+        snprintf(note, sizeof note, "at most, %s; %s records were let go before their time", why,
+                 number_grouped(early).text);
+    row("held back", number_size(peak).text, note);
 }
 
 static void print_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
@@ -115,7 +116,8 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
     row("false duplicates", expected(s->expected_false).text, note);
     row("unparseable", number_grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
     print_lateness(s, c);
-    if (c->reorder) print_hold(c->reorder);
+    if (c->reorder) print_hold("to sort", c->reorder->peak, c->reorder->early);
+    if (c->keep) print_hold("to keep the last", c->keep->peak, c->keep->early);
 }
 
 static void print_state(const seen_detector *d, const struct seen_stats *s,
@@ -210,9 +212,11 @@ static void json_lateness(const struct seen_stats *s, const struct run_counts *c
         fprintf(stderr, ",\"records\":%" PRIu64 "}", l->by[i]);
     }
     fputs("],", stderr);
-    if (!c->reorder) return;
-    json_count("held_most_bytes", c->reorder->peak);
-    json_count("let_go_early", c->reorder->early);
+    if (!c->reorder && !c->keep) return;
+    json_count("held_most_bytes",
+               (c->reorder ? c->reorder->peak : 0) + (c->keep ? c->keep->peak : 0));
+    json_count("let_go_early",
+               (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
 }
 
 static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {

@@ -3,6 +3,7 @@
 #define SEEN_STATS_H
 
 #include "dedup/groups.h"
+#include "hold/keep.h"
 #include "hold/reorder.h"
 #include "judge/judge.h"
 
@@ -10,8 +11,9 @@
 struct run_counts {
     uint64_t unreadable; /* records passed through unjudged */
     const struct lateness *lateness;
-    const struct reorder *reorder; /* NULL: nothing is held back */
-    const struct groups *groups;   /* NULL: nobody asked */
+    const struct reorder *reorder; /* NULL: nothing is held back; likewise */
+    const struct keep *keep;
+    const struct groups *groups; /* NULL: nobody asked */
     const char *group_by;
     double seconds;
     const char *zone; /* days and weeks begin at its midnight; NULL: nobody asked */

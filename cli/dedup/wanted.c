@@ -28,6 +28,12 @@ static uint32_t count(const char *name, const char *text) {
     return (uint32_t)n;
 }
 
+static bool is_last(const char *value) {
+    bool last = !strcmp(value, "last");
+    if (!last && strcmp(value, "first") != 0) die("--keep %s: it is first or last", value);
+    return last;
+}
+
 bool wanted_take(struct wanted *w, int id, const char *value) {
     switch (id) {
     case WANTED_REORDER: w->reorder = span("reorder", value); break;
@@ -38,6 +44,7 @@ bool wanted_take(struct wanted *w, int id, const char *value) {
         break;
     case WANTED_AUDIT: w->audit = true; break;
     case WANTED_OUTPUT: w->json = option_is_json("output", value); break;
+    case WANTED_KEEP: w->keep_last = is_last(value); break;
     case WANTED_GROUP_BY: w->group_by = value; break;
     case WANTED_MAX_GROUPS: w->max_groups = count("max-groups", value); break;
     default: return false;
@@ -63,15 +70,14 @@ static void complete_json(struct wanted *w) {
     }
 }
 
-/* First occurrences are kept beside an exact detector, which is made where none is named. */
-static void ask_exact(const struct wanted *w, struct asked *a) {
+/* What needs an exact detector makes it, where none is named. */
+static void ask_exact(const char *what, struct asked *a) {
     struct seen_spec spec;
     asked_spec(a, 0, &spec);
-    const char *what = w->audit ? "--audit" : "--tag with first and last occurrences";
     if (spec.window == SEEN_DECAYING)
         die("%s needs filter=exact, and so a window: decaying has none", what);
     if (*spec.filter && strcmp(spec.filter, "exact") != 0)
-        die("%s needs filter=exact: filter=%s does not know which record was the first", what,
+        die("%s needs filter=exact: filter=%s does not know which records a key had", what,
             spec.filter);
     if (!*spec.filter) asked_set(a, "filter", "exact");
 }
@@ -79,7 +85,9 @@ static void ask_exact(const struct wanted *w, struct asked *a) {
 void wanted_ask(struct wanted *w, struct asked *a) {
     if (w->audit) tags_parse(&w->tags, "number,first,first-time");
     if (w->json) complete_json(w);
-    if (tells_occurrences(w)) ask_exact(w, a);
+    if (tells_occurrences(w))
+        ask_exact(w->audit ? "--audit" : "--tag with first and last occurrences", a);
+    if (w->keep_last) ask_exact("--keep last", a);
     bool times = has(w, TAG_TIME) || has(w, TAG_FIRST_TIME) || has(w, TAG_LAST_TIME);
     a->times |= times || w->reorder > 0;
 }
@@ -106,7 +114,8 @@ static void check_details(struct wanted *w, const struct seen_plan *plan) {
 
 static void check_reorder(const struct wanted *w, const struct asked *a, const struct source *s,
                           const struct seen_plan *plan) {
-    if (w->hold_given && !w->reorder) die("--hold bounds what --reorder holds back");
+    if (w->hold_given && !w->reorder && !w->keep_last)
+        die("--hold bounds what --reorder and --keep last hold back");
     if (!w->reorder) return;
     if (!s->time)
         die("--reorder sorts by the records' own time: --time FIELD says where it stands");
@@ -116,11 +125,25 @@ static void check_reorder(const struct wanted *w, const struct asked *a, const s
         die("--reorder sorts what --lateness judges as it comes; give one of them");
 }
 
+static void check_keep(const struct wanted *w, const struct seen_plan *plan) {
+    if (!w->keep_last) return;
+    if (plan->spec.window == SEEN_JUMPING)
+        die("--keep last serves landmark and sliding windows, whose ends are known");
+    if (plan->spec.lateness)
+        die("--keep last and --lateness exclude each other; --reorder will do");
+    if (w->ledger || has(w, TAG_AGE))
+        die("--keep last tells verdict, number and time; leave out %s",
+            w->audit ? "--audit" : "the other tags");
+}
+
 void wanted_check(struct wanted *w, const struct asked *a, const struct source *s,
                   const struct seen_plan *plan, bool state) {
     check_reorder(w, a, s, plan);
     check_details(w, plan);
-    if (state && w->reorder) die("--state does not keep records held back; leave out --reorder");
+    check_keep(w, plan);
+    if (state && (w->reorder || w->keep_last))
+        die("--state does not keep records held back; leave out %s",
+            w->reorder ? "--reorder" : "--keep last");
     if (state && w->ledger)
         die("--state does not keep when each key was first and last seen; leave out %s",
             w->audit ? "--audit" : "such tags");

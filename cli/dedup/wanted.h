@@ -13,15 +13,20 @@ enum {
     WANTED_AUDIT,
     WANTED_OUTPUT,
     WANTED_GROUP_BY,
-    WANTED_MAX_GROUPS
+    WANTED_MAX_GROUPS,
+    WANTED_KEEP
 };
 
 #define WANTED_ROWS                                                                                \
     {"reorder", 0, "SPAN",                                                                         \
      "hold records back so long, and judge them in the order of their times", WANTED_REORDER},     \
     {                                                                                              \
-        "hold", 0, "SIZE", "... in so much memory (default: 256MiB)", WANTED_HOLD                  \
+        "hold", 0, "SIZE", "of --reorder and --keep last: in so much memory (default: 256MiB)",    \
+            WANTED_HOLD                                                                            \
     }
+
+#define WANTED_KEEP_ROW                                                                            \
+    { "keep", 0, "first|last", "which record of a key goes through (last: held back)", WANTED_KEEP }
 
 #define WANTED_OUTPUT_ROWS                                                                         \
     {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", WANTED_TAG},    \
@@ -39,6 +44,7 @@ struct wanted {
     const char *hold_given;
     struct tags tags; /* n = 0: none are wanted but the verdict, if at all */
     bool tag, audit, json;
+    bool keep_last;       /* of the records of one key in a window, rather than the first */
     bool ledger;          /* first and last occurrences have to be known; set by wanted_check */
     const char *group_by; /* NULL: nobody asked */
     uint32_t max_groups;  /* 0: not given */

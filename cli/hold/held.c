@@ -14,6 +14,8 @@ struct held *held_new(const struct record *r, const struct reading *read, char e
     memcpy(h->bytes, r->at, r->len);
     if (!ended) h->bytes[r->len] = end;
     h->read = *read;
+    h->serial = 0;
+    h->verdict = SEEN_NEW;
     h->len = r->len + !ended;
     h->bare = r->bare;
     return h;
