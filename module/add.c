@@ -58,8 +58,7 @@ static int create(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return RedisModule_ReplyWithError(ctx, "ERR a spec is text of at most 1023 characters");
     o.key = RedisModule_OpenKey(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (RedisModule_KeyType(o.key) != REDISMODULE_KEYTYPE_EMPTY)
-        return RedisModule_ReplyWithError(
-            ctx, "BUSYKEY Target key name already exists; DEL it first, or take another name");
+        return RedisModule_ReplyWithError(ctx, COMMAND_BUSY);
     o.value = make(ctx, text);
     if (!o.value) return REDISMODULE_OK;
     RedisModule_ModuleTypeSetValue(o.key, value_type, o.value);

@@ -13,11 +13,15 @@ static const RedisModuleCommandInfoVersion info_version = {
     sizeof(RedisModuleCommandArg)};
 
 static int describe(RedisModuleCommand *command, const struct command *row) {
-    RedisModuleCommandKeySpec keys[2] = {
+    RedisModuleCommandKeySpec keys[3] = {
         {.flags = row->access, .begin_search_type = 2, .find_keys_type = 2}};
     keys[0].bs.index.pos = 1;
-    keys[0].fk.range.lastkey = row->keys - 1;
     keys[0].fk.range.keystep = 1;
+    if (row->keys == 2) {
+        keys[1] = keys[0];
+        keys[1].bs.index.pos = 2;
+        keys[1].flags = REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS;
+    }
     const RedisModuleCommandInfo info = {
         .version = &info_version,
         .summary = row->summary,
@@ -60,6 +64,7 @@ bool command_open(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool c
     if (!out->key || RedisModule_KeyType(out->key) == REDISMODULE_KEYTYPE_EMPTY) return true;
     if (RedisModule_ModuleTypeGetType(out->key) == value_type) {
         out->value = RedisModule_ModuleTypeGetValue(out->key);
+        if (out->value->load) return RedisModule_ReplyWithError(ctx, COMMAND_LOADING), false;
         if (chain == (out->value->chain.capacity > 0)) return true;
     }
     RedisModule_ReplyWithError(ctx, COMMAND_WRONG_TYPE);

@@ -16,6 +16,8 @@
 
 #define COMMAND_WRONG_TYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
 #define COMMAND_NO_KEY     "ERR no such key"
+#define COMMAND_BUSY       "BUSYKEY Target key name already exists; DEL it first, or take another name"
+#define COMMAND_LOADING    "ERR the filter is still being loaded; SEEN.LOAD its last chunk first"
 #define COMMAND_BAD_TIME   "ERR AT takes milliseconds since 1970, or * for the server's clock"
 
 /* One command: a row of a table. */
@@ -25,7 +27,7 @@ struct command {
     const char *flags; /* as the server takes them */
     int arity;         /* words, the command's name included; negative: at least */
     uint64_t access;   /* REDISMODULE_KEY_*: what it does to its key */
-    int keys;          /* that many keys, from the first argument on */
+    int keys;          /* 1, or 2 where it reads another */
     const char *summary, *complexity;
     const RedisModuleCommandArg *args;
 };
@@ -53,7 +55,7 @@ int command_register(RedisModuleCtx *, const struct command *table, const char *
 
 /* -- the tables, each in its file --------------------------------------------------------- */
 
-extern const struct command commands_add[], commands_ask[];
+extern const struct command commands_add[], commands_ask[], commands_change[], commands_move[];
 
 /* -- keys --------------------------------------------------------------------------------- */
 

@@ -12,7 +12,7 @@
 
 #define SPEC_PRESET "sliding:24h fp=1e-4 mem=4MiB"
 #define BYTES_LEAST 1024
-#define BYTES_MOST  (1LL << 50)
+#define BYTES_MOST  (1LL << 40)
 
 __attribute__((visibility("default"))) int RedisModule_OnLoad(RedisModuleCtx *,
                                                               RedisModuleString **, int);
@@ -75,7 +75,7 @@ static bool read_argument(struct arguments *a, const RedisModuleString *name, co
             return false;
         value_bytes_most = (long long)bytes;
         if (bytes >= BYTES_LEAST && bytes <= BYTES_MOST) return true;
-        snprintf(e->text, sizeof e->text, "max-bytes lies between 1KiB and 1024TiB");
+        snprintf(e->text, sizeof e->text, "max-bytes lies between 1KiB and 1024GiB");
         return false;
     }
     if (command_is(name, "bf") && (!strcmp(value, "no") || !strcmp(value, "yes"))) {
@@ -107,9 +107,10 @@ static int register_all(RedisModuleCtx *ctx, const struct arguments *a) {
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
                                           REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED);
     if (RedisModule_AddACLCategory) RedisModule_AddACLCategory(ctx, "seen");
-    if (type_register(ctx) || command_register(ctx, commands_add, "seen") ||
-        command_register(ctx, commands_ask, "seen"))
-        return REDISMODULE_ERR;
+    const struct command *tables[] = {commands_add, commands_ask, commands_change, commands_move};
+    if (type_register(ctx)) return REDISMODULE_ERR;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (command_register(ctx, tables[i], "seen")) return REDISMODULE_ERR;
     if (RedisModule_RegisterStringConfig(ctx, "default", spec, 0, get_spec, configure_spec, NULL,
                                          NULL) ||
         RedisModule_RegisterNumericConfig(ctx, "max-bytes", value_bytes_most, 1 << 7, BYTES_LEAST,

@@ -1,49 +1,95 @@
 /* type.c - the data type: what the server asks of a value.
  *
- *     RDB    repeats | chunks of the bytes of persist.h | an empty chunk
- *     AOF    SEEN.LOAD of the same bytes, chunk by chunk
+ *     RDB    0 | repeats | chunks of the bytes of persist.h | an empty chunk
+ *            1 | chunks loaded so far | an empty chunk
+ *     AOF    SEEN.LOAD of the same chunks
  */
 #include "type.h"
 
+#include "load.h"
 #include "persist.h"
+#include "transfer.h"
 
 #include <string.h>
 
 #define ENCODING 1
-#define CHUNK    ((size_t)256 << 10)
+#define CHUNK    TRANSFER_CHUNK
+
+enum { WHOLE, LOADING };
 
 /* -- RDB: save ---------------------------------------------------------------------------- */
 
 /* Bytes on their way out, a chunk at a time. */
 struct chunked {
     RedisModuleIO *io;
+    RedisModuleString *key; /* of AOF */
     char *buf;
     size_t at;
+    long long sent;
 };
 
+static void rdb_chunk(struct chunked *c) {
+    if (c->at) RedisModule_SaveStringBuffer(c->io, c->buf, c->at);
+}
+
+static void aof_chunk(struct chunked *c, bool last) {
+    c->sent += (long long)c->at;
+    RedisModule_EmitAOF(c->io, "SEEN.LOAD", "slb", c->key, last ? 0LL : c->sent, c->buf, c->at);
+}
+
+/* A full chunk goes only when there is more: the last one is for the caller. */
 static int save_chunk(void *ctx, const void *buf, size_t len) {
     struct chunked *c = ctx;
     const char *bytes = buf;
     while (len) {
+        if (c->at == CHUNK) {
+            c->key ? aof_chunk(c, false) : rdb_chunk(c);
+            c->at = 0;
+        }
         size_t n = CHUNK - c->at < len ? CHUNK - c->at : len;
         memcpy(c->buf + c->at, bytes, n);
         c->at += n;
         bytes += n;
         len -= n;
-        if (c->at < CHUNK) continue;
-        RedisModule_SaveStringBuffer(c->io, c->buf, c->at);
-        c->at = 0;
     }
     return 0;
 }
 
+static void save_loading(RedisModuleIO *io, const struct value *v) {
+    RedisModule_SaveUnsigned(io, LOADING);
+    for (const struct load_chunk *c = load_chunks(v); c; c = c->next)
+        RedisModule_SaveStringBuffer(io, c->bytes, c->len);
+    RedisModule_SaveStringBuffer(io, "", 0);
+}
+
 static void rdb_save(RedisModuleIO *io, void *value) {
     struct value *v = value;
-    struct chunked c = {io, RedisModule_Alloc(CHUNK), 0};
+    if (v->load) {
+        save_loading(io, v);
+        return;
+    }
+    struct chunked c = {.io = io, .buf = RedisModule_Alloc(CHUNK)};
+    RedisModule_SaveUnsigned(io, WHOLE);
     RedisModule_SaveUnsigned(io, v->repeats);
     persist_write(v, (struct seen_writer){save_chunk, &c});
-    if (c.at) RedisModule_SaveStringBuffer(io, c.buf, c.at);
+    rdb_chunk(&c);
     RedisModule_SaveStringBuffer(io, "", 0);
+    RedisModule_Free(c.buf);
+}
+
+static void aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value) {
+    const struct value *v = value;
+    long long sent = 0;
+    if (v->load) {
+        for (const struct load_chunk *c = load_chunks(v); c; c = c->next) {
+            sent += (long long)c->len;
+            RedisModule_EmitAOF(io, "SEEN.LOAD", "slb", key, sent, c->bytes, c->len);
+        }
+        return;
+    }
+    struct chunked c = {.io = io, .key = key, .buf = RedisModule_Alloc(CHUNK)};
+    persist_write(v, (struct seen_writer){save_chunk, &c});
+    aof_chunk(&c, true);
     RedisModule_Free(c.buf);
 }
 
@@ -82,29 +128,45 @@ static bool ends(struct unchunked *c) {
     return c->at == c->len && next_chunk(c) && !RedisModule_IsIOError(c->io);
 }
 
+static int fail(struct seen_error *e, const char *text) {
+    *e = (struct seen_error){.code = SEEN_EFORMAT};
+    strcpy(e->text, text);
+    return e->code;
+}
+
+static struct value *load_whole(struct unchunked *c, uint64_t limit, struct seen_error *e) {
+    uint64_t repeats = RedisModule_LoadUnsigned(c->io);
+    struct value *v = persist_read((struct seen_reader){load_chunk, c}, limit, e);
+    if (!v) return NULL;
+    v->repeats = repeats;
+    if (ends(c)) return v;
+    fail(e, "bytes follow the snapshot");
+    value_free(v);
+    return NULL;
+}
+
+static struct value *load_loading(struct unchunked *c, uint64_t limit, struct seen_error *e) {
+    struct value *done, *v = load_begin(limit);
+    int bad = v ? 0 : fail(e, "no memory for another filter");
+    while (!bad && !next_chunk(c)) bad = load_feed(v, c->buf, c->len, false, limit, &done, e);
+    if (!bad && RedisModule_IsIOError(c->io)) bad = fail(e, "the chunks are cut short");
+    if (!bad) return v;
+    if (v) value_free(v);
+    return NULL;
+}
+
 static void *rdb_load(RedisModuleIO *io, int encoding) {
-    if (encoding != ENCODING) {
-        RedisModule_LogIOError(io, "warning",
-                               "seen: this value has encoding %d, from a later module", encoding);
-        return NULL;
-    }
     struct seen_error e;
     struct unchunked c = {.io = io};
-    uint64_t repeats = RedisModule_LoadUnsigned(io);
+    struct value *v = NULL;
     uint64_t limit = value_limit(RedisModule_GetContextFromIO(io));
-    struct value *v = RedisModule_IsIOError(io)
-                          ? NULL
-                          : persist_read((struct seen_reader){load_chunk, &c}, limit, &e);
-    if (v && !ends(&c)) {
-        value_free(v);
-        v = NULL;
-        strcpy(e.text, "bytes follow the snapshot");
+    uint64_t state = RedisModule_LoadUnsigned(io);
+    fail(&e, "this value was written by a later version of the module, or is damaged");
+    if (encoding == ENCODING && !RedisModule_IsIOError(io)) {
+        if (state == WHOLE) v = load_whole(&c, limit, &e);
+        if (state == LOADING) v = load_loading(&c, limit, &e);
     }
-    if (v)
-        v->repeats = repeats;
-    else
-        RedisModule_LogIOError(io, "warning", "seen: %s",
-                               RedisModule_IsIOError(io) ? "the value cannot be read" : e.text);
+    if (!v) RedisModule_LogIOError(io, "warning", "seen: %s", e.text);
     RedisModule_Free(c.buf);
     return v;
 }
@@ -113,7 +175,18 @@ static void *rdb_load(RedisModuleIO *io, int encoding) {
 
 static size_t mem_usage(const void *value) { return value_bytes(value); }
 
+/* Of a load under way: its chunks. */
+static void digest_loading(RedisModuleDigest *d, const struct value *v) {
+    for (const struct load_chunk *c = load_chunks(v); c; c = c->next)
+        RedisModule_DigestAddStringBuffer(d, c->bytes, c->len);
+}
+
 static void digest(RedisModuleDigest *d, void *value) {
+    const struct value *v = value;
+    if (v->load) {
+        digest_loading(d, v);
+        return;
+    }
     seen_digest sum = persist_digest(value);
     RedisModule_DigestAddStringBuffer(d, (const char *)&sum, sizeof sum);
     RedisModule_DigestEndSequence(d);
@@ -127,11 +200,56 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
     return 1 + v->memory.bytes / 4096;
 }
 
+/* -- COPY: one transfer out is read back in ------------------------------------------------- */
+
+struct copying {
+    struct transfer *out;
+    char *buf;
+    size_t at, len;
+    bool last;
+};
+
+static int copy_on(void *ctx, void *buf, size_t len) {
+    struct copying *c = ctx;
+    char *to = buf;
+    while (len) {
+        if (c->at == c->len) {
+            if (c->last) return -1;
+            c->len = transfer_next(c->out, c->buf, CHUNK, &c->last);
+            c->at = 0;
+            continue;
+        }
+        size_t n = c->len - c->at < len ? c->len - c->at : len;
+        memcpy(to, c->buf + c->at, n);
+        c->at += n;
+        to += n;
+        len -= n;
+    }
+    return 0;
+}
+
+static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
+    (void)from, (void)to;
+    const struct value *v = value;
+    struct seen_error e;
+    struct copying c = {.buf = RedisModule_TryAlloc(CHUNK)};
+    struct value *made = NULL;
+    if (c.buf && !v->load && transfer_dump(&c.out, v)) {
+        made = persist_read((struct seen_reader){copy_on, &c}, 0, &e);
+        transfer_end(&c.out);
+    }
+    if (made) made->repeats = v->repeats;
+    RedisModule_Free(c.buf);
+    return made;
+}
+
 int type_register(RedisModuleCtx *ctx) {
     RedisModuleTypeMethods methods = {
         .version = REDISMODULE_TYPE_METHOD_VERSION,
         .rdb_load = rdb_load,
         .rdb_save = rdb_save,
+        .aof_rewrite = aof_rewrite,
+        .copy = copy,
         .mem_usage = mem_usage,
         .digest = digest,
         .free = value_free,

@@ -1,5 +1,8 @@
 #include "value.h"
 
+#include "load.h"
+#include "transfer.h"
+
 #include <string.h>
 
 RedisModuleType *value_type;
@@ -23,6 +26,8 @@ static void free_now(void *value) {
 
 void value_free(void *value) {
     struct value *v = value;
+    transfer_end(&v->dump);
+    load_free(v);
     if (v->memory.bytes >= MEMORY_LARGE)
         memory_later(free_now, v);
     else
@@ -69,7 +74,7 @@ int value_make(struct value *v, const struct seen_spec *spec, uint64_t limit,
 }
 
 size_t value_bytes(const struct value *v) {
-    return RedisModule_MallocSize((void *)v) + v->memory.bytes;
+    return RedisModule_MallocSize((void *)v) + v->memory.bytes + (v->load ? load_bytes(v) : 0);
 }
 
 uint64_t value_limit(RedisModuleCtx *ctx) {

@@ -8,6 +8,9 @@
 
 #include <stdbool.h>
 
+struct transfer;
+struct load;
+
 #define VALUE_TYPE           "seenfiltr"
 #define LINKS_MOST           64
 #define CHAIN_CAPACITY_MOST  ((uint64_t)1 << 30)
@@ -21,11 +24,15 @@ struct chain {
 
 struct value {
     struct memory memory;
-    uint64_t version; /* of the contents: a dump must see one only */
-    uint64_t repeats; /* duplicates that changed nothing and reached no detector */
-    bool timed;       /* its clock is time */
-    bool quiet;       /* a duplicate changes nothing */
-    bool plain;       /* any bytes are a key */
+    struct transfer *dump; /* under way, of the contents as of dump_version */
+    uint64_t dump_version;
+    long long dump_cursor;
+    struct load *load; /* under way, and no link yet */
+    uint64_t version;  /* of the contents: counts their changes */
+    uint64_t repeats;  /* duplicates that changed nothing and reached no detector */
+    bool timed;        /* its clock is time */
+    bool quiet;        /* a duplicate changes nothing */
+    bool plain;        /* any bytes are a key */
     struct chain chain;
     uint32_t links, room;
     seen_detector *link[]; /* the youngest last */

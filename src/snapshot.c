@@ -23,6 +23,7 @@
 #define VERSION   1
 #define SPEC_MOST 1024
 #define BLOB_MOST ((uint32_t)16 << 20)
+#define PIECE     ((size_t)64 << 10) /* summed and passed on at once, while it is in the cache */
 
 struct header {
     char magic[4];
@@ -38,14 +39,23 @@ struct stream {
 
 static int sum_write(void *ctx, const void *buf, size_t len) {
     struct stream *s = ctx;
-    hash_sum_add(&s->sum, buf, len);
-    return s->writer.write(s->writer.ctx, buf, len);
+    int bad = 0;
+    for (size_t at = 0, n; at < len && !bad; at += n) {
+        n = bits_min(len - at, PIECE);
+        hash_sum_add(&s->sum, (const char *)buf + at, n);
+        bad = s->writer.write(s->writer.ctx, (const char *)buf + at, n);
+    }
+    return bad;
 }
 
 static int sum_read(void *ctx, void *buf, size_t len) {
     struct stream *s = ctx;
-    int bad = s->reader.read(s->reader.ctx, buf, len);
-    if (!bad) hash_sum_add(&s->sum, buf, len);
+    int bad = 0;
+    for (size_t at = 0, n; at < len && !bad; at += n) {
+        n = bits_min(len - at, PIECE);
+        bad = s->reader.read(s->reader.ctx, (char *)buf + at, n);
+        if (!bad) hash_sum_add(&s->sum, (char *)buf + at, n);
+    }
     return bad;
 }
 

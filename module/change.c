@@ -1,0 +1,102 @@
+/* change.c - SEEN.FORGET, SEEN.CLEAR, SEEN.MERGE. */
+#include "command.h"
+
+#define ITEMS_AT_ONCE 256
+
+/* False after a reply: the key is to be there. */
+static bool open_to_change(RedisModuleCtx *ctx, RedisModuleString *name, struct opened *o) {
+    if (!command_open(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE, false, o)) return false;
+    if (!o->value) RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
+    return o->value;
+}
+
+static int changed(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
+                   const char *event) {
+    v->version++;
+    RedisModule_ReplicateVerbatim(ctx);
+    command_changed(ctx, name, event);
+    return REDISMODULE_OK;
+}
+
+/* Asked as of the last time in the window, not of now: so a replica forgets the same. */
+static long long forget_items(struct value *v, RedisModuleString **item, int n,
+                              struct seen_error *e) {
+    seen_digest digest[ITEMS_AT_ONCE];
+    uint8_t verdict[ITEMS_AT_ONCE];
+    long long held = 0;
+    for (int i = 0; i < n; i++) {
+        size_t len;
+        const char *bytes = RedisModule_StringPtrLen(item[i], &len);
+        seen_key(value_filter(v), bytes, len, &digest[i], NULL);
+    }
+    seen_query(value_filter(v), (size_t)n, digest, 0, 0, verdict);
+    for (int i = 0; i < n; i++) held += verdict[i] != SEEN_NEW;
+    return seen_forget(value_filter(v), (size_t)n, digest, e) ? -1 : held;
+}
+
+static int forget(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct opened o;
+    struct seen_error e;
+    seen_digest unused;
+    long long held = 0;
+    if (argc < 3) return RedisModule_WrongArity(ctx);
+    if (!open_to_change(ctx, argv[1], &o)) return REDISMODULE_OK;
+    for (int i = 2; i < argc; i++)
+        if (!command_digest(ctx, o.value, argv[i], &unused)) return REDISMODULE_OK;
+    for (int i = 2; i < argc; i += ITEMS_AT_ONCE) {
+        int n = argc - i < ITEMS_AT_ONCE ? argc - i : ITEMS_AT_ONCE;
+        long long some = forget_items(o.value, argv + i, n, &e);
+        if (some < 0) return command_error(ctx, &e); /* the structure cannot: at the first */
+        held += some;
+    }
+    RedisModule_ReplyWithLongLong(ctx, held);
+    return held ? changed(ctx, argv[1], o.value, "seen.forget") : REDISMODULE_OK;
+}
+
+static int clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct opened o;
+    struct seen_stats s;
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+    if (!open_to_change(ctx, argv[1], &o)) return REDISMODULE_OK;
+    seen_stats(value_filter(o.value), &s);
+    o.value->repeats = 0;
+    RedisModule_ReplyWithSimpleString(ctx, "OK");
+    if (!s.records) return REDISMODULE_OK;
+    seen_clear(value_filter(o.value));
+    return changed(ctx, argv[1], o.value, "seen.clear");
+}
+
+static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct opened into, from;
+    struct seen_error e;
+    struct seen_stats s;
+    if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (!open_to_change(ctx, argv[1], &into)) return REDISMODULE_OK;
+    if (!command_open(ctx, argv[2], REDISMODULE_READ, false, &from)) return REDISMODULE_OK;
+    if (!from.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
+    seen_stats(value_filter(from.value), &s);
+    if (seen_merge(value_filter(into.value), value_filter(from.value), &e))
+        return command_error(ctx, &e);
+    RedisModule_ReplyWithSimpleString(ctx, "OK");
+    return s.records ? changed(ctx, argv[1], into.value, "seen.merge") : REDISMODULE_OK;
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+static const RedisModuleCommandArg forget_args[] = {
+    COMMAND_KEY, COMMAND_TEXT("item", REDISMODULE_ARG_MULTIPLE), {0}};
+static const RedisModuleCommandArg clear_args[] = {COMMAND_KEY, {0}};
+static const RedisModuleCommandArg merge_args[] = {
+    COMMAND_KEY, {.name = "source", .type = REDISMODULE_ARG_KEY}, {0}};
+
+#define CHANGES (REDISMODULE_KEY_RW | REDISMODULE_KEY_UPDATE)
+
+const struct command commands_change[] = {
+    {"SEEN.FORGET", forget, "write fast", -3, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
+     "Takes items out; how many of them were in", "O(N) for N items", forget_args},
+    {"SEEN.CLEAR", clear, "write fast", 2, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
+     "Empties a filter, whatever its size at once", "O(1)", clear_args},
+    {"SEEN.MERGE", merge, "write deny-oom", 3, CHANGES, 2,
+     "What one filter has seen enters another of the same spec and seed",
+     "O(M) for M bytes of filter", merge_args},
+    {0}};

@@ -1,0 +1,152 @@
+/* move.c - SEEN.DUMP and SEEN.LOAD: a filter as the bytes of a snapshot, chunk by chunk.
+ *
+ *     SEEN.DUMP key 0                 -> next, chunk       from there on DUMP key next, until
+ *     SEEN.DUMP key next              -> 0, chunk          next is 0; the chunks are one snapshot
+ *     SEEN.LOAD key next chunk        the same pairs, in the same order, make the filter again
+ *
+ * A cursor is the offset behind the chunk and, above it, the number of the dump: a dump that was
+ * overtaken by a change or by another one is told so instead of being continued. */
+#include "command.h"
+#include "load.h"
+#include "transfer.h"
+
+#include <string.h>
+
+#define OFFSET_BITS 40
+#define DUMPS       4095 /* numbers 1 to that: cursors stay below 2^52, exact in any client */
+
+static uint64_t offset_of(long long cursor) {
+    return (uint64_t)cursor & (((uint64_t)1 << OFFSET_BITS) - 1);
+}
+
+static bool read_cursor(RedisModuleCtx *ctx, const RedisModuleString *s, long long *cursor) {
+    if (!RedisModule_StringToLongLong(s, cursor) && *cursor >= 0) return true;
+    RedisModule_ReplyWithError(ctx, "ERR a cursor is 0, or the number that the last call gave");
+    return false;
+}
+
+/* -- DUMP --------------------------------------------------------------------------------- */
+
+static bool begin_dump(struct value *v) {
+    static uint64_t dumps;
+    transfer_end(&v->dump);
+    if (!transfer_dump(&v->dump, v)) return false;
+    v->dump_cursor = (long long)((dumps++ % DUMPS + 1) << OFFSET_BITS);
+    v->dump_version = v->version;
+    return true;
+}
+
+static const char *continue_dump(struct value *v, long long cursor) {
+    if (v->dump && v->dump_version != v->version) transfer_end(&v->dump);
+    if (cursor == 0)
+        return begin_dump(v) ? NULL : "ERR no thread or memory to dump the filter with";
+    if (v->dump && cursor == v->dump_cursor) return NULL;
+    return "ERR the filter changed since this dump began, or another dump did; begin again with "
+           "cursor 0 (of a COPY, if it never rests)";
+}
+
+static int dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    static char chunk[TRANSFER_CHUNK];
+    struct opened o;
+    long long cursor;
+    bool last;
+    if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (!read_cursor(ctx, argv[2], &cursor) ||
+        !command_open(ctx, argv[1], REDISMODULE_READ, false, &o))
+        return REDISMODULE_OK;
+    if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
+    const char *error = continue_dump(o.value, cursor);
+    if (error) return RedisModule_ReplyWithError(ctx, error);
+    size_t len = transfer_next(o.value->dump, chunk, sizeof chunk, &last);
+    o.value->dump_cursor = last ? 0 : o.value->dump_cursor + (long long)len;
+    if (last) transfer_end(&o.value->dump);
+    RedisModule_ReplyWithArray(ctx, 2);
+    RedisModule_ReplyWithLongLong(ctx, o.value->dump_cursor);
+    return RedisModule_ReplyWithStringBuffer(ctx, chunk, len);
+}
+
+/* -- LOAD --------------------------------------------------------------------------------- */
+
+/* What is loading at the key; a first chunk begins it.  NULL after an error reply. */
+static struct value *open_load(RedisModuleCtx *ctx, RedisModuleString *name, bool first,
+                               struct opened *o) {
+    o->key = RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
+    o->value = NULL;
+    if (RedisModule_ModuleTypeGetType(o->key) == value_type)
+        o->value = RedisModule_ModuleTypeGetValue(o->key);
+    if (o->value ? !o->value->load : RedisModule_KeyType(o->key) != REDISMODULE_KEYTYPE_EMPTY) {
+        RedisModule_ReplyWithError(ctx, COMMAND_BUSY);
+        return NULL;
+    }
+    if (o->value && !first) return o->value;
+    struct value *v = load_begin(value_limit(ctx));
+    if (v)
+        RedisModule_ModuleTypeSetValue(o->key, value_type, v);
+    else
+        RedisModule_ReplyWithError(ctx, "ERR no memory for another filter");
+    return v;
+}
+
+/* Nothing half loaded stays, here or on a replica. */
+static void give_up(RedisModuleCtx *ctx, RedisModuleString *name, const struct opened *o) {
+    RedisModule_DeleteKey(o->key);
+    if (!o->value) return;
+    RedisModule_Replicate(ctx, "DEL", "s", name);
+    command_changed(ctx, name, "del");
+}
+
+/* False after an error reply.  *done: the whole filter, with its last chunk. */
+static bool feed(RedisModuleCtx *ctx, struct value *v, long long cursor, RedisModuleString *chunk,
+                 struct value **done) {
+    size_t len;
+    struct seen_error e;
+    const char *bytes = RedisModule_StringPtrLen(chunk, &len);
+    if (!load_feed(v, bytes, len, !cursor, value_limit(ctx), done, &e)) return true;
+    command_error(ctx, &e);
+    return false;
+}
+
+static int load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    long long cursor;
+    size_t len;
+    struct opened o;
+    struct value *done;
+    if (argc != 4) return RedisModule_WrongArity(ctx);
+    RedisModule_StringPtrLen(argv[3], &len);
+    if (!read_cursor(ctx, argv[2], &cursor)) return REDISMODULE_OK;
+    bool first = cursor && offset_of(cursor) == len;
+    struct value *v = open_load(ctx, argv[1], first, &o);
+    if (!v) return REDISMODULE_OK;
+    if (cursor && offset_of(cursor) != load_bytes(v) + len) {
+        if (!o.value) RedisModule_DeleteKey(o.key);
+        return RedisModule_ReplyWithError(
+            ctx, "ERR this chunk does not follow the last one; load the next, or all again");
+    }
+    if (!feed(ctx, v, cursor, argv[3], &done)) {
+        give_up(ctx, argv[1], &o);
+        return REDISMODULE_OK;
+    }
+    if (done) RedisModule_ModuleTypeSetValue(o.key, value_type, done);
+    RedisModule_ReplicateVerbatim(ctx);
+    command_changed(ctx, argv[1], "seen.load");
+    return RedisModule_ReplyWithSimpleString(ctx, "OK");
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+static const RedisModuleCommandArg dump_args[] = {
+    COMMAND_KEY, COMMAND_OPTION("cursor", NULL, REDISMODULE_ARG_INTEGER), {0}};
+static const RedisModuleCommandArg load_args[] = {
+    COMMAND_KEY,
+    COMMAND_OPTION("next", NULL, REDISMODULE_ARG_INTEGER),
+    COMMAND_TEXT("chunk", 0),
+    {0}};
+
+const struct command commands_move[] = {
+    {"SEEN.DUMP", dump, "readonly", 3, REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS, 1,
+     "The next chunk of a filter's snapshot, and the cursor of the one after it", "O(1) a chunk",
+     dump_args},
+    {"SEEN.LOAD", load, "write deny-oom", 4, REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT, 1,
+     "Makes a filter from the chunks of SEEN.DUMP, or of a file of the library or of seen",
+     "O(1) a chunk", load_args},
+    {0}};
