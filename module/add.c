@@ -8,27 +8,12 @@
 
 /* -- making ------------------------------------------------------------------------------- */
 
-/* A structure that grows without an end of its own ends where values do. */
-static void bound_growth(struct seen_spec *spec, uint64_t limit) {
-    struct seen_plan plan;
-    char bytes[32];
-    if (!limit || seen_plan_make(&plan, spec, NULL) || !(plan.traits & SEEN_GROWS) || plan.spec.mem)
-        return;
-    struct seen_spec bounded = *spec;
-    seen_print_size(limit, bytes, sizeof bytes);
-    if (!seen_spec_set(&bounded, "mem", bytes, NULL) && !seen_plan_make(&plan, &bounded, NULL))
-        *spec = bounded;
-}
-
 static struct value *make(RedisModuleCtx *ctx, const char *text) {
     struct seen_error e = {.text = "no memory for another filter"};
-    struct seen_spec spec;
-    if (seen_spec_parse(&spec, text, &e)) return command_error(ctx, &e), NULL;
-    struct value *v = value_new(&(struct chain){0});
-    if (!v) return command_error(ctx, &e), NULL;
-    bound_growth(&spec, value_limit(ctx));
-    if (!value_make(v, &spec, value_limit(ctx), &e)) return v;
-    value_free(v);
+    const struct seen_plan *plan = plans_get(text, value_limit(ctx), &e);
+    struct value *v = plan ? value_new(&(struct chain){0}) : NULL;
+    if (v && !value_make(v, plan, value_limit(ctx), &e)) return v;
+    if (v) value_free(v);
     return command_error(ctx, &e), NULL;
 }
 

@@ -7,12 +7,11 @@
 #ifndef MODULE_COMMAND_H
 #define MODULE_COMMAND_H
 
+#include "plans.h"
 #include "redis_api.h"
 #include "value.h"
 
 #include <stdbool.h>
-
-#define SPEC_TEXT_MOST 1024
 
 #define COMMAND_WRONG_TYPE "WRONGTYPE Operation against a key holding the wrong kind of value"
 #define COMMAND_NO_KEY     "ERR no such key"

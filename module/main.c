@@ -5,6 +5,7 @@
  * The first two are settings as well, seen.default and seen.max-bytes, for CONFIG GET and SET and
  * for the server's configuration file. */
 #include "command.h"
+#include "memory.h"
 #include "type.h"
 
 #include <stdio.h>
@@ -129,6 +130,7 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
                         missing);
         return REDISMODULE_ERR;
     }
+    memory_look();
     strcpy(settings.spec, SPEC_PRESET);
     if (read_arguments(ctx, &a, argv, argc)) return REDISMODULE_ERR;
     return register_all(ctx, &a);

@@ -4,31 +4,45 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* The engine wants 64-byte alignment.  Server allocators align what is large to pages; what they
- * place elsewhere is moved up to an odd multiple of 64, with its true address in the word below.
- * So the address itself says which it is. */
-#define ALIGNED  128
-#define ODD      64
-#define MOVED_UP (ODD + ALIGNED)
+/* The engine wants 64-byte alignment.  jemalloc aligns so what is large; where a server's allocator
+ * does not, and for what is small, the block lies in a larger one, whose address is in the word
+ * before it. */
+#define ALIGNED 64
+#define LARGE   ((size_t)4096)
 
-static void *true_address(void *p) { return (uintptr_t)p % ALIGNED ? ((void **)p)[-1] : p; }
+static bool aligns; /* the server's allocator, what is LARGE */
 
-static void *place(void *raw) {
-    uintptr_t up = ((uintptr_t)raw + ALIGNED - 1) / ALIGNED * ALIGNED + ODD;
-    ((void **)up)[-1] = raw;
-    return (void *)up;
+void memory_look(void) {
+    aligns = true;
+    for (size_t size = LARGE; size <= LARGE << 12; size += size / 2) {
+        void *p = RedisModule_TryAlloc(size);
+        aligns = aligns && (uintptr_t)p % ALIGNED == 0;
+        RedisModule_Free(p);
+    }
 }
 
+static bool lies_within(size_t size) { return !aligns || size < LARGE; }
+
 static void *allocate(size_t size) {
-    void *p = RedisModule_TryAlloc(size);
-    if (!p || (uintptr_t)p % ALIGNED == 0) return p;
+    bool within = lies_within(size);
+    if (size > SIZE_MAX - 2 * ALIGNED) return NULL;
+    void *p = RedisModule_TryAlloc(within ? size + 2 * ALIGNED : size);
+    if (p && within) {
+        uintptr_t up = ((uintptr_t)p / ALIGNED + 2) * ALIGNED;
+        ((void **)up)[-1] = p;
+        p = (void *)up;
+    }
+    if ((uintptr_t)p % ALIGNED == 0) return p;
     RedisModule_Free(p);
-    if (size > SIZE_MAX - MOVED_UP) return NULL;
-    p = RedisModule_TryAlloc(size + MOVED_UP);
-    return p ? place(p) : NULL;
+    return NULL;
+}
+
+static void deallocate(void *p, size_t size) {
+    RedisModule_Free(lies_within(size) ? ((void **)p)[-1] : p);
 }
 
 /* Whole pages are given back to the system, which hands them out zeroed when they are touched. */
@@ -49,7 +63,7 @@ static void *zalloc(void *ctx, size_t size) {
     void *p = allocate(size);
     if (!p) return NULL;
     clear(p, size);
-    m->bytes += RedisModule_MallocSize(true_address(p));
+    m->bytes += size;
     return p;
 }
 
@@ -57,9 +71,9 @@ static void *zalloc(void *ctx, size_t size) {
 static void release(void *ctx, void *p, size_t size) {
     struct memory *m = ctx;
     if (!p) return;
-    m->bytes -= RedisModule_MallocSize(true_address(p));
+    m->bytes -= size;
     if (size >= MEMORY_LARGE) clear(p, size);
-    RedisModule_Free(true_address(p));
+    deallocate(p, size);
 }
 
 struct seen_allocator memory_allocator(struct memory *m) {

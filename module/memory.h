@@ -10,10 +10,13 @@
 
 #define MEMORY_LARGE ((size_t)1 << 20) /* bytes that take too long to clear or free at once */
 
-/* The bytes that one value's detectors have from the server, to the byte. */
+/* Bytes that one value's detectors asked for.  Allocators round up what they take for it. */
 struct memory {
     size_t bytes;
 };
+
+/* At start: what the server's allocator is like. */
+void memory_look(void);
 
 /* Detectors made with it must go before `m` does. */
 struct seen_allocator memory_allocator(struct memory *m);

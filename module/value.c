@@ -57,24 +57,21 @@ static int refuse(struct seen_error *e, int code, const char *text) {
     return code;
 }
 
-int value_make(struct value *v, const struct seen_spec *spec, uint64_t limit,
+int value_make(struct value *v, const struct seen_plan *plan, uint64_t limit,
                struct seen_error *e) {
-    struct seen_plan plan;
     struct seen_allocator from = memory_allocator(&v->memory);
     seen_detector *d;
-    int bad = seen_plan_make(&plan, spec, e);
-    if (bad) return bad;
-    if (limit && (plan.bytes > limit || v->memory.bytes > limit - plan.bytes))
+    if (limit && (plan->bytes > limit || v->memory.bytes > limit - plan->bytes))
         return refuse(e, SEEN_EREFUSED,
                       "this would take more than seen.max-bytes; ask for less with mem=, fp= or "
                       "items=, or raise it with CONFIG SET");
-    bad = seen_new(&d, &plan, &from, e);
+    int bad = seen_new(&d, plan, &from, e);
     if (!bad) value_link(v, d);
     return bad;
 }
 
 size_t value_bytes(const struct value *v) {
-    return RedisModule_MallocSize((void *)v) + v->memory.bytes + (v->load ? load_bytes(v) : 0);
+    return sizeof *v + v->room * sizeof *v->link + v->memory.bytes + (v->load ? load_bytes(v) : 0);
 }
 
 uint64_t value_limit(RedisModuleCtx *ctx) {

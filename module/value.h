@@ -53,8 +53,8 @@ void value_link(struct value *, seen_detector *);
 /* The youngest detector; the only one unless it is a chain. */
 static inline seen_detector *value_filter(const struct value *v) { return v->link[v->links - 1]; }
 
-/* Makes a detector from a spec and links it.  `limit`: bytes allowed for the whole value, 0 any. */
-int value_make(struct value *, const struct seen_spec *, uint64_t limit, struct seen_error *);
+/* Makes a detector and links it.  `limit`: bytes allowed for the whole value, 0 any. */
+int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);
 
 /* Everything about the value, in bytes. */
 size_t value_bytes(const struct value *);

@@ -13,7 +13,6 @@
 
 #include "filter/filter.h"
 
-/* What a snapshot keeps. */
 struct account_sum {
     double expected;  /* false duplicates */
     double unnoticed; /* of them, keys that are still to be added to the load, below one */
@@ -25,13 +24,18 @@ struct account_load {
     uint64_t all; /* that the rate grows with: its own, or where summed those of the whole window */
 };
 
-struct account {
+/* What a snapshot keeps, the open piece with it: who loads it goes on as if nothing had been. */
+struct account_saved {
     struct account_sum sum;
-    double others; /* rate of the full generations; where summed none errs apart, so 0 */
-    double odds;   /* what the current one added to p/(1-p) when the open piece began ... */
+    double odds; /* what the current one added to p/(1-p) when the open piece began ... */
     struct account_load from; /* ... at this load; */
     uint64_t until;           /* it is to be closed at this one, of its own */
     uint64_t fresh;           /* records called new in it */
+};
+
+struct account {
+    struct account_saved saved;
+    double others; /* rate of the full generations; where summed none errs apart, so 0 */
 };
 
 double account_rate(const struct filter *, uint64_t load); /* of one generation */
@@ -45,5 +49,7 @@ uint64_t account_close(struct account *, const struct filter *, struct account_l
 
 /* The sum with the open piece. */
 struct account_sum account_now(const struct account *, const struct filter *, struct account_load);
+
+bool account_sane(const struct account_saved *, struct account_load now); /* a loaded one */
 
 #endif

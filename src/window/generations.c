@@ -263,8 +263,8 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         size_t run = ring_run(&s->ring, n - i, at + i);
         uint64_t *load = load_of(w, s->ring.generation);
         *load += w->filter.ops->observe(&w->filter, s->ring.generation, run, d + i, verdict + i);
-        s->account.fresh += run - bits_count(verdict + i, run);
-        if (*load >= s->account.until) {
+        s->account.saved.fresh += run - bits_count(verdict + i, run);
+        if (*load >= s->account.saved.until) {
             close_piece(w);
             open_piece(w);
         }
@@ -329,7 +329,7 @@ static void merge(struct window *w, uint64_t at, const struct window *from, uint
         if (!gone) *load_of(w, to) += keys_of(from, theirs - a);
     }
     struct account_sum sum = sum_now(from);
-    s->account.sum.expected += sum.expected;
+    s->account.saved.sum.expected += sum.expected;
     renew_others(w);
 }
 
@@ -358,7 +358,7 @@ static void clear_counters(struct window *w) {
     struct state *s = w->state;
     close_piece(w);
     s->ring.begun = 0;
-    s->account.sum.expected = 0;
+    s->account.saved.sum.expected = 0;
     if (w->filter.ops->clear_counters) w->filter.ops->clear_counters(&w->filter);
 }
 
@@ -367,8 +367,8 @@ static void clear_counters(struct window *w) {
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    struct account_sum sum = sum_now(w);
-    if (out.write(out.ctx, &s->ring, sizeof s->ring) || out.write(out.ctx, &sum, sizeof sum))
+    if (out.write(out.ctx, &s->ring, sizeof s->ring) ||
+        out.write(out.ctx, &s->account.saved, sizeof s->account.saved))
         return -1;
     if (out.write(out.ctx, s->load, tallies(&w->filter.shape) * sizeof *s->load)) return -1;
     return w->filter.ops->save(&w->filter, out);
@@ -378,19 +378,20 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
                 struct seen_error *e) {
     (void)at;
     struct state *s = w->state;
-    struct account_sum *sum = &s->account.sum;
+    struct account_saved account;
     uint64_t first = s->ring.boundary, n = tallies(&w->filter.shape);
-    if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, sum, sizeof *sum) ||
+    if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, &account, sizeof account) ||
         in.read(in.ctx, s->load, n * sizeof *s->load))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    bool sane = ring_sane(&s->ring, &w->plan->spec, s->step, first, live_of(w)) &&
-                isfinite(sum->expected) && sum->expected >= 0 && sum->unnoticed >= 0 &&
-                sum->unnoticed < 1e15;
+    bool sane = ring_sane(&s->ring, &w->plan->spec, s->step, first, live_of(w));
     for (uint64_t i = 0; i < n; i++) sane &= s->load[i] < COUNT_MOST;
+    sane = sane && account_sane(&account, load_now(w));
     if (!sane) return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     int bad = w->filter.ops->load(&w->filter, s->ring.generation, in, limit, e);
-    if (!bad) renew_others(w);
-    return bad;
+    if (bad) return bad;
+    renew_others(w);
+    s->account.saved = account;
+    return 0;
 }
 
 #define GENERATIONS(label)                                                                         \

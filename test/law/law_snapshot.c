@@ -39,22 +39,31 @@ static seen_detector *through_bytes(seen_detector *d) {
 }
 
 static void resume(const struct seen_plan *plan, enum law_kind kind, uint64_t seed) {
-    uint8_t straight[RECORDS], resumed[RECORDS];
+    uint8_t straight[RECORDS], resumed[RECORDS], unused[RECORDS];
     uint64_t rng = seed;
     struct law_stream s = law_stream(plan, kind, RECORDS, 200, seed);
     seen_detector *one = law_new(plan, NULL), *two = law_new(plan, NULL);
+    seen_detector *same = law_new(plan, NULL); /* in the same batches: accounts follow them */
     law_play(one, &s, 0, RECORDS, NULL, straight);
     for (size_t i = 0; i < RECORDS;) {
         size_t n = law_below(&rng, 400);
         if (n > RECORDS - i) n = RECORDS - i;
+        uint64_t again = rng;
+        law_play(same, &s, i, i + n, &again, unused);
         law_play(two, &s, i, i + n, &rng, resumed);
         two = through_bytes(two);
         i += n;
     }
     law_check(!memcmp(straight, resumed, RECORDS), "verdicts differ after loading, stream %d",
               kind);
+    struct law_bytes whole = law_save(same, NULL), pieces = law_save(two, NULL);
+    law_check(law_bytes_equal(&whole, &pieces), "what is kept differs after loading, stream %d",
+              kind);
+    law_bytes_free(&whole);
+    law_bytes_free(&pieces);
     seen_free(one);
     seen_free(two);
+    seen_free(same);
     law_stream_free(&s);
 }
 

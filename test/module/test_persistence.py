@@ -8,7 +8,7 @@ from test_commands import do, info
 
 SPECS = [
     "landmark fp=1e-3 items=2000", "landmark:1000 filter=bloom", "landmark:1d filter=partitioned",
-    "landmark filter=counting mem=64KiB", "jumping:500/8 fp=1e-3", "jumping:1h/12 items=1000",
+    "landmark filter=counting mem=64KiB", "jumping:500/8 fp=1e-3", "jumping:1h/12 items=20000",
     "sliding:700 fp=1e-4", "sliding:1h fp=1e-3 mem=64KiB", "sliding:500 filter=exact",
     "sliding:1h filter=timing items=500", "sliding:500 filter=timed-cuckoo",
     "sliding:400 filter=counting", "decaying mem=32KiB", "decaying filter=stable mem=32KiB",
@@ -291,8 +291,14 @@ def test_a_replica_that_comes_in_the_middle_of_a_load_finishes_it(start):
 
 def test_a_day_of_ten_million_ids_fits_in_32_mb(r):
     do(r, "SEEN.CREATE k sliding:24h fp=5e-4 items=1e7")
-    assert r.memory_usage("k") <= 32 * 1000 * 1000 or r.memory_usage("k") <= 32 << 20
-    assert info(r, "k")["fp planned"] <= b"0.0005"
+    rss = lambda: r.info("memory")["used_memory_rss"]
+    before = rss()
+    for i in range(0, 200000, 1000):  # enough to touch all of it
+        r.execute_command("SEEN.MADD", "k", *range(i, i + 1000))
+    assert r.memory_usage("k") <= 32e6
+    assert rss() - before <= 32e6 or SANITIZED
+    assert float(info(r, "k")["fp planned"]) <= 5e-4
+    assert info(r, "k")["capacity"] >= 1e7
 
 
 def test_memory_usage_is_what_the_server_gave(start):
@@ -314,7 +320,8 @@ def test_large_filters_are_made_cleared_and_deleted_at_once(start):
         pytest.skip("times say nothing under ASan")
     r = start().client
     for spec in ("landmark fp=1e-6 mem=512MiB", "sliding:1h fp=1e-4 mem=512MiB"):
-        for _ in range(3):
+        best = {}
+        for _ in range(7):  # others may take the processor in between
             r.config_resetstat()
             do(r, "SEEN.CREATE", "k", *spec.split())
             fill(r, "k", 3000)
@@ -324,5 +331,6 @@ def test_large_filters_are_made_cleared_and_deleted_at_once(start):
             do(r, "SEEN.DUMP k", cursor)
             r.delete("k")
             for name, stat in r.info("commandstats").items():
-                if "madd" in name or name.lower().startswith(("cmdstat_seen", "cmdstat_del")):
-                    assert stat["usec_per_call"] < 5000, (name, stat)
+                best[name.lower()] = min(best.get(name.lower(), 1e9), stat["usec_per_call"])
+        for name in ("seen.create", "seen.clear", "seen.info", "seen.dump", "del"):
+            assert best["cmdstat_" + name] < 1000, best
