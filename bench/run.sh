@@ -15,3 +15,7 @@ echo "== spaces: one for all hash functions against one for each"
 "$build/bench-spaces"
 echo "== seen: lines of 64 bytes, 25 % duplicates"
 bench/lines.py "$build/seen"
+if [ -d ../shared/data ]; then
+    echo "== seen --ndjson: the shared click and URL streams"
+    bench/ndjson.py "$build/seen"
+fi

@@ -10,7 +10,7 @@ import subprocess
 
 import pytest
 
-from conftest import SEEN
+from conftest import SEEN, skip_what_is_not_built_in
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 CASES = sorted(path.parent for path in GOLDEN.glob("*/cmd"))
@@ -33,6 +33,7 @@ def test_golden(case, request, tmp_path):
     env = dict(os.environ, PATH="%s:%s" % (tmp_path, os.environ["PATH"]), LC_ALL="C")
     done = subprocess.run(["sh", "cmd"], cwd=case, env=env, capture_output=True, timeout=30,
                           stdin=subprocess.DEVNULL)
+    skip_what_is_not_built_in(done.stderr)
     if request.config.getoption("--update-golden"):
         write(case / "out", done.stdout, b"")
         write(case / "err", done.stderr, b"")

@@ -1,21 +1,8 @@
 """--ndjson, judged by Python's json: which lines are JSON, and what is at a path."""
 
 import json
-import os
 
 import pytest
-
-from conftest import SEEN
-
-BUFFER = 256 << 10
-
-
-@pytest.fixture(autouse=True)
-def built_in(seen):
-    done = seen("--ndjson", text=b"")
-    if done.code:
-        pytest.skip("this build has no JSON: " + done.err.decode().strip())
-
 
 # -- Python's view -------------------------------------------------------------------------------------
 
