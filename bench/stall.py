@@ -2,11 +2,12 @@
 """How long output stands still while a state is written in passing (--state-every), against the same run
 that writes none.
 
-    bench/stall.py [--build build] [--mem 64MiB --mem 1GiB] [--every 2s] [--seconds 12] [--runs 3] [-j N]
+    bench/stall.py [--build build] [--mem 64MiB --mem 1GiB] [--every 3s] [--seconds 12] [--runs 3] [-j N]
 
-Prints for each detector the longest gap between two outputs in a run, the median run of each kind, how many
-states were written, the records a second, and the memory that copies of changed pages took at most (the
-child's private pages).  The runs of the two kinds alternate.
+Prints for each detector, as medians over runs of the two kinds that alternate: the longest gap between two
+outputs; the same less the time that the process waited for a CPU that others had (on a busy machine only that
+says something of seen); the records a second; how many states were written; and the memory that copies of
+changed pages took at most.  The first seconds, in which the table's memory is touched first, do not count.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import tempfile
 import threading
 import time
 
+WARM = 10000000  # records that touch a table of 1 GiB nearly everywhere
 NUMBERS = "awk 'BEGIN { srand(1); for (;;) printf \"%.0f\\n\", rand() * 1e15 }'"
 
 
@@ -53,6 +55,11 @@ class Watch(threading.Thread):
             time.sleep(0.02)
 
 
+def waited(pid):
+    """Seconds that its first thread was ready to run and did not."""
+    return int(open("/proc/%d/schedstat" % pid).read().split()[1]) * 1e-9
+
+
 def run(seen, numbers, mem, every, seconds, threads, folder):
     state = os.path.join(folder, "state")
     args = [seen, "-q", "-w", "landmark mem=%s fp=1e-9" % mem, "--tag", "-j", str(threads)]
@@ -61,17 +68,20 @@ def run(seen, numbers, mem, every, seconds, threads, folder):
     p = subprocess.Popen(args, stdin=feed.stdout, stdout=subprocess.PIPE)
     feed.stdout.close()
     fd = p.stdout.fileno()
-    os.read(fd, 1 << 16)
+    warm = 0
+    while warm < WARM:
+        warm += os.read(fd, 1 << 16).count(b"\n")
     watch = Watch(p.pid)
     watch.start()
-    start = last = time.monotonic()
-    longest, total = 0, 0
+    start, total = time.monotonic(), 0
+    last, wait, longest, own = start, waited(p.pid), 0, 0
     while last - start < seconds:
         got = os.read(fd, 1 << 16)
-        now = time.monotonic()
+        now, w = time.monotonic(), waited(p.pid)
         longest = max(longest, now - last)
+        own = max(own, now - last - (w - wait))
         total += got.count(b"\n")
-        last = now
+        last, wait = now, w
     watch.ended = True
     p.kill()
     feed.kill()
@@ -80,14 +90,14 @@ def run(seen, numbers, mem, every, seconds, threads, folder):
     p.stdout.close()
     if os.path.exists(state):
         os.unlink(state)
-    return longest, len(watch.seen), total / seconds, watch.most
+    return longest, own, total / seconds, len(watch.seen), watch.most
 
 
 def main():
     a = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     a.add_argument("--build", default="build")
     a.add_argument("--mem", action="append")
-    a.add_argument("--every", default="2s")
+    a.add_argument("--every", default="3s")
     a.add_argument("--seconds", type=float, default=12)
     a.add_argument("--runs", type=int, default=3)
     a.add_argument("-j", type=int, default=1)
@@ -95,17 +105,17 @@ def main():
     seen = str(pathlib.Path(a.build) / "seen")
     with tempfile.TemporaryDirectory(prefix="seen-stall.") as folder:
         numbers = os.path.join(folder, "numbers")
-        subprocess.run("%s 2>/dev/null | head -n 20000000 > %s" % (NUMBERS, numbers), shell=True, check=True)
-        print("memory  states  longest gap  without  records/s  without  copied at most")
+        subprocess.run("%s 2>/dev/null | head -n %d > %s" % (NUMBERS, WARM, numbers), shell=True, check=True)
+        print("memory  states    gap  ms, own  records/s  states written  copied at most")
         for mem in a.mem or ["64MiB", "1GiB"]:
             kinds = {every: [] for every in (a.every, "0s")}
             for _ in range(a.runs):
                 for every, results in kinds.items():
                     results.append(run(seen, numbers, mem, every, a.seconds, a.j, folder))
-            median = lambda every, i: statistics.median(r[i] for r in kinds[every])
-            print("%-7s %6d  %8.1f ms  %4.1f ms  %7.2f M  %5.2f M  %10.1f MiB" % (
-                mem, median(a.every, 1), 1e3 * median(a.every, 0), 1e3 * median("0s", 0),
-                median(a.every, 2) / 1e6, median("0s", 2) / 1e6, median(a.every, 3) / 2**20))
+            for every, results in kinds.items():
+                gap, own, rate, states, copied = (statistics.median(r[i] for r in results) for i in range(5))
+                print("%-7s %-6s %6.1f %8.1f %8.2f M %15d %11.1f MiB" % (
+                    mem, every, 1e3 * gap, 1e3 * own, rate / 1e6, states, copied / 2**20), flush=True)
 
 
 if __name__ == "__main__":

@@ -302,6 +302,7 @@ static void save_in_passing(struct state *s) {
     sink_flush(s->of.sink);
     if (s->of.sink->error) return;
     struct packer p = pack(s, false);
+    huge_look(&s->huge);
     int error = state_file_begin(&s->file, s->of.detector, p.buf, p.n);
     pack_free(&p);
     if (error)
@@ -317,6 +318,7 @@ void state_attend(struct state *s) {
         if (error) say_failed(s, error);
         s->failing = error != 0;
     }
+    if (!s->file.writer) huge_step(&s->huge);
     s->due |= signals_taken_save();
     if (s->due) save_in_passing(s);
 }

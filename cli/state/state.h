@@ -10,6 +10,7 @@
 #include "judge/judge.h"
 #include "read/reader.h"
 #include "state/file.h"
+#include "state/huge.h"
 #include "state/places.h"
 #include "state/wishes.h"
 #include "write/sink.h"
@@ -40,6 +41,7 @@ struct state {
     bool from_start, quiet;
     struct wishes wishes; /* of this run */
     struct state_file file;
+    struct huge huge;     /* pages that the last child's copy split */
     struct places places; /* of files read so far, in this run or before */
     struct state_of of;
     struct before *before; /* what was loaded; NULL: nothing */

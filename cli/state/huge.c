@@ -1,0 +1,70 @@
+/* huge.c - huge pages after a fork: found in /proc/self/smaps, mended with MADV_COLLAPSE
+ * (Linux 6.1). Where there is none of this, nothing happens. */
+#include "state/huge.h"
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+#define SMALL ((uintptr_t)4096)
+#define HUGE  ((uintptr_t)2 << 20)
+
+enum { PARTS = HUGE / SMALL, LOOKED_AT = 16 };
+
+static bool wanted(void) {
+    char text[64] = "";
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    if (!f) return false;
+    bool read = fgets(text, sizeof text, f) != NULL;
+    fclose(f);
+    return read && !strstr(text, "[never]") && sysconf(_SC_PAGESIZE) == SMALL;
+}
+
+static void add(struct huge *h, unsigned long at, unsigned long end) {
+    uintptr_t first = (at + HUGE - 1) / HUGE * HUGE, last = end / HUGE * HUGE;
+    if (first >= last || h->n == HUGE_SPANS) return;
+    h->span[h->n].at = first;
+    h->span[h->n++].end = last;
+}
+
+void huge_look(struct huge *h) {
+    char line[512];
+    unsigned long at = 0, end = 0, a, b;
+    h->n = 0;
+    FILE *f = wanted() ? fopen("/proc/self/smaps", "re") : NULL;
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "%lx-%lx ", &a, &b) == 2) at = a, end = b;
+        if (!strncmp(line, "VmFlags:", 8) && strstr(line, " hg")) add(h, at, end);
+    }
+    if (f) fclose(f);
+}
+
+/* All of it is there; what was never touched is not to take memory now. */
+static bool present(int fd, uintptr_t at) {
+    uint64_t part[PARTS];
+    if (pread(fd, part, sizeof part, (off_t)(at / SMALL * sizeof *part)) != sizeof part)
+        return false;
+    for (size_t i = 0; i < PARTS; i++)
+        if (!(part[i] >> 63)) return false;
+    return true;
+}
+
+void huge_step(struct huge *h) {
+    int fd = h->n ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
+    for (int i = 0; fd >= 0 && h->n && i < LOOKED_AT; i++) {
+        uintptr_t at = h->span[h->n - 1].at;
+        h->span[h->n - 1].at += HUGE;
+        if (h->span[h->n - 1].at >= h->span[h->n - 1].end) h->n--;
+        if (!present(fd, at)) continue;
+        if (madvise((void *)at, HUGE, MADV_COLLAPSE)) h->n = 0; /* no memory for it, or too old */
+        break;
+    }
+    if (fd >= 0) close(fd);
+}
