@@ -25,6 +25,13 @@ check-asan: setup-test setup-module
 	@ninja -C build-asan --quiet
 	@SEEN_PAPERS=no tools/check.sh build-asan
 
+# What runs on threads, on a build in which a race fails the test.
+check-tsan: setup-test
+	@test -f build-tsan/build.ninja || meson setup build-tsan -Dbuildtype=debugoptimized \
+		-Db_sanitize=thread -Db_lundef=false > /dev/null
+	@ninja -C build-tsan --quiet seen test/law_threads
+	@tools/check_threads.sh build-tsan
+
 # Hours rather than minutes: 10 GiB streams, filters of 5e9 bits, 100,000 mutations.
 check-long: setup-test setup-module all
 	@SEEN_LONG=1 tools/check.sh $(BUILD)
@@ -60,7 +67,7 @@ setup-build setup-test setup-papers setup-module: setup-%:
 	@tools/setup.sh $*
 
 clean:
-	rm -rf build build-asan
+	rm -rf build build-asan build-tsan
 
-.PHONY: all demo check check-asan check-long bench papers papers-quick install uninstall format clean \
+.PHONY: all demo check check-asan check-tsan check-long bench papers papers-quick install uninstall format clean \
 	setup-build setup-test setup-papers setup-module
