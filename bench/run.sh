@@ -13,9 +13,9 @@ echo "== sliding: exact windows, 25 % duplicates, in batches"
 "$build/bench-sliding"
 echo "== spaces: one for all hash functions against one for each"
 "$build/bench-spaces"
-echo "== seen: lines of 64 bytes, 25 % duplicates"
-bench/lines.py "$build/seen"
+echo "== seen: against cat FILE | cat"
+bench/cli/speed.py "$build/seen"
 if [ -d ../shared/data ]; then
     echo "== seen --ndjson: the shared click and URL streams"
-    bench/ndjson.py "$build/seen"
+    bench/cli/ndjson.py "$build/seen"
 fi

@@ -32,11 +32,10 @@ static void observe_chain(struct window *w, uint16_t i, const uint16_t *next,
 static void observe_chains(seen_detector *d, uint64_t from, uint64_t width, size_t n,
                            const uint16_t *shard, const seen_digest *digest, const uint64_t *at,
                            uint8_t *verdict) {
-    uint16_t head[CHAINS], next[SHARDS_BATCH];
+    uint16_t head[CHAINS + 1], next[SHARDS_BATCH]; /* the last chain: of all other shards */
     memset(head, 0xff, sizeof head);
     for (size_t i = n; i-- > 0;) {
-        uint64_t chain = shard[i] - from;
-        if (chain >= width) continue;
+        uint64_t chain = bits_min(shard[i] - from, width); /* no branch, which would be a coin's */
         next[i] = head[chain];
         head[chain] = (uint16_t)i;
     }

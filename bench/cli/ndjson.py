@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """JSON a line against what moving the bytes costs: the shared click and URL streams, written as NDJSON.
 
-    bench/ndjson.py [build/seen]        RUNS=7 MB=200 change what it does
+    bench/cli/ndjson.py [build/seen]        RUNS=7 MB=200 change what it does
 
 Alternates `cat FILE | cat >/dev/null` and `seen --ndjson -k ... FILE >/dev/null`, and prints the median of
 each, their ratio and MB/s (10^6 bytes); on a machine that is busy with other things the seconds of the
@@ -23,7 +23,7 @@ import time
 SEEN = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/seen")
 RUNS = int(os.environ.get("RUNS", "7"))
 BYTES = int(float(os.environ.get("MB", "200")) * 1e6)
-DATA = pathlib.Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"
 
 
 def rows(name):

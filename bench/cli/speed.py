@@ -1,0 +1,111 @@
+#!/usr/bin/python3
+"""The command line against what moving the bytes costs: how often the time of `cat FILE | cat >/dev/null`.
+
+    bench/cli/speed.py [build/seen]      RUNS=7 SCALE=0.1 ONLY=csv RIVALS=1 change what it does
+
+    lines   10,000,000 lines of 64 bytes, 25 % duplicates, the whole line is the key
+    csv      4,000,000 rows of a click log in CSV, a key of three columns
+    ids     15,000,000 ids of 17 bytes, no duplicates
+
+Each round runs cat and seen with one thread, two and, where it has shards, with those, one after the
+other; printed are medians, ratios of medians, and the peak memory.  Bars are for the first two; the
+exit code is 1 if one is not met.  With RIVALS=1 also awk and sort -u, once each.
+"""
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+SEEN = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/seen")
+RUNS = int(os.environ.get("RUNS", "5"))
+SCALE = float(os.environ.get("SCALE", "1"))
+
+
+class Case:
+    def __init__(self, name, records, made, bars):
+        self.name, self.records, self.made = name, int(records * SCALE), made
+        self.bars = bars  # [(options, most times cat, most MiB)]; None: no bar
+
+
+def spec(text, *options):
+    return ["-w", text, *options]
+
+
+CASES = [
+    Case("lines", 1e7, ["--duplicates", "25%", "--id-length", "63"], [
+        (spec("sliding:5e6 fp=1e-6"), 2.5, 45),
+        (spec("sliding:5e6 fp=1e-6", "-j2"), 2.5, 45),
+        (spec("sliding:5e6 fp=1e-6 shards=8", "-j2"), None, None),
+        (spec("landmark fp=1e-6 mem=48MiB"), None, None),
+        (spec("jumping:1e6/8 fp=1e-6"), None, None),
+    ]),
+    Case("csv", 4e6, ["--duplicates", "25%", "--format", "csv"], [
+        (spec("sliding:2e6 fp=1e-6", "--csv", "-k", "ip,cookie,ad"), 4, None),
+        (spec("sliding:2e6 fp=1e-6", "--csv", "-k", "ip,cookie,ad", "-j2"), 4, None),
+    ]),
+    Case("ids", 15e6, ["--duplicates", "0", "--id-length", "17"], [
+        (spec("sliding:15e6 fp=5e-4"), None, 64),
+        (spec("sliding:15e6 fp=5e-4", "-j2"), None, 64),
+    ]),
+]
+
+
+def run(*command, shell=False):
+    """Wall seconds, and the peak MiB of the largest process."""
+    start = time.perf_counter()
+    child = subprocess.Popen(*command if shell else [command], shell=shell, stdout=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    if status:
+        sys.exit("failed: %s" % (command,))
+    return time.perf_counter() - start, usage.ru_maxrss / 1024
+
+
+def measure(case, path):
+    yard, ours = [], [[] for _ in case.bars]
+    for _ in range(RUNS):
+        yard.append(run("cat %s | cat" % path, shell=True)[0])
+        for i, (options, _, _) in enumerate(case.bars):
+            ours[i].append(run(SEEN, "-q", *options, path))
+    return statistics.median(yard), [
+        (statistics.median(wall for wall, _ in runs), max(peak for _, peak in runs)) for runs in ours]
+
+
+def report(case, size, cat, results):
+    print("%s: %s records, %.0f MB; cat | cat %.2f s" % (case.name, f"{case.records:,}", size / 1e6, cat))
+    met = True
+    for (options, times, memory), (wall, peak) in zip(case.bars, results):
+        bar = []
+        if times:
+            bar.append("%s x%g" % ("within" if wall <= times * cat else "BEYOND", times))
+        if memory:
+            bar.append("%s %d MiB" % ("within" if peak <= memory else "BEYOND", memory))
+        met = met and not any("BEYOND" in text for text in bar)
+        print("  %-58s %5.2f s  x%4.2f  %5.1f MiB  %5.1f M records/s  %s"
+              % (" ".join(options[1:]), wall, wall / cat, peak, case.records / wall / 1e6, ", ".join(bar)), flush=True)
+    return met
+
+
+def rivals(path):
+    for name, command in [("awk '!s[$0]++'", "awk '!s[$0]++' %s" % path),
+                          ("sort -u", "env LC_ALL=C sort -u -S4G %s" % path)]:
+        wall, peak = run(command, shell=True)
+        print("  %-58s %5.2f s  %12.1f MiB" % (name, wall, peak))
+
+
+def main():
+    met = True
+    for case in CASES:
+        if os.environ.get("ONLY", case.name) != case.name:
+            continue
+        with tempfile.NamedTemporaryFile(prefix="seen-speed-") as file:
+            subprocess.run([SEEN, "generate", "-n", str(case.records), *case.made], stdout=file, check=True)
+            cat, results = measure(case, file.name)
+            met = report(case, os.path.getsize(file.name), cat, results) and met
+            if os.environ.get("RIVALS") and case.name == "lines":
+                rivals(file.name)
+    sys.exit(not met)
+
+
+main()
