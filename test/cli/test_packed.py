@@ -129,13 +129,16 @@ def test_a_file_cut_short_anywhere_is_an_error_and_its_whole_lines_are_printed(s
     assert seen("-j", 2, path).out == done.out
 
 
-def test_damaged_gzip_data_never_passes(seen, rng):
+def test_damaged_gzip_data_never_passes_for_other_data(seen, rng):
     data = gzip.compress(TEXT)
     for _ in range(150):
         at = rng.randrange(10, len(data))
         bad = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:]
         done = seen(text=bad)
-        done.refused("cannot read standard input: its gzip data ")
+        if done.code == 0:  # a bit that pads the last byte before the checksum says nothing
+            assert done.out == WANT
+        else:
+            done.refused("cannot read standard input: its gzip data ")
 
 
 def test_damaged_zstd_data_never_crashes(seen, rng):
