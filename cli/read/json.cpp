@@ -11,6 +11,8 @@
 
 namespace od = simdjson::ondemand;
 
+static_assert(READ_SLACK >= simdjson::SIMDJSON_PADDING, "lines are parsed where they stand");
+
 namespace {
 
 struct search {
@@ -193,7 +195,7 @@ json_found json_find(const char *text, size_t len, bool escapes, const json_path
         if (parser.allocate(room, JSON_MAX_DEPTH)) return JSON_NO_MEMORY;
     }
     od::document document;
-    if (!get(parser.iterate(text, len, len + simdjson::SIMDJSON_PADDING), document))
+    if (!get(parser.iterate(text, len, len + READ_SLACK), document))
         return JSON_INVALID;
     return walk_text({paths->node, slot_of, slot, escapes}, document) ? JSON_VALID : JSON_INVALID;
 }

@@ -24,7 +24,6 @@
 #include <string.h>
 
 enum { BATCH = 2048 };    /* records judged together */
-enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer given to `split` */
 enum { UNREADABLE = 3 };  /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
 enum { NO_SLOT = -1 };
 

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer that is cut */
+
 /* How a field is written; slice_value gives what it says. */
 enum writing { AS_IT_IS, CSV_QUOTED, JSON_STRING, JSON_NESTED, CLF_QUOTED };
 

@@ -143,3 +143,22 @@ def test_a_record_of_a_gib_passes_in_bounded_memory(tmp_path, options, head, tai
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (200 << 20, 200 << 20)))
     assert int(done.stdout) == 1073741824 + len(head) + len(tail) + 1
     assert b'"unparseable":1,' in done.stderr
+
+
+# -- anything ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options, alphabet", [
+    (["--ndjson", "-k", "a,b.0"], [b"{", b"}", b"[", b"]", b":", b",", b'"', b'"a"', b'"b"', b'"a":1', b"\\", b"\\u00",
+                                   b"1", b"-", b"e", b"null", b" ", b"\xff", b"\0", b"\n", b"\n"]),
+    (["--clf", "-k", "path,agent"], [b'"', b'"GET / HTTP/1.0"', b"\\", b"\\x", b" ", b"-", b"[", b"]", b" [", b"] ", b"1",
+                                     b"h - - [t] ", b'"a" 1 1 "b" "c"', b"\xff", b"\0", b"\n", b"\n"]),
+    (["-0", "-d", ",", "-k", "2"], [b"a", b",", b"\0", b"\n", b"\r"]),
+])
+def test_random_bytes_are_all_passed_on(seen, rng, options, alphabet):
+    for _ in range(60):
+        text = b"".join(rng.choice(alphabet) for _ in range(rng.randrange(600)))
+        done = seen(*options, "--tag", "-q", text=text)
+        end = b"\0" if "-0" in options else b"\n"
+        assert done.code == 0
+        assert end.join(line.split(b"\t", 1)[-1] for line in done.out.split(end)) == text

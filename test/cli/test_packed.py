@@ -135,7 +135,7 @@ def test_damaged_gzip_data_never_passes_for_other_data(seen, rng):
         at = rng.randrange(10, len(data))
         bad = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:]
         done = seen(text=bad)
-        if done.code == 0:  # a bit that pads the last byte before the checksum says nothing
+        if done.code == 0:  # some other bits say the same
             assert done.out == WANT
         else:
             done.refused("cannot read standard input: its gzip data ")
