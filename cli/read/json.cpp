@@ -195,7 +195,6 @@ json_found json_find(const char *text, size_t len, bool escapes, const json_path
         if (parser.allocate(room, JSON_MAX_DEPTH)) return JSON_NO_MEMORY;
     }
     od::document document;
-    if (!get(parser.iterate(text, len, len + READ_SLACK), document))
-        return JSON_INVALID;
+    if (!get(parser.iterate(text, len, len + READ_SLACK), document)) return JSON_INVALID;
     return walk_text({paths->node, slot_of, slot, escapes}, document) ? JSON_VALID : JSON_INVALID;
 }

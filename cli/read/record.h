@@ -23,8 +23,8 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BATCH = 2048 };    /* records judged together */
-enum { UNREADABLE = 3 };  /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
+enum { BATCH = 2048 };   /* records judged together */
+enum { UNREADABLE = 3 }; /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
 enum { NO_SLOT = -1 };
 
 struct record {
