@@ -21,8 +21,9 @@ group() { echo "$1" | awk '{ for (s = sprintf("%.0f", $1); length(s) > 3; s = su
                                  t = "," substr(s, length(s) - 2) t; print s t }'; }
 mib() { echo "$1" | awk '{ printf "%.*f MiB", $1 < 10485760, $1 / 1048576 }'; }
 
-# The value of one name in the JSON of --stats or --truth; the low and high end of a pair.
-value() { sed -n 's/.*"'"$1"'": *"\{0,1\}\([^,"}]*\).*/\1/p' "$2"; }
+# The value of one name in the JSON of --stats or --truth, where it first stands; the low and high
+# end of a pair.
+value() { grep -o '"'"$1"'": *"\{0,1\}[^,"}]*' "$2" | sed 's/.*: *"\{0,1\}//;q'; }
 low() { sed -n 's/.*"'"$1"'": *\[\([0-9]*\),.*/\1/p' "$2"; }
 high() { sed -n 's/.*"'"$1"'": *\[[0-9]*, *\([0-9]*\)\].*/\1/p' "$2"; }
 
