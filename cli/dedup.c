@@ -37,6 +37,7 @@ static struct run_counts counts_of(const struct run *r) {
     return (struct run_counts){.unreadable = unreadable(r),
                                .lateness = &r->judge.lateness,
                                .reorder = r->settings.wanted.reorder ? &r->flow.reorder : NULL,
+                               .fed = r->judge.adder ? &r->judge.fed : NULL,
                                .keep = r->settings.wanted.keep_last ? &r->flow.keep : NULL,
                                .seconds = time_monotonic() - r->started,
                                .groups = r->settings.wanted.group_by ? &r->flow.groups : NULL,
@@ -135,6 +136,7 @@ static const struct reader_events events = {.columns = on_columns,
 static uint64_t found(const struct run *r) {
     struct seen_stats s;
     seen_stats(r->detector, &s);
+    if (r->judge.adder) return r->judge.fed.duplicates;
     return r->settings.confirmed ? s.confirmed : s.duplicates;
 }
 
@@ -146,7 +148,8 @@ static void start(struct run *r) {
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
     r->sink.end = s->source.end;
     r->sink.confirmed = s->confirmed;
-    flow_init(&r->flow, &s->wanted, &r->reader.layout, &r->judge, &r->sink);
+    flow_init(&r->flow, &s->wanted, &s->source, r->detector, &r->reader.layout, &r->judge,
+              &r->sink);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     judge_share(&r->judge, r->reader.crew);
@@ -162,7 +165,7 @@ static void report_losses(const struct run *r) {
     struct seen_stats s;
     seen_stats(r->detector, &s);
     bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
-    if (r->settings.source.quiet || kept || s.expected_false < 0.5) return;
+    if (r->settings.source.quiet || kept || r->judge.adder || s.expected_false < 0.5) return;
     warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju)",
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
 }

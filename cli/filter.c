@@ -7,6 +7,7 @@
  * them match.  Lists cost 16 bytes a key while they are read, since a filter is made for their
  * number. */
 #include "judge/judge.h"
+#include "judge/key_list.h"
 #include "print.h"
 #include "read/reader.h"
 #include "signals.h"
@@ -106,27 +107,14 @@ static seen_detector *detector_of(const char *text, const char *fp) {
     return d;
 }
 
-struct loading {
-    struct run *run;
-    struct list *list;
-    struct keyer keyer;
-};
-
-static void on_keys(void *ctx, struct batch *b, seen_time now) {
-    (void)now;
-    struct loading *loading = ctx;
-    struct list *l = loading->list;
-    if (l->n + BATCH > l->room) {
+static void take_keys(void *ctx, size_t n, const seen_digest *digest) {
+    struct list *l = ctx;
+    if (l->n + n > l->room) {
         l->room = 2 * l->room + BATCH;
         l->digest = realloc(l->digest, l->room * sizeof *l->digest);
         if (!l->digest) die("out of memory for the keys of %s", l->name);
     }
-    size_t n = key_batch(&loading->keyer, b, l->digest + l->n, loading->run->order);
-    size_t bad = 0; /* the first that could not be read */
-    while (bad < n && loading->run->order[bad] == bad) bad++;
-    if (n < b->n)
-        die("%s: key %zu has fewer fields than -k names, or is longer than --max-record", l->name,
-            l->n + bad + 1);
+    memcpy(l->digest + l->n, digest, n * sizeof *digest);
     l->n += n;
 }
 
@@ -143,34 +131,14 @@ static void make_set(const struct run *r, struct list *l) {
     l->digest = NULL;
 }
 
-/* A list is a table of the key's fields alone, in the order that -k gives them. */
-static void load(struct run *r, struct list *l) {
-    static const struct reader_events events = {.batch = on_keys};
-    static struct reader reader;
-    char *const file[] = {(char *)(uintptr_t)l->name};
-    char fields[32];
-    struct source source = r->source;
-    struct loading loading = {.run = r, .list = l};
-    snprintf(fields, sizeof fields, "1-%u", r->reader.layout.keys);
-    bool line =
-        r->reader.layout.keys == 0 || (r->reader.layout.keys == 1 && !source_column(&source));
-    source.keys = line ? NULL : fields;
-    source.header = false;
-    if (!source_column(&source)) source.shape = SHAPE_LINES;
-    source.files = file;
-    source.file_count = 1;
-    reader_init(&reader, &source, &events, &loading);
-    key_init(&loading.keyer, r->hasher, &reader.layout, source.max_record);
-    if (!reader_run(&reader)) exit(EXIT_TROUBLE);
-    key_free(&loading.keyer);
-    reader_free(&reader);
-    make_set(r, l);
-}
-
 static void on_columns(void *ctx, const struct header *header) {
     (void)header;
     struct run *r = ctx;
-    for (size_t i = 0; i < r->lists; i++) load(r, &r->list[i]);
+    for (size_t i = 0; i < r->lists; i++) {
+        struct list *l = &r->list[i];
+        key_list_read(l->name, &r->source, r->reader.layout.keys, r->hasher, take_keys, l);
+        make_set(r, l);
+    }
 }
 
 /* -- records ------------------------------------------------------------------------------ */

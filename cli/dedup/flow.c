@@ -1,11 +1,18 @@
 #include "dedup/flow.h"
 
-void flow_init(struct flow *f, const struct wanted *w, struct layout *layout, struct judge *j,
-               struct sink *s) {
-    *f = (struct flow){.wanted = w, .layout = layout, .judge = j, .sink = s};
+#include "judge/key_list.h"
+
+#include <stdlib.h>
+
+void flow_init(struct flow *f, const struct wanted *w, const struct source *source,
+               seen_detector *d, struct layout *layout, struct judge *j, struct sink *s) {
+    *f = (struct flow){
+        .wanted = w, .source = source, .detector = d, .layout = layout, .judge = j, .sink = s};
     reorder_init(&f->reorder, w->reorder, w->hold, s->end);
     if (w->reorder) outlet_init(&f->sorted);
     if (w->keep_last) outlet_init(&f->kept);
+    if (w->keep_last) keep_init(&f->keep, d, w->hold, s->end);
+    if (w->ledger) ledger_init(&f->ledger, d);
     if (w->group_by) groups_init(&f->groups, w->max_groups);
     if (!wanted_details(w)) return;
     tags_heading(&w->tags, s->column ? s->column : '\t', f->heading);
@@ -15,12 +22,11 @@ void flow_init(struct flow *f, const struct wanted *w, struct layout *layout, st
 }
 
 void flow_begin(struct flow *f) {
-    const struct wanted *w = f->wanted;
-    if (w->ledger) ledger_init(&f->ledger, f->judge->detector);
-    if (w->keep_last) keep_init(&f->keep, f->judge->detector, w->hold, f->sink->end);
+    if (f->wanted->add_key) judge_feed(f->judge, &f->added);
 }
 
 void flow_free(struct flow *f) {
+    free(f->added.key);
     reorder_free(&f->reorder);
     outlet_free(&f->sorted);
     keep_free(&f->keep);
@@ -29,8 +35,17 @@ void flow_free(struct flow *f) {
     groups_free(&f->groups);
 }
 
+static void forget(void *ctx, size_t n, const seen_digest *digest) {
+    struct seen_error e;
+    if (seen_forget(ctx, n, digest, &e)) die("--forget: %s", e.text);
+}
+
 void flow_columns(struct flow *f, const struct header *header) {
-    if (f->wanted->group_by) f->group_slot = columns_slot(f->layout, f->wanted->group_by, header);
+    const struct wanted *w = f->wanted;
+    if (w->group_by) f->group_slot = columns_slot(f->layout, w->group_by, header);
+    if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
+    if (w->forget)
+        key_list_read(w->forget, f->source, f->layout->keys, f->detector, forget, f->detector);
 }
 
 /* -- what is known of records ------------------------------------------------------------- */
@@ -63,7 +78,7 @@ static void judge(struct flow *f, struct batch *b, size_t n) {
 
 /* The batch in which a landmark window begins is the first that holds any record of it. */
 static void look_for_landmark(struct flow *f, uint64_t noted) {
-    const seen_detector *d = f->judge->detector;
+    const seen_detector *d = f->detector;
     struct seen_stats s;
     if (seen_plan_of(d)->spec.window != SEEN_LANDMARK) return;
     seen_stats(d, &s);

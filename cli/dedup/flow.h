@@ -15,7 +15,9 @@
 
 struct flow {
     const struct wanted *wanted;
-    struct layout *layout;
+    const struct source *source;
+    struct layout *layout, added; /* of a feed: the other key */
+    seen_detector *detector;
     struct judge *judge;
     struct sink *sink;
     struct reorder reorder;
@@ -31,12 +33,12 @@ struct flow {
     char heading[TAGS_TEXT];
 };
 
-/* All but the flow itself stays the caller's; the sink is ready. */
-void flow_init(struct flow *, const struct wanted *, struct layout *, struct judge *,
-               struct sink *);
+/* All but the flow itself stays the caller's; the sink is ready, layout and judge are yet to be. */
+void flow_init(struct flow *, const struct wanted *, const struct source *, seen_detector *,
+               struct layout *, struct judge *, struct sink *);
 void flow_free(struct flow *);
 
-/* The detector is there, and nothing read. */
+/* The judge is ready. */
 void flow_begin(struct flow *);
 
 /* As the reader tells of them. */

@@ -15,6 +15,7 @@ static const struct option_row own_rows[] = {
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
     {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
     WANTED_KEEP_ROW,
+    WANTED_FEED_ROWS,
     WANTED_OUTPUT_ROWS,
     SOURCE_THREADS_ROW,
     {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},
@@ -22,6 +23,7 @@ static const struct option_row own_rows[] = {
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
     SOURCE_STRICT_ROW,
     STATE_ROWS,
+    WANTED_FORGET_ROW,
     REMOTE_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
@@ -73,7 +75,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
     if (s->wanted.tag) set_mode(s, SINK_TAG);
     if (s->wanted.audit) set_mode(s, SINK_DUPLICATES);
     state_load(&s->state, &s->asked);
-    wanted_ask(&s->wanted, &s->asked);
+    wanted_ask(&s->wanted, &s->asked, &s->source);
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
     state_check(&s->state, &s->asked);
     wanted_check(&s->wanted, &s->asked, &s->source, &s->plan, s->state.name);

@@ -11,6 +11,17 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The detector's, but for the verdicts of a feed, of which it knows what was added: how many false
+ * duplicates there are among those asked about it cannot say. */
+static void read_stats(const seen_detector *d, const struct run_counts *c, struct seen_stats *s) {
+    seen_stats(d, s);
+    if (!c->fed) return;
+    s->unique = c->fed->unique;
+    s->duplicates = c->fed->duplicates;
+    s->records = s->unique + s->duplicates + c->fed->only_added;
+    s->expected_false = NAN;
+}
+
 /* -- text helpers ------------------------------------------------------------------------- */
 
 /* Small expectations need their digits, large ones do not. */
@@ -113,7 +124,9 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
     snprintf(note, sizeof note, "expected among the %s; 95 %%: %s to %s",
              confirms ? "others" : "duplicates", number_grouped(s->false_lo).text,
              number_grouped(s->false_hi).text);
-    row("false duplicates", expected(s->expected_false).text, note);
+    if (isfinite(s->expected_false))
+        row("false duplicates", expected(s->expected_false).text, note);
+    if (c->fed) row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
     row("unparseable", number_grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
     print_lateness(s, c);
     if (c->reorder) print_hold("to sort", c->reorder->peak, c->reorder->early);
@@ -146,7 +159,7 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
 void stats_print_text(const seen_detector *d, const struct run_counts *c) {
     struct seen_stats s;
     char spec[512];
-    seen_stats(d, &s);
+    read_stats(d, c, &s);
     seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
     message_transient(NULL);
     fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
@@ -170,7 +183,7 @@ void stats_print_groups(const struct run_counts *c, bool json) {
 void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
     struct seen_stats s;
     char line[128];
-    seen_stats(d, &s);
+    read_stats(d, c, &s);
     uint64_t records = s.records + c->unreadable;
     snprintf(line, sizeof line, "%s records, %s a second, %.1f %% duplicates",
              number_grouped(records).text,
@@ -226,8 +239,12 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
     json_count("duplicates", s->duplicates);
     if (confirms) json_count("confirmed", s->confirmed);
     json_real("expected_false_duplicates", s->expected_false);
-    fprintf(stderr, "\"expected_false_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->false_lo,
-            s->false_hi);
+    if (isfinite(s->expected_false))
+        fprintf(stderr, "\"expected_false_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->false_lo,
+                s->false_hi);
+    else
+        fputs("\"expected_false_duplicates_95\":null,", stderr);
+    if (c->fed) json_count("only_added", c->fed->only_added);
     json_count("unparseable", c->unreadable);
     json_lateness(s, c);
     json_real("seconds", c->seconds);
@@ -268,7 +285,7 @@ static void json_state(const seen_detector *d, const struct seen_stats *s,
 void stats_print_json(const seen_detector *d, const struct run_counts *c) {
     struct seen_stats s;
     char spec[512];
-    seen_stats(d, &s);
+    read_stats(d, c, &s);
     seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
     message_transient(NULL);
     fputc('{', stderr);

@@ -44,6 +44,9 @@ bool wanted_take(struct wanted *w, int id, const char *value) {
         break;
     case WANTED_AUDIT: w->audit = true; break;
     case WANTED_OUTPUT: w->json = option_is_json("output", value); break;
+    case WANTED_ADD_KEY: w->add_key = value; break;
+    case WANTED_QUERY_KEY: w->query_key = value; break;
+    case WANTED_FORGET: w->forget = value; break;
     case WANTED_KEEP: w->keep_last = is_last(value); break;
     case WANTED_GROUP_BY: w->group_by = value; break;
     case WANTED_MAX_GROUPS: w->max_groups = count("max-groups", value); break;
@@ -82,7 +85,17 @@ static void ask_exact(const char *what, struct asked *a) {
     if (!*spec.filter) asked_set(a, "filter", "exact");
 }
 
-void wanted_ask(struct wanted *w, struct asked *a) {
+/* The key of a record is that which decides; the other one is looked after here. */
+static void ask_feed(const struct wanted *w, struct source *s) {
+    if (!w->add_key && !w->query_key) return;
+    if (!w->add_key || !w->query_key)
+        die("--query-key decides and --add-key is remembered: both are needed");
+    if (s->keys) die("-k is the key for both; leave it out with --query-key and --add-key");
+    s->keys = w->query_key;
+}
+
+void wanted_ask(struct wanted *w, struct asked *a, struct source *s) {
+    ask_feed(w, s);
     if (w->audit) tags_parse(&w->tags, "number,first,first-time");
     if (w->json) complete_json(w);
     if (tells_occurrences(w))
@@ -136,11 +149,30 @@ static void check_keep(const struct wanted *w, const struct seen_plan *plan) {
             w->audit ? "--audit" : "the other tags");
 }
 
+static void check_feed(const struct wanted *w, const struct seen_plan *plan) {
+    if (!w->add_key) return;
+    if (w->keep_last || w->ledger || has(w, TAG_AGE))
+        die("--query-key and --add-key tell verdict, number and time; leave out %s",
+            w->keep_last ? "--keep last"
+            : w->audit   ? "--audit"
+                         : "the other tags");
+    if (plan->spec.cache) die("--query-key and --cache exclude each other");
+}
+
+static void check_forget(const struct wanted *w, const struct seen_plan *plan, bool state) {
+    if (!w->forget) return;
+    if (!state) die("--forget takes keys out of what --state remembers; give --state FILE");
+    if (!(plan->traits & SEEN_DELETABLE))
+        die("--forget: filter=%s cannot take single keys out; filter=exact can", plan->filter);
+}
+
 void wanted_check(struct wanted *w, const struct asked *a, const struct source *s,
                   const struct seen_plan *plan, bool state) {
     check_reorder(w, a, s, plan);
     check_details(w, plan);
     check_keep(w, plan);
+    check_feed(w, plan);
+    check_forget(w, plan, state);
     if (state && (w->reorder || w->keep_last))
         die("--state does not keep records held back; leave out %s",
             w->reorder ? "--reorder" : "--keep last");
@@ -148,4 +180,5 @@ void wanted_check(struct wanted *w, const struct asked *a, const struct source *
         die("--state does not keep when each key was first and last seen; leave out %s",
             w->audit ? "--audit" : "such tags");
     if (state && w->group_by) die("--state does not keep the counts of --group-by; leave one out");
+    if (state && w->add_key) die("--state does not keep the counts of --query-key; leave one out");
 }

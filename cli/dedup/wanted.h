@@ -14,7 +14,10 @@ enum {
     WANTED_OUTPUT,
     WANTED_GROUP_BY,
     WANTED_MAX_GROUPS,
-    WANTED_KEEP
+    WANTED_KEEP,
+    WANTED_ADD_KEY,
+    WANTED_QUERY_KEY,
+    WANTED_FORGET
 };
 
 #define WANTED_ROWS                                                                                \
@@ -23,6 +26,18 @@ enum {
     {                                                                                              \
         "hold", 0, "SIZE", "of --reorder and --keep last: in so much memory (default: 256MiB)",    \
             WANTED_HOLD                                                                            \
+    }
+
+#define WANTED_FEED_ROWS                                                                           \
+    {"query-key", 0, "LIST", "fields of the key that is asked about, and with", WANTED_QUERY_KEY}, \
+    {                                                                                              \
+        "add-key", 0, "LIST", "... those of the key that is remembered (a news feed)",             \
+            WANTED_ADD_KEY                                                                         \
+    }
+#define WANTED_FORGET_ROW                                                                          \
+    {                                                                                              \
+        "forget", 0, "FILE", "of the state, first: the keys listed in FILE are not seen",          \
+            WANTED_FORGET                                                                          \
     }
 
 #define WANTED_KEEP_ROW                                                                            \
@@ -44,6 +59,8 @@ struct wanted {
     const char *hold_given;
     struct tags tags; /* n = 0: none are wanted but the verdict, if at all */
     bool tag, audit, json;
+    const char *add_key, *query_key; /* NULL: one key is both */
+    const char *forget;              /* NULL: nothing */
     bool keep_last;       /* of the records of one key in a window, rather than the first */
     bool ledger;          /* first and last occurrences have to be known; set by wanted_check */
     const char *group_by; /* NULL: nobody asked */
@@ -55,8 +72,8 @@ void wanted_init(struct wanted *);
 /* False if the option is none of these rows. */
 bool wanted_take(struct wanted *, int id, const char *value);
 
-/* All options are known, the window is not: what it has to have besides. */
-void wanted_ask(struct wanted *, struct asked *);
+/* All options are known, the window is not: what it and the records have to have besides. */
+void wanted_ask(struct wanted *, struct asked *, struct source *);
 
 /* The window is planned.  Dies where something does not go together. */
 void wanted_check(struct wanted *, const struct asked *, const struct source *,

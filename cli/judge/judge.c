@@ -1,6 +1,9 @@
 /* judge.c - the verdict on each record of a batch. */
 #include "judge/judge.h"
 
+#include "cli.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
@@ -23,7 +26,16 @@ void judge_init_elsewhere(struct judge *j, uint64_t seed, bool timed, const stru
     j->in = &j->own;
 }
 
+void judge_feed(struct judge *j, const struct layout *added) {
+    j->adder = malloc(CREW_MOST * sizeof *j->adder);
+    if (!j->adder) die("out of memory for keys");
+    for (int i = 0; i < CREW_MOST; i++)
+        key_init(&j->adder[i], j->detector, added, j->keyer[i].max_record);
+}
+
 void judge_free(struct judge *j) {
+    for (int i = 0; j->adder && i < CREW_MOST; i++) key_free(&j->adder[i]);
+    free(j->adder);
     for (int i = 0; i < CREW_MOST; i++) key_free(&j->keyer[i]);
 }
 
@@ -44,6 +56,7 @@ static void read_times(const struct judge *j, const struct batch *b, seen_time n
             if (!time_of_field(j->format, f, &r->time[m])) continue;
         }
         r->digest[m] = r->digest[i];
+        if (j->adder) r->add[m] = r->add[i], r->parts[m] = r->parts[i];
         r->order[m++] = record;
     }
     r->n = m;
@@ -66,7 +79,10 @@ bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }
 
 void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time now,
                  struct readable *r) {
-    r->n = key_batch(&j->keyer[who], b, r->digest, r->order);
+    if (j->adder)
+        r->n = feed_batch(&j->keyer[who], &j->adder[who], b, r->order, r->digest, r->add, r->parts);
+    else
+        r->n = key_batch(&j->keyer[who], b, r->digest, r->order);
     r->due = false;
     if (j->times) read_times(j, b, now, r);
     if (!judge_landmarks(j)) return;
@@ -137,8 +153,19 @@ size_t judge_read(struct judge *j, const struct batch *b, seen_time now) {
     return judge_take(j, b, &j->own);
 }
 
+static void observe_feed(struct judge *j, size_t n, uint8_t *verdict) {
+    const struct readable *in = j->in;
+    for (size_t m = 0; m < n; m++) {
+        if (judge_landmarks(j) && in->landmark[m]) seen_landmark(j->detector);
+        verdict[m] = feed_observe(&j->fed, j->detector, in->parts[m], in->digest[m], in->add[m],
+                                  j->timed ? &in->time[m] : NULL);
+    }
+}
+
 void judge_observe(struct judge *j, struct batch *b, size_t n) {
-    if (judge_landmarks(j))
+    if (j->adder)
+        observe_feed(j, n, b->verdict);
+    else if (judge_landmarks(j))
         observe_windows(j, n, b->verdict);
     else
         observe(j, 0, n, b->verdict);

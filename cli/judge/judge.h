@@ -3,6 +3,7 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
+#include "judge/feed.h"
 #include "judge/key.h"
 #include "judge/lateness.h"
 #include "judge/shares.h"
@@ -23,6 +24,8 @@ struct readable {
     bool due;               /* one begins before the next batch's first */
     uint64_t number[BATCH]; /* of the record in the whole input; if somebody wants it, as ... */
     uint32_t group[BATCH];  /* ... with --group-by */
+    seen_digest add[BATCH]; /* of a feed: the digest is what is asked; likewise */
+    uint8_t parts[BATCH];   /* ... which of them there are */
 };
 
 /* All that was read of one record, for those who keep records back. */
@@ -31,10 +34,13 @@ struct reading {
     seen_time time;
     uint64_t number;
     uint32_t group;
+    seen_digest add;
+    uint8_t parts;
 };
 
 static inline struct reading readable_get(const struct readable *r, size_t m) {
-    return (struct reading){r->digest[m], r->time[m], r->number[m], r->group[m]};
+    return (struct reading){r->digest[m], r->time[m], r->number[m],
+                            r->group[m],  r->add[m],  r->parts[m]};
 }
 
 static inline void readable_put(struct readable *r, size_t m, const struct reading *one) {
@@ -42,6 +48,8 @@ static inline void readable_put(struct readable *r, size_t m, const struct readi
     r->time[m] = one->time;
     r->number[m] = one->number;
     r->group[m] = one->group;
+    r->add[m] = one->add;
+    r->parts[m] = one->parts;
 }
 
 struct judge {
@@ -49,6 +57,8 @@ struct judge {
     struct keyer keyer[CREW_MOST]; /* one a thread */
     struct shares shares;
     const struct layout *layout;
+    struct keyer *adder; /* likewise, of the key that a feed adds; NULL: no feed */
+    struct feed_counts fed;
     bool timed;                       /* the detector wants times */
     bool times;                       /* records have times: it does, or somebody else */
     const struct time_format *format; /* of their field; NULL: those of time.h */
@@ -62,7 +72,9 @@ struct judge {
     struct readable own;
 };
 
-/* Detector, layout, zone and pattern stay the caller's. */
+/* Detector, layout, zone and pattern stay the caller's.  judge_feed: a record's other key, by that
+ * layout, is added, and its first only asked about. */
+void judge_feed(struct judge *, const struct layout *added);
 void judge_init(struct judge *, seen_detector *, const struct layout *, uint32_t max_record);
 void judge_free(struct judge *);
 

@@ -173,6 +173,17 @@ uint32_t columns_slot(struct layout *l, const char *field, const struct header *
     return slot_for(l, first);
 }
 
+void columns_other_key(struct layout *l, const char *keys, const struct header *header,
+                       struct layout *other) {
+    *other = *l;
+    other->key = NULL;
+    other->keys = 0;
+    add_keys(other, keys, header);
+    l->slot_of = other->slot_of;
+    l->slots = other->slots;
+    l->width = other->width;
+}
+
 void columns_of_json(struct layout *l) {
     l->paths = allocate(NULL, 1, sizeof *l->paths);
     json_paths_init(l->paths);

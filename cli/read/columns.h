@@ -25,6 +25,10 @@ void columns_resolve(struct layout *, const char *keys, const char *time,
 void columns_of_json(struct layout *);
 /* One field more: its slot. */
 uint32_t columns_slot(struct layout *, const char *field, const struct header *);
+/* Another key of the same records: `other` is the layout with these keys instead; its `key` is the
+ * caller's to free.  No slot may be added afterwards. */
+void columns_other_key(struct layout *, const char *keys, const struct header *,
+                       struct layout *other);
 void columns_free(struct layout *);
 
 #endif

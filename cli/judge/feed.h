@@ -1,0 +1,32 @@
+/* feed.h - --add-key and --query-key: one key of a record is remembered, another is asked about.
+ *
+ * A news feed: rows (user, shown, candidate).  What was shown is added under (user, shown); whether
+ * a candidate was shown to the user before is asked under (user, candidate).
+ *
+ *     ann,story1,          adds ann+story1; asks nothing, so that it is not judged
+ *     ann,,story1          asks about ann+story1: a duplicate; adds nothing
+ *     ann,story2,story2    asks, then adds: new, for a record does not find itself
+ *
+ * A key with a field that is missing or empty is none. */
+#ifndef SEEN_FEED_H
+#define SEEN_FEED_H
+
+#include "judge/key.h"
+
+enum { FEED_ASKS = 1, FEED_ADDS = 2 };
+
+/* Verdicts count here: the detector counts what is added. */
+struct feed_counts {
+    uint64_t unique, duplicates, only_added;
+};
+
+/* Of those records of the batch that have either key: their places, the keys, and which there are
+ * (FEED_ASKS | FEED_ADDS).  Returns how many. */
+size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *, uint16_t *order,
+                  seen_digest *ask, seen_digest *add, uint8_t *parts);
+
+/* One record. */
+uint8_t feed_observe(struct feed_counts *, seen_detector *, uint8_t parts, seen_digest ask,
+                     seen_digest add, const seen_time *);
+
+#endif

@@ -1,0 +1,54 @@
+#include "judge/key_list.h"
+
+#include "read/reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct reading_keys {
+    const char *name;
+    struct keyer keyer;
+    uint64_t n; /* keys so far */
+    void (*take)(void *ctx, size_t n, const seen_digest *);
+    void *ctx;
+    seen_digest digest[BATCH];
+    uint16_t order[BATCH];
+};
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct reading_keys *r = ctx;
+    (void)now;
+    size_t n = key_batch(&r->keyer, b, r->digest, r->order), bad = 0;
+    while (bad < n && r->order[bad] == bad) bad++;
+    if (n < b->n)
+        die("%s: key %ju has fewer fields than -k names, or is longer than --max-record", r->name,
+            (uintmax_t)(r->n + bad + 1));
+    r->n += n;
+    r->take(r->ctx, n, r->digest);
+}
+
+void key_list_read(const char *name, const struct source *records, uint32_t keys,
+                   const seen_detector *hasher,
+                   void (*take)(void *ctx, size_t n, const seen_digest *), void *ctx) {
+    static const struct reader_events events = {.batch = on_batch};
+    static struct reading_keys r;
+    static struct reader reader;
+    char *const file[] = {(char *)(uintptr_t)name};
+    char fields[32];
+    struct source source = *records;
+    r = (struct reading_keys){.name = name, .take = take, .ctx = ctx};
+    snprintf(fields, sizeof fields, "1-%u", keys);
+    bool line = keys == 0 || (keys == 1 && !source_column(&source));
+    source.keys = line ? NULL : fields;
+    source.time = NULL;
+    source.merge = false;
+    source.header = false;
+    if (!source_column(&source)) source.shape = SHAPE_LINES;
+    source.files = file;
+    source.file_count = 1;
+    reader_init(&reader, &source, &events, &r);
+    key_init(&r.keyer, hasher, &reader.layout, source.max_record);
+    if (!reader_run(&reader)) exit(EXIT_TROUBLE);
+    key_free(&r.keyer);
+    reader_free(&reader);
+}

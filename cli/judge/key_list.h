@@ -1,0 +1,15 @@
+/* key_list.h - a file of keys: a table of the key's fields alone, in the order that -k gives them;
+ * a key a line where it is one field, or a whole record. */
+#ifndef SEEN_KEY_LIST_H
+#define SEEN_KEY_LIST_H
+
+#include "judge/key.h"
+#include "read/source.h"
+
+/* Hands the digests on, up to BATCH at once; dies where a key cannot be read.  `keys`: fields of
+ * the records' key; `hasher`: whose keys they are. */
+void key_list_read(const char *name, const struct source *, uint32_t keys,
+                   const seen_detector *hasher,
+                   void (*take)(void *ctx, size_t n, const seen_digest *), void *ctx);
+
+#endif
