@@ -101,8 +101,17 @@ static int read_arguments(RedisModuleCtx *ctx, struct arguments *a, RedisModuleS
 
 /* ----------------------------------------------------------------------------------------- */
 
+/* Another module may own the names: then they stay its own. */
+static int register_bloom(RedisModuleCtx *ctx) {
+    if (RedisModule_AddACLCategory) RedisModule_AddACLCategory(ctx, "bloom");
+    if (command_register(ctx, commands_bloom, "bloom")) {
+        RedisModule_Log(ctx, "notice", "another module has BF.*; seen leaves them alone");
+        return REDISMODULE_OK;
+    }
+    return command_register(ctx, commands_bloom_move, "bloom");
+}
+
 static int register_all(RedisModuleCtx *ctx, const struct arguments *a) {
-    (void)a;
     char spec[SPEC_TEXT_MOST]; /* LoadConfigs sets what is not configured to its preset */
     strcpy(spec, settings.spec);
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
@@ -112,6 +121,7 @@ static int register_all(RedisModuleCtx *ctx, const struct arguments *a) {
     if (type_register(ctx)) return REDISMODULE_ERR;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (command_register(ctx, tables[i], "seen")) return REDISMODULE_ERR;
+    if (a->bf && register_bloom(ctx)) return REDISMODULE_ERR;
     if (RedisModule_RegisterStringConfig(ctx, "default", spec, 0, get_spec, configure_spec, NULL,
                                          NULL) ||
         RedisModule_RegisterNumericConfig(ctx, "max-bytes", value_bytes_most, 1 << 7, BYTES_LEAST,

@@ -4,6 +4,9 @@
  *     SEEN.DUMP key next              -> 0, chunk          next is 0; the chunks are one snapshot
  *     SEEN.LOAD key next chunk        the same pairs, in the same order, make the filter again
  *
+ * BF.SCANDUMP and BF.LOADCHUNK are the same, but for the end: there a pair without bytes, whose
+ * cursor is 0, follows the last chunk.
+ *
  * A cursor is the offset behind the chunk and, above it, the number of the dump: a dump that was
  * overtaken by a change or by another one is told so instead of being continued. */
 #include "command.h"
@@ -13,7 +16,8 @@
 #include <string.h>
 
 #define OFFSET_BITS 40
-#define DUMPS       4095 /* numbers 1 to that: cursors stay below 2^52, exact in any client */
+#define DUMPS       4095 /* numbers 1 to that: cursors stay below 2^53, exact in any client */
+#define BF_LAST     ((long long)1 << 52) /* of BF.*, where 0 means that all was told already */
 
 static uint64_t offset_of(long long cursor) {
     return (uint64_t)cursor & (((uint64_t)1 << OFFSET_BITS) - 1);
@@ -45,24 +49,43 @@ static const char *continue_dump(struct value *v, long long cursor) {
            "cursor 0 (of a COPY, if it never rests)";
 }
 
-static int dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+/* The chunk at `cursor`, and the cursor behind it, 0 at the end. */
+static int reply_chunk(RedisModuleCtx *ctx, struct value *v, long long cursor, bool chain) {
     static char chunk[TRANSFER_CHUNK];
+    bool last;
+    const char *error = continue_dump(v, cursor);
+    if (error) return RedisModule_ReplyWithError(ctx, error);
+    size_t len = transfer_next(v->dump, chunk, sizeof chunk, &last);
+    v->dump_cursor += (long long)len;
+    if (last) transfer_end(&v->dump);
+    RedisModule_ReplyWithArray(ctx, 2);
+    RedisModule_ReplyWithLongLong(ctx, !last ? v->dump_cursor : chain ? BF_LAST : 0);
+    return RedisModule_ReplyWithStringBuffer(ctx, chunk, len);
+}
+
+static int dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct opened o;
     long long cursor;
-    bool last;
     if (argc != 3) return RedisModule_WrongArity(ctx);
     if (!read_cursor(ctx, argv[2], &cursor) ||
         !command_open(ctx, argv[1], REDISMODULE_READ, false, &o))
         return REDISMODULE_OK;
     if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
-    const char *error = continue_dump(o.value, cursor);
-    if (error) return RedisModule_ReplyWithError(ctx, error);
-    size_t len = transfer_next(o.value->dump, chunk, sizeof chunk, &last);
-    o.value->dump_cursor = last ? 0 : o.value->dump_cursor + (long long)len;
-    if (last) transfer_end(&o.value->dump);
+    return reply_chunk(ctx, o.value, cursor, false);
+}
+
+static int bf_dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct opened o;
+    long long cursor;
+    if (argc != 3) return RedisModule_WrongArity(ctx);
+    if (!command_open(ctx, argv[1], REDISMODULE_READ, true, &o)) return REDISMODULE_OK;
+    if (!o.value) return RedisModule_ReplyWithError(ctx, "ERR not found");
+    if (RedisModule_StringToLongLong(argv[2], &cursor))
+        return RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
+    if (cursor != BF_LAST) return reply_chunk(ctx, o.value, cursor, true);
     RedisModule_ReplyWithArray(ctx, 2);
-    RedisModule_ReplyWithLongLong(ctx, o.value->dump_cursor);
-    return RedisModule_ReplyWithStringBuffer(ctx, chunk, len);
+    RedisModule_ReplyWithLongLong(ctx, 0);
+    return RedisModule_ReplyWithStringBuffer(ctx, "", 0);
 }
 
 /* -- LOAD --------------------------------------------------------------------------------- */
@@ -106,14 +129,11 @@ static bool feed(RedisModuleCtx *ctx, struct value *v, long long cursor, RedisMo
     return false;
 }
 
-static int load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    long long cursor;
+static int load_chunk(RedisModuleCtx *ctx, RedisModuleString **argv, long long cursor) {
     size_t len;
     struct opened o;
     struct value *done;
-    if (argc != 4) return RedisModule_WrongArity(ctx);
     RedisModule_StringPtrLen(argv[3], &len);
-    if (!read_cursor(ctx, argv[2], &cursor)) return REDISMODULE_OK;
     bool first = cursor && offset_of(cursor) == len;
     struct value *v = open_load(ctx, argv[1], first, &o);
     if (!v) return REDISMODULE_OK;
@@ -130,6 +150,21 @@ static int load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     RedisModule_ReplicateVerbatim(ctx);
     command_changed(ctx, argv[1], "seen.load");
     return RedisModule_ReplyWithSimpleString(ctx, "OK");
+}
+
+static int load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    long long cursor;
+    if (argc != 4) return RedisModule_WrongArity(ctx);
+    return read_cursor(ctx, argv[2], &cursor) ? load_chunk(ctx, argv, cursor) : REDISMODULE_OK;
+}
+
+static int bf_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    long long cursor;
+    if (argc != 4) return RedisModule_WrongArity(ctx);
+    if (RedisModule_StringToLongLong(argv[2], &cursor))
+        return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
+    if (cursor <= 0) return RedisModule_ReplyWithError(ctx, "ERR received bad data");
+    return load_chunk(ctx, argv, cursor == BF_LAST ? 0 : cursor);
 }
 
 /* ----------------------------------------------------------------------------------------- */
@@ -149,4 +184,12 @@ const struct command commands_move[] = {
     {"SEEN.LOAD", load, "write deny-oom", 4, REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT, 1,
      "Makes a filter from the chunks of SEEN.DUMP, or of a file of the library or of seen",
      "O(1) a chunk", load_args},
+    {0}};
+
+const struct command commands_bloom_move[] = {
+    {"BF.SCANDUMP", bf_dump, "readonly", 3, REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS, 1,
+     "The next chunk of a Bloom filter, and the iterator of the one after it", "O(1) a chunk",
+     dump_args},
+    {"BF.LOADCHUNK", bf_load, "write deny-oom", 4, REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT, 1,
+     "Makes a Bloom filter from the chunks of BF.SCANDUMP", "O(1) a chunk", load_args},
     {0}};

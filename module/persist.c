@@ -1,5 +1,7 @@
 #include "persist.h"
 
+#include "chain.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -8,15 +10,21 @@ struct chain_head {
     char magic[8]; /* SEENBF, 0, 1 */
     uint64_t links, capacity, expansion;
     double error;
+    uint64_t sum; /* of all before it */
 };
 
 static const char chain_magic[8] = {'S', 'E', 'E', 'N', 'B', 'F', 0, 1};
+
+static uint64_t sum_of(const struct chain_head *h) {
+    return seen_hash(h, offsetof(struct chain_head, sum), 0).lo;
+}
 
 int persist_write(const struct value *v, struct seen_writer w) {
     if (v->chain.capacity) {
         struct chain_head h = {
             {0}, v->links, v->chain.capacity, v->chain.expansion, v->chain.error};
         memcpy(h.magic, chain_magic, sizeof h.magic);
+        h.sum = sum_of(&h);
         if (w.write(w.ctx, &h, sizeof h)) return SEEN_EIO;
     }
     for (uint32_t i = 0; i < v->links; i++)
@@ -52,7 +60,7 @@ static int read_chain(struct peeked *p, struct chain *chain, uint64_t *links,
     if (read_on(p, &h, sizeof h)) return bad_chain(e);
     *links = h.links;
     *chain = (struct chain){h.error, h.capacity, h.expansion};
-    bool fine = h.links >= 1 && h.links <= LINKS_MOST && h.capacity >= 1 &&
+    bool fine = h.sum == sum_of(&h) && h.links >= 1 && h.links <= LINKS_MOST && h.capacity >= 1 &&
                 h.capacity <= CHAIN_CAPACITY_MOST && h.expansion <= CHAIN_EXPANSION_MOST &&
                 h.error > 0 && h.error < 1 && (h.expansion || h.links == 1);
     return fine ? 0 : bad_chain(e);
@@ -93,7 +101,10 @@ struct value *persist_read(struct seen_reader in, uint64_t limit, struct seen_er
         *e = (struct seen_error){.code = SEEN_ENOMEM, .text = "no memory for another filter"};
         return NULL;
     }
-    if (!read_links(v, links, &p, limit, e)) return v;
+    if (!read_links(v, links, &p, limit, e)) {
+        if (chain.capacity) chain_count(v);
+        return v;
+    }
     value_free(v);
     return NULL;
 }

@@ -21,6 +21,7 @@ typedef struct RedisModuleDefragCtx RedisModuleDefragCtx;
 typedef struct RedisModuleCommand RedisModuleCommand;
 
 enum { REDISMODULE_OK, REDISMODULE_ERR, REDISMODULE_APIVER_1 = 1 };
+enum { REDISMODULE_POSTPONED_LEN = -1 };
 enum { REDISMODULE_READ = 1, REDISMODULE_WRITE = 2 };
 enum { REDISMODULE_KEYTYPE_EMPTY = 0, REDISMODULE_KEYTYPE_MODULE = 6 };
 enum { REDISMODULE_NOTIFY_GENERIC = 1 << 2, REDISMODULE_NOTIFY_MODULE = 1 << 13 };

@@ -34,6 +34,7 @@ struct value {
     bool quiet;        /* a duplicate changes nothing */
     bool plain;        /* any bytes are a key */
     struct chain chain;
+    uint64_t items, youngest; /* of a chain: in all links, in the last */
     uint32_t links, room;
     seen_detector *link[]; /* the youngest last */
 };
