@@ -19,7 +19,7 @@ case $1 in
     build) wanted=$build ;;
     test) wanted=$test ;;
     papers) wanted="$build python3 gnuplot-nox" ;;
-    module) wanted="redis-server redis-tools python3-redis valkey-server" ;;
+    module) wanted="redis-server redis-tools python3-redis python3-xxhash valkey-server" ;;
     *) echo "setup.sh: build, test, papers or module?" >&2; exit 2 ;;
 esac
 

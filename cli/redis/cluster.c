@@ -133,6 +133,7 @@ static void send_one(struct cluster *c, const struct wire *bytes, struct request
     }
     if (r->ask >= 0) wire_command(&l->out, "ASKING");
     link_append(l, bytes->at + r->at, r->len);
+    c->node[to].used = true;
     r->node = to;
 }
 
@@ -236,6 +237,25 @@ bool cluster_run(struct cluster *c, const struct wire *bytes, struct request *r,
         c->halted = false;
     }
     return true;
+}
+
+bool cluster_replicated(struct cluster *c, unsigned replicas) {
+    char wait[64];
+    bool all = true;
+    snprintf(wait, sizeof wait, "WAIT %u 250", replicas);
+    for (int i = 0; i < c->nodes; i++) {
+        struct link *l = &c->node[i].link;
+        if (c->node[i].used && l->context) wire_command(&l->out, wait), link_flush(l);
+    }
+    for (int i = 0; i < c->nodes; i++) {
+        struct link *l = &c->node[i].link;
+        if (!c->node[i].used) continue;
+        redisReply *r = l->context ? link_reply(l) : NULL;
+        all &= r && r->type == REDIS_REPLY_INTEGER && r->integer >= replicas;
+        freeReplyObject(r);
+        c->node[i].used = false;
+    }
+    return all;
 }
 
 void cluster_open(struct cluster *c, const struct redis_url *url, double patience) {

@@ -19,6 +19,7 @@ struct node {
     int port;
     struct link link;
     bool probed, away; /* in this round: looked at; could not be reached */
+    bool used;         /* sent commands since cluster_replicated was last asked */
 };
 
 struct cluster {
@@ -51,5 +52,9 @@ void cluster_close(struct cluster *);
 /* Zeroed requests with slot, at and len set.  Those of one slot are carried out in their order.
  * False: patience is at an end, or a signal asks us to end; some replies are then NULL (`why`). */
 bool cluster_run(struct cluster *, const struct wire *bytes, struct request *, size_t n);
+
+/* Waits, a quarter of a second at most, until what was sent since this was last asked is with so
+ * many replicas of each server.  False: somewhere it is not, or nobody could say. */
+bool cluster_replicated(struct cluster *, unsigned replicas);
 
 #endif

@@ -39,37 +39,50 @@ static uint64_t rate(const struct run *r) {
     return seconds > 0 ? (uint64_t)((double)records(r) / seconds) : 0;
 }
 
+struct row {
+    const char *name, *key; /* for people, for programs */
+    uint64_t value;
+};
+
+enum { ROWS = 10 };
+
+static void rows_of(const struct run *r, struct row rows[ROWS]) {
+    const struct shards *s = &r->shards;
+    const struct row now[ROWS] = {
+        {"records", "records", records(r)},
+        {"unique", "unique", s->unique},
+        {"duplicates", "duplicates", s->duplicates},
+        {"uncertain", "uncertain", s->uncertain},
+        {"unparseable", "unparseable", unreadable(r)},
+        {"a second", "records_per_second", rate(r)},
+        {"redirected", "redirected", s->cluster.redirected},
+        {"connections lost", "connections_lost", s->cluster.lost},
+        {"shards made anew", "shards_remade", s->remade},
+        {"unreplicated", "unreplicated", s->unreplicated},
+    };
+    memcpy(rows, now, sizeof now);
+}
+
 static void print_text(const struct run *r) {
-    const struct {
-        const char *name;
-        uint64_t value;
-    } rows[] = {{"records", records(r)},
-                {"unique", r->shards.unique},
-                {"duplicates", r->shards.duplicates},
-                {"uncertain", r->shards.uncertain},
-                {"unparseable", unreadable(r)},
-                {"a second", rate(r)},
-                {"redirected", r->shards.cluster.redirected},
-                {"connections lost", r->shards.cluster.lost},
-                {"shards made anew", r->shards.remade}};
+    struct row rows[ROWS];
+    const struct redis_url *at = &r->shards.cluster.url;
+    rows_of(r, rows);
     message_transient(NULL);
-    fprintf(stderr, "seen " SEEN_VERSION ": %u at %s:%d, %s\n", r->shards.n,
-            r->shards.cluster.url.host, r->shards.cluster.url.port, r->shards.spec);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    fprintf(stderr, "seen " SEEN_VERSION ": %u shard%s at %s:%d, each %s\n", r->shards.n,
+            r->shards.n == 1 ? "" : "s", at->host, at->port, r->shards.spec);
+    for (size_t i = 0; i < ROWS; i++)
         fprintf(stderr, "  %-18s %14s\n", rows[i].name, number_grouped(rows[i].value).text);
 }
 
 static void print_json(const struct run *r) {
+    struct row rows[ROWS];
+    rows_of(r, rows);
     message_transient(NULL);
-    fprintf(stderr,
-            "{\"records\":%" PRIu64 ",\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
-            ",\"uncertain\":%" PRIu64 ",\"unparseable\":%" PRIu64
-            ",\"seconds\":%.6f,\"records_per_second\":%" PRIu64 ",\"shards\":%u"
-            ",\"redirected\":%" PRIu64 ",\"connections_lost\":%" PRIu64
-            ",\"shards_remade\":%" PRIu64 ",\"spec\":",
-            records(r), r->shards.unique, r->shards.duplicates, r->shards.uncertain, unreadable(r),
-            time_monotonic() - r->started, rate(r), r->shards.n, r->shards.cluster.redirected,
-            r->shards.cluster.lost, r->shards.remade);
+    fputc('{', stderr);
+    for (size_t i = 0; i < ROWS; i++)
+        fprintf(stderr, "\"%s\":%" PRIu64 ",", rows[i].key, rows[i].value);
+    fprintf(stderr, "\"seconds\":%.6f,\"shards\":%u,\"spec\":", time_monotonic() - r->started,
+            r->shards.n);
     print_json_string(stderr, r->shards.spec);
     fputs(",\"version\":\"" SEEN_VERSION "\"}\n", stderr);
 }
@@ -160,6 +173,7 @@ static void start(struct run *r, const struct settings *s) {
     shards_open(&r->shards, &url, &s->plan, nothing_asked(&s->asked),
                 s->remote.patience > 0 ? s->remote.patience : 30);
     r->shards.trusting = s->remote.at_most_once;
+    r->shards.replicas = (unsigned)s->remote.replicas;
     judge_init_elsewhere(&r->judge, SHARDS_SEED, r->shards.timed, &r->reader.layout,
                          s->source.max_record);
     asked_of_judge(&s->asked, ZONE_NONE, &r->judge);
@@ -183,6 +197,11 @@ static void report(const struct run *r) {
         warn("%ju record%s passed on unjudged after a lost connection: seen before, or not; nobody "
              "knows",
              n, n == 1 ? " was" : "s were");
+    n = r->shards.unreplicated;
+    if (n && !quiet)
+        warn("%ju record%s judged before %u replica%s had them: should a server be lost now, they "
+             "may be forgotten",
+             n, n == 1 ? " was" : "s were", r->shards.replicas, r->shards.replicas == 1 ? "" : "s");
     if (r->settings->report) print_stats(r);
 }
 

@@ -142,6 +142,7 @@ bool shards_judge(struct shards *s, uint8_t *verdict) {
         good &= take(s, i, verdict);
         freeReplyObject(s->request[i].reply);
     }
+    if (s->replicas && !cluster_replicated(&s->cluster, s->replicas)) s->unreplicated += s->items;
     s->items = s->keys.n = 0;
     return good;
 }

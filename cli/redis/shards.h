@@ -28,14 +28,16 @@ struct shards {
     struct cluster cluster;
     uint32_t n;
     struct shard *shard;
-    char spec[1024]; /* of each */
-    bool timed;      /* a window of time */
-    bool trusting;   /* an answer to what was sent twice counts like any other */
-    char why[300];   /* shards_judge could not go on */
+    char spec[1024];   /* of each */
+    bool timed;        /* a window of time */
+    bool trusting;     /* an answer to what was sent twice counts like any other */
+    unsigned replicas; /* that are to have a batch before its verdicts count; 0: none has to */
+    char why[300];     /* shards_judge could not go on */
 
     uint64_t unique, duplicates;
-    uint64_t uncertain; /* records let through because nobody knows */
-    uint64_t remade;    /* shards that were gone, and made again, empty */
+    uint64_t uncertain;    /* records let through because nobody knows */
+    uint64_t unreplicated; /* records that fewer replicas than wanted are known to have */
+    uint64_t remade;       /* shards that were gone, and made again, empty */
 
     size_t items; /* of the batch, as are all the following */
     struct item item[BATCH];

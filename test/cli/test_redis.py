@@ -312,6 +312,19 @@ def test_records_in_doubt_are_tagged_and_fail_a_strict_run(seen):
         assert (done.out, done.code) == (b"-\ta\n-\tb\n", 2)
 
 
+@pytest.mark.parametrize("have, told", [(2, 0), (1, 4), (None, 4)])
+def test_records_that_too_few_replicas_have_are_told_of(seen, have, told):
+    with Fake(nodes=3) as servers:
+        servers.hook = lambda node, words: (
+            CLOSE if have is None else b":%d\r\n" % have) if words[0] == b"WAIT" else None
+        done = seen("--redis", servers.url(), "--shards", 6, "--replicas", 2, "--stats=json", text="a\nb\na\nc\n")
+        waited = [words for words in servers.commands(b"WAIT")]
+    assert done.out == b"a\nb\nc\n"
+    assert done.stats["unreplicated"] == told
+    assert (b"4 records were judged before 2 replicas had them" in done.err) == bool(told)
+    assert 1 <= len(waited) <= 3 and waited[0] == [b"WAIT", b"2", b"250"]
+
+
 # -- servers that are gone, or are no servers ---------------------------------------------------------
 
 
@@ -424,7 +437,10 @@ def test_an_address_that_is_none_is_refused_in_a_sentence(seen, url, words):
 
 @pytest.mark.parametrize("args, words", [
     (["--landmark-on", "x"], "--landmark-on"), (["-w", "landmark:1d", "--zone", "UTC"], "--zone"),
-    (["--cache", "100", "--confirmed"], "--confirmed"), (["-w", "landmark hash=int"], "hash=int")])
+    (["--cache", "100", "--confirmed"], "--confirmed"), (["-w", "landmark hash=int"], "hash=int"),
+    (["--state", "/nowhere/state"], "--state"), (["--tag=number"], "--tag=LIST"), (["--audit"], "--audit"),
+    (["--keep", "last"], "--keep last"), (["--group-by", "1"], "--group-by"), (["--output=json"], "--output=json"),
+    (["-w", "sliding:1h", "-k", "1", "--time", "2", "--reorder", "1s"], "--reorder")])
 def test_what_only_a_filter_kept_here_can_do_is_refused(seen, args, words):
     seen("--redis", "redis://127.0.0.1:1/x", *args).refused(words)
 
@@ -432,4 +448,6 @@ def test_what_only_a_filter_kept_here_can_do_is_refused(seen, args, words):
 def test_options_about_the_server_need_one(seen):
     seen("--at-most-once").refused("--redis")
     seen("--patience", "1s").refused("--redis")
+    seen("--replicas", "1").refused("--redis")
+    seen("--redis", "redis://127.0.0.1:1/x", "--replicas", "1e9").refused("--replicas 1e9")
     seen("--redis", "redis://127.0.0.1:1/x", "--patience", "5").refused("--patience 5")
