@@ -23,7 +23,7 @@ mib() { echo "$1" | awk '{ printf "%.*f MiB", $1 < 10485760, $1 / 1048576 }'; }
 
 # The value of one name in the JSON of --stats or --truth, where it first stands; the low and high
 # end of a pair.
-value() { grep -o '"'"$1"'": *"\{0,1\}[^,"}]*' "$2" | sed 's/.*: *"\{0,1\}//;q'; }
+value() { grep -o '"'"$1"'": *"\{0,1\}[^,"}]*' "$2" | sed 's/[^:]*: *"\{0,1\}//;q'; }
 low() { sed -n 's/.*"'"$1"'": *\[\([0-9]*\),.*/\1/p' "$2"; }
 high() { sed -n 's/.*"'"$1"'": *\[[0-9]*, *\([0-9]*\)\].*/\1/p' "$2"; }
 
