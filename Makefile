@@ -61,7 +61,7 @@ uninstall:
 	@[ -n "$(DESTDIR)" ] || [ "$$(id -u)" != 0 ] || ldconfig
 
 format:
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
 
 setup-build setup-test setup-papers setup-module: setup-%:
 	@tools/setup.sh $*

@@ -60,7 +60,7 @@ fi
 # -- the source's form -------------------------------------------------------------------------------
 if command -v clang-format > /dev/null; then
     f=0
-    git ls-files '*.c' '*.h' 2> /dev/null | xargs -r clang-format --dry-run -Werror > "$log/format" 2>&1 || f=1
+    git ls-files '*.c' '*.h' '*.cpp' 2> /dev/null | xargs -r clang-format --dry-run -Werror > "$log/format" 2>&1 || f=1
     [ $f = 0 ] || { grep -E 'error:' "$log/format" | head -5; echo "make format mends it"; }
     count "source format" $((1 - f)) $f
 fi

@@ -1,6 +1,7 @@
 """--ndjson, judged by Python's json: which lines are JSON, and what is at a path."""
 
 import json
+import re
 
 import pytest
 
@@ -154,3 +155,17 @@ def test_whether_a_line_is_json_does_not_depend_on_what_is_wanted(seen, rng):
     done = seen("--ndjson", "-k", "id", "--tag", "-q", text=b"".join(line + b"\n" for line in lines))
     got = [line.startswith(b"-\t") for line in done.out.split(b"\n")[:-1]]
     assert [line for line, a, b in zip(lines, want, got) if a != b] == []
+
+
+def test_objects_and_arrays_are_their_text_without_white_space(seen, rng):
+    lines, keys = [], []
+    for _ in range(2000):
+        value = document(rng, ["id", "x"]) if rng.random() < 0.7 else rng.choice(["[]", "{ }", "[ 1, 2]", "[1,2]"])
+        lines.append(('{"x":%s,"k" :%s%s}' % (rng.choice("1[{").replace("[", "[ ]").replace("{", "{}"), value,
+                                              rng.choice(["", " ", ' ,"z":[{}]']))).encode("utf-8", "surrogatepass"))
+        keys.append(re.sub(r'("(?:[^"\\]|\\.)*")|\s+', r"\1", value))
+    known = set()
+    want = [b"dup" if key in known or known.add(key) else b"new" for key in keys]
+    done = seen("--ndjson", "-k", "k", "--tag", "--filter=exact", text=b"".join(line + b"\n" for line in lines))
+    assert [line.split(b"\t")[0] for line in done.out.split(b"\n")[:-1]] == want
+    assert 100 < want.count(b"dup")
