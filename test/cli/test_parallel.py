@@ -204,6 +204,31 @@ def test_windows(alike, rng, args):
     assert done.stats["unique"] > 100 and done.stats["unparseable"] > 0
 
 
+@pytest.mark.parametrize("args", [
+    ["--reorder", "1h"],
+    ["--reorder", "1h", "--tag"],
+    ["--keep", "last"],
+    ["--tag=verdict,number,time,age,first,last"],
+    ["--tag=verdict,number,age", "--output", "json"],
+    ["--group-by", "2"],
+], ids=lambda args: " ".join(args))
+def test_what_is_made_of_verdicts(alike, rng, args):
+    done = alike("-k", "2", "--time", "1", "-w", "sliding:2h filter=exact", *args, data=clicks(rng, 30000))
+    assert len(done.out) > 10000
+
+
+def test_an_audit(alike, rng):
+    done = alike("--audit", "-k", "2", "--time", "1", "-w", "sliding:1h", data=clicks(rng, 30000))
+    assert len(done.out) > 10000
+
+
+def test_files_merged_by_time(alike, rng):
+    files = [b"".join(b"%d\t%d\n" % (t, rng.randrange(99)) for t in sorted(rng.choices(range(10**6), k=20000)))
+             for _ in range(3)]
+    done = alike("--merge", "--time", "1", "-k", "2", "-w", "sliding:1h rate=1", data=files)
+    assert done.stats["late"] == 0
+
+
 def test_a_landmark_that_waits_over_batches_without_a_key(alike):
     data = b"a\tb\na\tb\nlandmark\n" + b"no key\n" * 40000 + b"a\tb\na\tb\n"
     done = alike("-k", "2", "--landmark-on", "^landmark", "--tag", data=data)
