@@ -25,6 +25,7 @@ static const struct option_row own_rows[] = {
     {"fm", 0, NULL, "Flajolet-Martin's sketch instead of HyperLogLog's", FM},
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
+    SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
     SOURCE_STRICT_ROW,
     HELP_ROWS,
@@ -238,9 +239,14 @@ static void add(struct run *r, const struct batch *b, size_t m) {
         r->unreadable++;
 }
 
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    judge_ahead(&((struct run *)ctx)->pace.judge, who, b, now, b->own);
+}
+
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    size_t n = judge_read(&r->pace.judge, b, now);
+    (void)now;
+    size_t n = judge_take(&r->pace.judge, b, b->own);
     for (size_t m = 0; m < n; m++) {
         uint64_t ended = pace_step(&r->pace, m);
         if (ended) turn(r, ended);
@@ -250,8 +256,11 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
 
 static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
 
-static const struct reader_events events = {
-    .columns = on_columns, .batch = on_batch, .flush = on_flush};
+static const struct reader_events events = {.columns = on_columns,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct readable),
+                                            .batch = on_batch,
+                                            .flush = on_flush};
 
 /* -- a run -------------------------------------------------------------------------------- */
 

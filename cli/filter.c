@@ -35,6 +35,7 @@ static const struct option_row own_rows[] = {
     {"invert", 'v', NULL, "those whose key is in none", INVERT},
     {"tag", 0, NULL, "with its lists, joined by +, in front (tables: last)", TAG},
     {"stats", 0, NULL, "keys, memory and matches of each list, on stderr", STATS},
+    SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
     SOURCE_STRICT_ROW,
     HELP_ROWS,
@@ -49,10 +50,18 @@ struct list {
     uint64_t matches;
 };
 
+/* Of a batch: its n records that have a key, and in which lists that is. */
+struct matched {
+    size_t n;
+    seen_digest digest[BATCH];
+    uint16_t order[BATCH];
+    uint64_t lists[BATCH]; /* bit i: list i */
+};
+
 struct run {
     struct source source;
     struct reader reader;
-    struct keyer keyer;
+    struct keyer keyer[CREW_MOST]; /* one a thread */
     struct sink sink;
     seen_detector *hasher; /* keys of lists and records become digests as under its spec */
     struct list list[MOST_LISTS];
@@ -60,9 +69,6 @@ struct run {
     const char *fp;
     bool exact, invert, tag, stats;
     uint64_t records, passed, unreadable;
-    seen_digest digest[BATCH];
-    uint16_t order[BATCH];
-    uint64_t match[BATCH]; /* bit i: in list i */
 };
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -143,15 +149,17 @@ static void on_columns(void *ctx, const struct header *header) {
 
 /* -- records ------------------------------------------------------------------------------ */
 
-static void match(struct run *r, size_t n) {
+/* Lists do not change, so that any thread may ask them. */
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    struct matched *m = b->own;
     uint8_t in[BATCH];
-    memset(r->match, 0, n * sizeof *r->match);
+    (void)now;
+    m->n = key_batch(&r->keyer[who], b, m->digest, m->order);
+    memset(m->lists, 0, m->n * sizeof *m->lists);
     for (size_t l = 0; l < r->lists; l++) {
-        seen_query(r->list[l].set, n, r->digest, 0, 0, in);
-        for (size_t m = 0; m < n; m++) {
-            r->match[m] |= (uint64_t)in[m] << l;
-            r->list[l].matches += in[m];
-        }
+        seen_query(r->list[l].set, m->n, m->digest, 0, 0, in);
+        for (size_t i = 0; i < m->n; i++) m->lists[i] |= (uint64_t)in[i] << l;
     }
 }
 
@@ -168,18 +176,18 @@ static const char *names_of(const struct run *r, uint64_t matched) {
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     (void)now;
     struct run *r = ctx;
-    size_t n = key_batch(&r->keyer, b, r->digest, r->order);
-    match(r, n);
+    const struct matched *m = b->own;
     for (size_t i = 0; i < b->n; i++) b->verdict[i] = UNREADABLE;
-    for (size_t m = 0; m < n; m++) {
-        bool in = r->match[m] != 0;
-        b->verdict[r->order[m]] = in ? SEEN_DUPLICATE : SEEN_NEW;
-        r->passed += in;
-        if (in && r->tag) sink_tagged(&r->sink, &b->record[r->order[m]], names_of(r, r->match[m]));
+    for (size_t i = 0; i < m->n; i++) {
+        uint64_t lists = m->lists[i];
+        b->verdict[m->order[i]] = lists ? SEEN_DUPLICATE : SEEN_NEW;
+        r->passed += lists != 0;
+        if (lists && r->tag) sink_tagged(&r->sink, &b->record[m->order[i]], names_of(r, lists));
+        for (; lists; lists &= lists - 1) r->list[__builtin_ctzll(lists)].matches++;
     }
     if (!r->tag) sink_batch(&r->sink, b);
-    r->records += n;
-    r->unreadable += b->n - n;
+    r->records += m->n;
+    r->unreadable += b->n - m->n;
 }
 
 static void on_header(void *ctx, const struct record *line) {
@@ -197,6 +205,8 @@ static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
 
 static const struct reader_events events = {.columns = on_columns,
                                             .header = on_header,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct matched),
                                             .batch = on_batch,
                                             .unreadable = on_unreadable,
                                             .attend = on_attend,
@@ -217,7 +227,8 @@ static void start(struct run *r) {
     r->sink.end = r->source.end;
     r->sink.heading = "lists";
     reader_init(&r->reader, &r->source, &events, r);
-    key_init(&r->keyer, r->hasher, &r->reader.layout, r->source.max_record);
+    for (int i = 0; i < CREW_MOST; i++)
+        key_init(&r->keyer[i], r->hasher, &r->reader.layout, r->source.max_record);
 }
 
 static void print_stats(const struct run *r) {
@@ -246,7 +257,7 @@ static int finish(struct run *r, bool read) {
 static void free_run(struct run *r) {
     for (size_t l = 0; l < r->lists; l++) seen_free(r->list[l].set);
     seen_free(r->hasher);
-    key_free(&r->keyer);
+    for (int i = 0; i < CREW_MOST; i++) key_free(&r->keyer[i]);
     sink_free(&r->sink);
     reader_free(&r->reader);
 }

@@ -31,6 +31,7 @@ static const struct option_row own_rows[] = {
     {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
+    SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
     SOURCE_STRICT_ROW,
     HELP_ROWS,
@@ -276,9 +277,14 @@ static void count(struct run *r, const struct batch *b, size_t m) {
     if (taken) name_key(r, b, i, room_for_name(&r->keys, c));
 }
 
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    judge_ahead(&((struct run *)ctx)->pace.judge, who, b, now, b->own);
+}
+
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    size_t n = judge_read(&r->pace.judge, b, now);
+    (void)now;
+    size_t n = judge_take(&r->pace.judge, b, b->own);
     for (size_t m = 0; m < n; m++) {
         if (pace_step(&r->pace, m)) end_window(r);
         if (!r->any) pace_from(&r->pace, r->from);
@@ -289,8 +295,11 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
 
 static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
 
-static const struct reader_events events = {
-    .columns = on_columns, .batch = on_batch, .flush = on_flush};
+static const struct reader_events events = {.columns = on_columns,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct readable),
+                                            .batch = on_batch,
+                                            .flush = on_flush};
 
 /* -- a run -------------------------------------------------------------------------------- */
 

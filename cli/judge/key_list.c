@@ -43,6 +43,7 @@ void key_list_read(const char *name, const struct source *records, uint32_t keys
     source.time = NULL;
     source.merge = false;
     source.header = false;
+    source.threads = 1;
     if (!source_column(&source)) source.shape = SHAPE_LINES;
     source.files = file;
     source.file_count = 1;

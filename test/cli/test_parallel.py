@@ -29,7 +29,7 @@ def told(result):
 def alike(seen, tmp_path):
     """alike(arguments, bytes or [bytes...]): runs on files of these, on so many threads; the run on one."""
 
-    def run(*args, data=b"", files=None, stdin=False, code=0):
+    def run(*args, command=None, data=b"", files=None, stdin=False, code=0):
         names = files or []
         if not stdin and not names:
             names = []
@@ -38,10 +38,10 @@ def alike(seen, tmp_path):
                 path.write_bytes(part)
                 names.append(path)
         more = {"text": data} if stdin else {}
-        common = ["--stats=json", "--seed", 1]
-        one = seen(*common, *args, *names, **more)
+        command = [command] if command else ["dedup", "--stats=json", "--seed", 1]
+        one = seen(*command, *args, *names, **more)
         for threads in THREADS:
-            assert told(seen("-j", threads, *common, *args, *names, **more)) == told(one), threads
+            assert told(seen(*command, "-j", threads, *args, *names, **more)) == told(one), threads
         assert one.code == code, one.err
         return one
 
@@ -238,6 +238,33 @@ def test_a_landmark_that_waits_over_batches_without_a_key(alike):
 def test_a_full_window_and_false_duplicates_are_told_alike(alike, rng):
     done = alike("-w", "landmark:1e6 items=1000 fp=.01", data=lines(rng, 4 * CHUNK, keys=50000), files=None)
     assert b"planned for" in done.err
+
+
+# -- other commands ----------------------------------------------------------------------------------------
+
+
+def test_count(alike, rng):
+    done = alike("-k", "2", "--time", "1", "-w", "landmark:1d seed=1", command="count", data=clicks(rng, 30000))
+    assert len(done.lines) > 5
+
+
+def test_count_of_groups(alike, rng):
+    done = alike("-k", "1", "--group-by", "2", "-w", "landmark seed=1", command="count", data=clicks(rng, 30000))
+    assert len(done.lines) > 300
+
+
+def test_top(alike, rng):
+    done = alike("-k", "2", "--time", "1", "-w", "landmark:1d", command="top", data=clicks(rng, 30000))
+    assert len(done.lines) > 5
+
+
+@pytest.mark.parametrize("mode", [[], ["--invert"], ["--tag"]])
+def test_filter(alike, rng, tmp_path, mode):
+    for name, keys in ("even", range(0, 300, 2)), ("third", range(0, 300, 3)):
+        (tmp_path / name).write_text("".join("key%d\n" % key for key in keys))
+    lists = ["--keys", tmp_path / "even", "--keys", tmp_path / "third"]
+    done = alike("-k", "2", "--stats", "--exact", *lists, *mode, command="filter", data=clicks(rng, 30000))
+    assert b"even" in done.err and len(done.out) > 10000
 
 
 # -- files that fail ---------------------------------------------------------------------------------------
