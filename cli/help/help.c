@@ -60,6 +60,15 @@ static void put_options(const struct option_row *row) {
     }
 }
 
+enum help_spec help_spec(const struct command *c) {
+    enum help_spec found = SPEC_NONE;
+    for (const struct option_row *row = c->rows(); row->name; row++) {
+        if (row->id >= ASKED_ENGINE) return SPEC_AND_OPTIONS;
+        if (value_of(row).kind == VALUE_SPEC) found = SPEC_ALONE;
+    }
+    return found;
+}
+
 /* Is `name` one of the words in `list`? */
 static bool listed(const char *list, const char *name) {
     size_t n = strlen(name);
@@ -83,31 +92,19 @@ static void put_often(const struct command *c) {
     }
 }
 
-/* What the planner decides better than a person. */
-static bool geometry(const struct option_row *row) {
-    return row->id >= ASKED_ENGINE && seen_options(&(size_t){0})[row->id - ASKED_ENGINE].geometry;
-}
-
-/* The names of the options that put_often leaves out. */
+/* The names of the options that put_often leaves out; those of specs are too many. */
 static void put_others(const struct command *c) {
     char word[64];
     size_t at = 0;
     for (const struct option_row *row = c->rows(); row->name; row++) {
-        if (row->id == 0 || hidden(row) || geometry(row) || listed(c->often, row->name)) continue;
+        if (row->id == 0 || hidden(row) || row->id >= ASKED_ENGINE || listed(c->often, row->name))
+            continue;
         if (!at) at = (size_t)printf("\nAlso");
         snprintf(word, sizeof word, "--%s", row->name);
         text_word(word, 2, &at);
     }
-    if (at) putchar('\n');
-}
-
-enum help_spec help_spec(const struct command *c) {
-    enum help_spec found = SPEC_NONE;
-    for (const struct option_row *row = c->rows(); row->name; row++) {
-        if (row->id >= ASKED_ENGINE) return SPEC_AND_OPTIONS;
-        if (value_of(row).kind == VALUE_SPEC) found = SPEC_ALONE;
-    }
-    return found;
+    if (help_spec(c) == SPEC_AND_OPTIONS) puts("\n  and every NAME=VALUE of SPEC as --NAME VALUE");
+    if (help_spec(c) != SPEC_AND_OPTIONS) putchar('\n');
 }
 
 /* -- the whole ---------------------------------------------------------------------------- */

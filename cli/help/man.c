@@ -168,6 +168,13 @@ static void put_exit_status(const struct command *c) {
         puts("With \\fB\\-\\-strict\\fR also if a record could not be judged.");
 }
 
+static void put_environment(const struct command *c) {
+    if (c && !has_option(c, "zone")) return;
+    puts(".SH ENVIRONMENT\n.TP\n.B TZDIR\nThe folder of time zones, for \\fB\\-\\-zone\\fR, "
+         "instead of "
+         "/usr/share/zoneinfo.");
+}
+
 static void put_see_also(const struct command *self) {
     fputs(".SH SEE ALSO\n", stdout);
     if (self) puts(".BR seen (1),");
@@ -195,6 +202,7 @@ static void put_command(const struct command *c) {
     put_options(c->rows(), false);
     put_spec(c);
     put_exit_status(c);
+    put_environment(c);
     put_examples(c);
     put_see_also(c);
 }
@@ -216,6 +224,7 @@ static void put_overview(void) {
     printf(".PP\n\\fBseen COMMAND \\-\\-help\\fR is short, \\fB\\-\\-help=all\\fR complete.\n"
            "\\fBseen \\-\\-version\\fR prints the version.\n");
     put_exit_status(NULL);
+    put_environment(NULL);
     put_examples(first);
     put_see_also(NULL);
 }

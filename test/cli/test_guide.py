@@ -116,8 +116,14 @@ def test_every_recipe_runs_something():
     assert all("```console" in recipe or title(recipe).startswith("Under-") for recipe in RECIPES)
 
 
+def test_every_recipe_is_in_the_list_of_contents():
+    anchors = re.findall(r"^- \[(.*)\]\(#(.*)\)$", GUIDE.read_text(), re.M)
+    titles = [recipe.split("\n", 1)[0][3:] for recipe in RECIPES]
+    assert anchors == [(t, re.sub(r"[^\w\- ]", "", t.lower()).replace(" ", "-")) for t in titles]
+
+
 def test_every_file_it_links_to_is_there():
-    for link in re.findall(r"\]\(([^)]+)\)", BLOCK.sub("", GUIDE.read_text())):
+    for link in re.findall(r"\]\(([^)#]+)\)", BLOCK.sub("", GUIDE.read_text())):
         assert (GUIDE.parent / link).exists(), link
 
 
