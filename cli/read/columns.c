@@ -3,7 +3,7 @@
 #include "read/columns.h"
 
 #include "cli.h"
-#include "read/json.h"
+#include "read/format/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "cli.h"
 #include "read/merge.h"
 #include "read/record.h"
-#include "read/unpack.h"
+#include "read/unpack/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>

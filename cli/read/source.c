@@ -2,7 +2,7 @@
 #include "read/source.h"
 
 #include "crew.h"
-#include "read/json.h"
+#include "read/format/json.h"
 
 #include "seen.h"
 

@@ -1,8 +1,8 @@
 /* ndjson.c - a JSON text a line.  A line that is none has no fields, whatever could be read of it.
  */
-#include "read/json.h"
+#include "read/format/json.h"
+#include "read/format/scan.h"
 #include "read/record.h"
-#include "read/scan.h"
 
 #include "cli.h"
 

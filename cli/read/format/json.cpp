@@ -4,7 +4,7 @@
  * (the "On Demand" interface).  It looks at no more than it is asked for, so we ask for all:
  * whether a line is JSON must not depend on which keys are wanted.  Only values are left to
  * json_text.c, because a key is its text: a number of 40 digits is as good as any. */
-#include "read/json.h"
+#include "read/format/json.h"
 
 #include <cstring>
 #include <simdjson.h>

@@ -1,5 +1,5 @@
 /* zstd.c - RFC 8878 through libzstd: frames one behind the other, and those to be skipped. */
-#include "read/unpack.h"
+#include "read/unpack/unpack.h"
 
 #ifdef HAVE_ZSTD
 #include <zstd.h>

@@ -1,5 +1,5 @@
 /* gzip.c - RFC 1952 through zlib: members one behind the other, as gzip and bgzip write them. */
-#include "read/unpack.h"
+#include "read/unpack/unpack.h"
 
 #ifdef HAVE_ZLIB
 #define ZLIB_CONST

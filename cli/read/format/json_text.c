@@ -1,5 +1,5 @@
 /* json_text.c - what JSON's strings, numbers and nested values say. */
-#include "read/json.h"
+#include "read/format/json.h"
 #include "read/record.h"
 
 #include <string.h>

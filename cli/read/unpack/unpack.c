@@ -1,5 +1,5 @@
 /* unpack.c - compressed files, read as what they hold. */
-#include "read/unpack.h"
+#include "read/unpack/unpack.h"
 
 #include "cli.h"
 

@@ -1,5 +1,5 @@
 /* value.c - what a field says, however it is written. */
-#include "read/json.h"
+#include "read/format/json.h"
 #include "read/record.h"
 
 int hex_digit(char c) {

@@ -1,5 +1,5 @@
 /* json_paths.c - the paths that were asked for, as one tree. */
-#include "read/json.h"
+#include "read/format/json.h"
 
 #include "cli.h"
 

@@ -1,5 +1,5 @@
 /* json_none.c - in place of json.cpp where simdjson was not there to build with. */
-#include "read/json.h"
+#include "read/format/json.h"
 
 bool json_built_in(void) { return false; }
 

@@ -3,8 +3,8 @@
  * A quote means something only at the start of a field; elsewhere it is a byte like others.  What
  * stands between a closing quote and the next delimiter belongs to the value ("a"b is ab).  CRLF
  * ends a record as a newline does. */
+#include "read/format/scan.h"
 #include "read/record.h"
-#include "read/scan.h"
 
 /* -- split: complete records, at full speed ----------------------------------------------- */
 

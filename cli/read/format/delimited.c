@@ -1,6 +1,6 @@
 /* delimited.c - lines whose fields are separated by one byte, without quoting: -d C and --tsv. */
+#include "read/format/scan.h"
 #include "read/record.h"
-#include "read/scan.h"
 
 static inline void keep(const struct layout *l, struct slice *f, uint32_t column, const char *at,
                         const char *end) {
