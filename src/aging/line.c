@@ -101,18 +101,17 @@ static void begin_generation(struct line_state *s, uint64_t clock) {
     sweep(s);
 }
 
-static bool anew(const struct line_state *s, uint64_t at) {
+bool line_anew(const struct line_state *s, uint64_t at) {
     return s->h.cleared || ring_steps(&s->h.ring, s->step, at) > s->live;
 }
 
-static struct line_view view_at(const struct line_state *s, uint64_t at) {
-    uint64_t steps = anew(s, at) ? 0 : ring_steps(&s->h.ring, s->step, at);
+struct line_view line_view_at(const struct line_state *s, uint64_t at) {
+    uint64_t steps = line_anew(s, at) ? 0 : ring_steps(&s->h.ring, s->step, at);
     return view_of(s, s->h.ring.generation + steps);
 }
 
-/* After a landmark or a silence nothing counts: one generation begins, and the floor is there. */
-static void advance_to(struct line_state *s, uint64_t at) {
-    if (anew(s, at)) {
+void line_advance(struct line_state *s, uint64_t at) {
+    if (line_anew(s, at)) {
         s->h.floor = s->h.ring.generation + 1;
         s->h.cleared = 0;
         s->h.ring.boundary = at + s->step;
@@ -174,7 +173,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
                     uint8_t *verdict) {
     struct line_state *s = w->state;
     for (size_t i = 0; i < n;) {
-        if (s->h.cleared || at[i] >= s->h.ring.boundary) advance_to(s, at[i]);
+        if (s->h.cleared || at[i] >= s->h.ring.boundary) line_advance(s, at[i]);
         size_t run = ring_run(&s->h.ring, n - i, at + i);
         s->kernel(s, run, d + i, at + i, verdict + i);
         i += run;
@@ -201,42 +200,43 @@ static uint64_t youngest(const struct line_state *s, const struct line_view *vie
     return best;
 }
 
-/* The youngest age that a key of a generation so long ago may have. */
-static uint64_t age_at(const struct line_state *s, const struct line_view *view, uint64_t ago,
-                       uint64_t at) {
+/* A generation that was cut short to shrink the window may hold records of the clock at which it
+ * ended. */
+uint64_t line_age_at(const struct line_state *s, const struct line_view *view, uint64_t ago,
+                     uint64_t at) {
     uint64_t generation = view->generation - ago, least = s->time ? 0 : 1;
     if (ago == 0) return least;
     uint64_t end = generation < s->h.ring.generation
                        ? s->h.start[(generation + 1) % LINE_RING]
                        : s->h.ring.boundary + (generation - s->h.ring.generation) * s->step;
-    return bits_max(least, at - end + 1);
+    return bits_max(least, at - end + !s->shrink);
 }
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
     const struct line_state *s = w->state;
-    struct line_view view = view_at(s, at);
+    struct line_view view = line_view_at(s, at);
     for (size_t i = 0; i < n; i++) {
-        uint64_t ago = anew(s, at) ? UINT64_MAX : youngest(s, &view, d[i]);
-        age[i] = ago == UINT64_MAX ? SEEN_NEVER : age_at(s, &view, ago, at);
+        uint64_t ago = line_anew(s, at) ? UINT64_MAX : youngest(s, &view, d[i]);
+        age[i] = ago == UINT64_MAX ? SEEN_NEVER : line_age_at(s, &view, ago, at);
     }
 }
 
 static void landmark(struct window *w, uint64_t at) {
     struct line_state *s = w->state;
-    if (anew(s, at)) return;
+    if (line_anew(s, at)) return;
     s->h.ring.begun++;
     s->h.cleared = 1;
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct line_state *s = w->state;
-    struct line_view view = view_at(s, at);
+    struct line_view view = line_view_at(s, at);
     uint64_t stored = 0, spared = 0;
-    for (uint64_t ago = 0; ago <= view.live && !anew(s, at); ago++)
+    for (uint64_t ago = 0; ago <= view.live && !line_anew(s, at); ago++)
         if (view.generation - ago <= s->h.ring.generation)
             stored += s->held[(view.generation - ago) % LINE_RING];
-    for (uint64_t i = 0; i < s->spares && !anew(s, at); i++) {
+    for (uint64_t i = 0; i < s->spares && !line_anew(s, at); i++) {
         uint64_t generation = line_spares(s)[i].generation;
         spared += generation && view.generation - generation <= view.live;
     }
@@ -282,9 +282,11 @@ static bool sane(const struct line_state *s, uint64_t at) {
     fine = fine && r->begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
            h->taken < COUNT_MOST && h->compared < COUNT_MOST && h->looked < COUNT_MOST;
     for (uint64_t ago = 0; ago < s->view.live && fine && !h->cleared; ago++)
-        fine = h->start[(r->generation - ago) % LINE_RING] <= at &&
-               (!ago || h->start[(r->generation - ago) % LINE_RING] <=
-                            h->start[(r->generation - ago + 1) % LINE_RING]);
+        fine = at - h->start[(r->generation - ago) % LINE_RING] < COUNT_MOST &&
+               (!ago || h->start[(r->generation - ago + 1) % LINE_RING] -
+                                h->start[(r->generation - ago) % LINE_RING] <
+                            COUNT_MOST);
+    for (uint32_t i = 0; i < LINE_CHAIN && fine; i++) fine = h->reached[i] <= r->generation;
     return fine;
 }
 
@@ -337,6 +339,7 @@ const struct window_ops aging_line = {
     .landmark = landmark,
     .stats = stats,
     .clear_counters = clear_counters,
+    .merge = line_merge,
     .save = save,
     .load = load,
 };

@@ -53,11 +53,12 @@ struct line_head {
     uint64_t floor;   /* what was stamped before this generation counts no more */
     uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */
     uint64_t lost, forgotten, kept;
-    uint64_t flood;            /* generation in which the last key was lost; 0: none */
-    uint64_t taken;            /* records taken for lost keys */
-    uint64_t compared;         /* entries that records called new were compared with */
-    uint64_t looked;           /* lines looked at behind the first */
-    uint64_t start[LINE_RING]; /* clock at which a generation began */
+    uint64_t flood;               /* generation in which the last key was lost; 0: none */
+    uint64_t taken;               /* records taken for lost keys */
+    uint64_t compared;            /* entries that records called new were compared with */
+    uint64_t looked;              /* lines looked at behind the first */
+    uint64_t reached[LINE_CHAIN]; /* generation in which a key was last put there; 0: none */
+    uint64_t start[LINE_RING];    /* clock at which a generation began; before 0: mod 2^64 */
 };
 
 /* Which generations count, for a record at some clock. */
@@ -140,9 +141,29 @@ line_observe_fn *line_kernel_avx2(uint32_t bits), *line_kernel_vbmi2(uint32_t bi
  * the current record; false where it may not. */
 bool line_shrink(struct line_state *);
 
+static inline bool line_counts(const struct line_view *view, uint64_t generation) {
+    return view->generation - generation <= view->live;
+}
+
 /* The slot of a tag in the spare area, or one for it if `add`; NULL if there is none. */
 struct line_spare *line_spare_find(const struct line_state *, const struct line_view *,
                                    uint64_t tag, bool add);
+
+/* -- generations -------------------------------------------------------------------------- */
+
+/* Nothing counts for the record at `at`, after a landmark or a silence. */
+bool line_anew(const struct line_state *, uint64_t at);
+
+struct line_view line_view_at(const struct line_state *, uint64_t at);
+
+/* Begins the generations up to `at`; where nothing counts one, and the floor is there. */
+void line_advance(struct line_state *, uint64_t at);
+
+/* The youngest age that a key of a generation so long ago may have. */
+uint64_t line_age_at(const struct line_state *, const struct line_view *, uint64_t ago,
+                     uint64_t at);
+
+void line_merge(struct window *into, uint64_t at, const struct window *from, uint64_t from_at);
 
 /* -- planning (line_plan.c) --------------------------------------------------------------- */
 

@@ -66,6 +66,12 @@ static inline void hold(struct line_state *s, uint64_t more) {
     s->held[s->view.generation % LINE_RING] += more;
 }
 
+/* A key has come to this line of its chain. */
+static inline void reach(struct line_state *s, uint32_t line) {
+    s->h.reached[line] = s->view.generation;
+    hold(s, 1);
+}
+
 ALWAYS_INLINE bool marked(const struct open *o, uint64_t print) {
     return (o->now | o->before) >> line_class(print) & 1;
 }
@@ -94,7 +100,7 @@ static inline void renew_spare(struct line_state *s, struct line_spare *spare) {
 
 /* Keys that found no place may be in the window. */
 static inline bool flooded(const struct line_state *s, const struct line_view *view) {
-    return s->h.flood && view->generation - s->h.flood <= view->live;
+    return s->h.flood && line_counts(view, s->h.flood);
 }
 
 /* Follows the marks from the first line, in which it is not.  *last: where in the chain they end,
@@ -116,7 +122,7 @@ ALWAYS_INLINE bool found_behind(struct line_state *s, struct open o, uint64_t *a
         if (!o.found) continue;
         if (s->first) return true;
         renew_or_add(s, &s->view, line, o, print, f);
-        hold(s, 1);
+        reach(s, *last);
         mark_all(s, at, *last, print, f);
         return true;
     }
@@ -131,7 +137,7 @@ ALWAYS_INLINE bool add_to_chain(struct line_state *s, struct open o, uint64_t *a
         o.found = 0, o.seen = 0;
         if (o.count < line_room(f)) {
             renew_or_add(s, &s->view, line, o, print, f);
-            hold(s, 1);
+            reach(s, i);
             return true;
         }
         mark(&s->view, line, o, print, f);

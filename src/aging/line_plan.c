@@ -211,7 +211,7 @@ int line_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen
     double mean = (double)keys / (double)s->shards;
     struct demand d = {mean, with_chance(mean, s), (live + 1) * step / length,
                        (live + .5) * step / length, budget_of(s)};
-    plan->traits = SEEN_NO_FN;
+    plan->traits = SEEN_NO_FN | SEEN_MERGEABLE;
     plan->slack = ((live + 1) * step - (s->unit == SEEN_RECORDS)) / length - 1;
     bad = choose(plan, &d, e);
     if (!bad) bad = check_given(plan, &d, e);

@@ -1,0 +1,221 @@
+/* line_merge.c - what is in one window enters another with its age.
+ *
+ * Entries of a line go to the same line of the other, between those there by age; where to look
+ * for one behind it follows from line and fingerprint alone, so what finds no room goes the way of
+ * a new key.  Only how far that way is cannot be told: an entry may stand in the first line of its
+ * chain or in the last, from which a query goes on to the spare area.  `reached` knows which of
+ * these there are at all, and for each an entry is put where such a key would be looked for. */
+#include "aging/line.h"
+
+struct entries {
+    uint64_t print[LINE_PAYLOAD / 16], generation[LINE_PAYLOAD / 16]; /* oldest first */
+    uint64_t now, before;
+    uint32_t count;
+};
+
+/* -- a line, taken apart ------------------------------------------------------------------ */
+
+static void take_apart(const struct line_state *s, const struct line_view *view, uint64_t at,
+                       struct entries *e) {
+    const uint64_t *line = line_at(s, at);
+    uint64_t ago = line_ago(line, view->generation), i = 0;
+    e->now = line[7] & LINE_MARKS, e->before = line[6] >> LINE_BEFORE & LINE_MARKS;
+    if (ago > view->since) {
+        e->before = ago > view->since + view->ends + 1 ? 0 : e->now;
+        e->now = 0;
+    }
+    e->count = 0;
+    for (uint64_t map = line_map(line); map && ago <= view->live; map &= map - 1, i++) {
+        uint64_t age = ago + line_age(map, i, view->ends);
+        if (age > view->live) continue;
+        e->print[e->count] = bits_field((const unsigned char *)line, i * s->bits, s->bits);
+        e->generation[e->count++] = view->generation - age;
+    }
+}
+
+static void put_together(struct line_state *s, uint64_t at, const struct entries *e) {
+    uint64_t *line = line_at(s, at), map = 0;
+    memset(line, 0, 64);
+    for (uint64_t i = 0; i < e->count; i++) {
+        bits_field_set((unsigned char *)line, i * s->bits, s->bits, e->print[i]);
+        map |= (uint64_t)1 << (i + s->live - (s->view.generation - e->generation[i]));
+    }
+    line[6] |= s->view.generation << LINE_STAMP_SHIFT | e->before << LINE_BEFORE;
+    line[7] = map << LINE_CLASSES | e->now;
+}
+
+static void take_out(struct entries *e, uint32_t i) {
+    size_t after = --e->count - i;
+    memmove(e->print + i, e->print + i + 1, after * sizeof *e->print);
+    memmove(e->generation + i, e->generation + i + 1, after * sizeof *e->generation);
+}
+
+static void put_in(struct entries *e, uint32_t i, uint64_t print, uint64_t generation) {
+    size_t after = e->count++ - i;
+    memmove(e->print + i + 1, e->print + i, after * sizeof *e->print);
+    memmove(e->generation + i + 1, e->generation + i, after * sizeof *e->generation);
+    e->print[i] = print;
+    e->generation[i] = generation;
+}
+
+static uint64_t *held_in(struct line_state *s, uint64_t generation) {
+    return &s->held[generation % LINE_RING];
+}
+
+/* Where it is already the younger counts.  False if there is no room. */
+static bool enter(struct line_state *s, struct entries *e, uint64_t print, uint64_t generation) {
+    uint32_t i = 0;
+    while (i < e->count && e->print[i] != print) i++;
+    if (i < e->count && e->generation[i] >= generation) return true;
+    if (i == e->count && e->count == s->room) return false;
+    if (i < e->count) {
+        --*held_in(s, e->generation[i]);
+        take_out(e, i);
+    }
+    for (i = e->count; i > 0 && e->generation[i - 1] > generation;) i--;
+    put_in(e, i, print, generation);
+    ++*held_in(s, generation);
+    return true;
+}
+
+/* -- behind a line ------------------------------------------------------------------------ */
+
+/* Whether any key may stand in this line of its chain. */
+static bool reached(const struct line_state *s, const struct line_view *view, uint32_t line) {
+    return line == 0 || (s->h.reached[line] && line_counts(view, s->h.reached[line]));
+}
+
+/* Or nowhere, as a new key that finds no room. */
+static void enter_spare(struct line_state *s, uint64_t tag, uint64_t generation) {
+    while (line_counts(&s->view, generation)) {
+        struct line_spare *spare = line_spare_find(s, &s->view, tag, true);
+        if (spare) {
+            if (spare->generation) --*held_in(s, spare->generation);
+            spare->generation = bits_max(spare->generation, generation);
+            ++*held_in(s, spare->generation);
+            return;
+        }
+        if (line_shrink(s)) continue;
+        s->h.lost++;
+        s->h.flood = bits_max(s->h.flood, generation);
+        return;
+    }
+}
+
+/* Into the next line with room of those behind at[0]; how many lines on, LINE_CHAIN if none has. */
+static uint32_t enter_line(struct line_state *s, uint64_t *at, uint64_t print,
+                           uint64_t generation) {
+    for (uint32_t on = 1; on < LINE_CHAIN; on++) {
+        struct entries e;
+        at[on] = line_next(s, at[on - 1], print);
+        take_apart(s, &s->view, at[on], &e);
+        bool room = enter(s, &e, print, generation);
+        if (!room) e.now |= (uint64_t)1 << line_class(print);
+        put_together(s, at[on], &e);
+        if (room) return on;
+    }
+    return LINE_CHAIN;
+}
+
+/* Of a full line, which has its mark. */
+static void enter_behind(struct line_state *s, uint64_t line, uint64_t print, uint64_t generation) {
+    uint64_t at[LINE_CHAIN] = {line};
+    if (!line_counts(&s->view, generation)) return;
+    uint32_t on = enter_line(s, at, print, generation);
+    for (uint32_t from = LINE_CHAIN; from-- > 0;) {
+        uint32_t last = LINE_CHAIN - 1 - from; /* of its chain, for a key that has come so far */
+        if (!reached(s, &s->view, from)) continue;
+        if (on <= last)
+            s->h.reached[from + on] = s->view.generation;
+        else
+            enter_spare(s, line_tag(at[last], print), generation);
+    }
+}
+
+/* -- all of it ---------------------------------------------------------------------------- */
+
+/* Generations from before the floor count again, with nothing in them. */
+static void widen(struct line_state *s) {
+    struct line_head *h = &s->h;
+    uint64_t now = s->view.generation, floor = h->floor;
+    for (uint64_t i = 0; i < s->lines; i++) {
+        if (line_ago(line_at(s, i), now) <= s->view.live) continue;
+        memset(line_at(s, i), 0, 64);
+        line_at(s, i)[6] = now << LINE_STAMP_SHIFT;
+    }
+    for (uint64_t i = 0; i < s->spares; i++)
+        if (line_spares(s)[i].generation < floor) line_spares(s)[i].generation = 0;
+    for (uint32_t i = 0; i < LINE_CHAIN; i++)
+        if (h->reached[i] < floor) h->reached[i] = 0;
+    if (h->flood < floor) h->flood = 0;
+    for (uint64_t i = floor; i-- > now - s->live;) {
+        h->start[i % LINE_RING] = h->start[(i + 1) % LINE_RING] - s->step;
+        *held_in(s, i) = 0;
+    }
+    h->floor = bits_min(floor, now - s->live);
+    s->view = line_view_at(s, h->ring.boundary - 1);
+}
+
+/* The generation of `into` for each of `from`, by generations ago: one that is no older. */
+static void translate(uint64_t *to, const struct line_state *s, uint64_t at,
+                      const struct line_state *from, const struct line_view *theirs,
+                      uint64_t from_at) {
+    uint64_t ago = 0;
+    for (uint64_t i = 0; i <= theirs->live; i++) {
+        uint64_t age = line_age_at(from, theirs, i, from_at);
+        while (ago < s->live && line_age_at(s, &s->view, ago + 1, at) <= age) ago++;
+        to[i] = s->view.generation - ago;
+    }
+}
+
+static void merge_line(struct line_state *s, const struct line_state *from,
+                       const struct line_view *theirs, const uint64_t *to, uint64_t at) {
+    struct entries mine, others;
+    uint32_t behind[LINE_PAYLOAD / 16], n = 0;
+    take_apart(from, theirs, at, &others);
+    take_apart(s, &s->view, at, &mine);
+    mine.now |= others.now | others.before;
+    for (uint32_t i = others.count; i-- > 0;) {
+        uint64_t generation = to[theirs->generation - others.generation[i]];
+        others.generation[i] = generation;
+        if (!line_counts(&s->view, generation) || enter(s, &mine, others.print[i], generation))
+            continue;
+        mine.now |= (uint64_t)1 << line_class(others.print[i]);
+        behind[n++] = i;
+    }
+    put_together(s, at, &mine);
+    for (uint32_t i = 0; i < n; i++)
+        enter_behind(s, at, others.print[behind[i]], others.generation[behind[i]]);
+}
+
+static void add_counters(struct line_head *h, const struct line_head *from) {
+    h->lost += from->lost;
+    h->forgotten += from->forgotten;
+    h->taken += from->taken;
+    h->compared += from->compared;
+    h->looked += from->looked;
+    h->kept = bits_min(h->kept, from->kept);
+}
+
+void line_merge(struct window *w, uint64_t at, const struct window *other, uint64_t from_at) {
+    struct line_state *s = w->state;
+    const struct line_state *from = other->state;
+    struct line_view theirs = line_view_at(from, from_at);
+    uint64_t to[LINE_LIVE_MOST + 1];
+    add_counters(&s->h, &from->h);
+    if (line_anew(from, from_at)) return;
+    if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);
+    if (s->view.live < s->live) widen(s);
+    translate(to, s, at, from, &theirs, from_at);
+    s->clock = at;
+    for (uint32_t i = 1; i < LINE_CHAIN; i++)
+        if (reached(from, &theirs, i)) s->h.reached[i] = s->view.generation;
+    if (from->h.flood && line_counts(&theirs, from->h.flood))
+        s->h.flood = bits_max(s->h.flood, to[theirs.generation - from->h.flood]);
+    for (uint64_t i = 0; i < s->lines; i++) merge_line(s, from, &theirs, to, i);
+    for (uint64_t i = 0; i < from->spares; i++) {
+        const struct line_spare *spare = &line_spares(from)[i];
+        if (spare->generation && line_counts(&theirs, spare->generation))
+            enter_spare(s, spare->tag, to[theirs.generation - spare->generation]);
+    }
+}
