@@ -211,6 +211,7 @@ def test_windows(alike, rng, args):
     ["--tag=verdict,number,time,age,first,last"],
     ["--tag=verdict,number,age", "--output", "json"],
     ["--group-by", "2"],
+    ["--add-key", "2", "--query-key", "1"],
 ], ids=lambda args: " ".join(args))
 def test_what_is_made_of_verdicts(alike, rng, args):
     done = alike("-k", "2", "--time", "1", "-w", "sliding:2h filter=exact", *args, data=clicks(rng, 30000))
