@@ -211,11 +211,16 @@ def test_windows(alike, rng, args):
     ["--tag=verdict,number,time,age,first,last"],
     ["--tag=verdict,number,age", "--output", "json"],
     ["--group-by", "2"],
-    ["--add-key", "2", "--query-key", "1"],
 ], ids=lambda args: " ".join(args))
 def test_what_is_made_of_verdicts(alike, rng, args):
     done = alike("-k", "2", "--time", "1", "-w", "sliding:2h filter=exact", *args, data=clicks(rng, 30000))
     assert len(done.out) > 10000
+
+
+def test_one_key_remembered_and_another_asked_about(alike, rng):
+    pairs = b"".join(b"user%d\tuser%d\n" % (rng.randrange(900), rng.randrange(900)) for _ in range(30000))
+    done = alike("--query-key", "1", "--add-key", "2", "-w", "sliding:500", data=pairs)
+    assert done.stats["duplicates"] > 1000
 
 
 def test_an_audit(alike, rng):
