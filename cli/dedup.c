@@ -157,8 +157,8 @@ static void start(struct run *r) {
     flow_begin(&r->flow);
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
-    r->found = found(r);
     state_begin(&s->state, (struct state_of){r->detector, &r->reader, &r->judge, &r->sink});
+    r->found = found(r);
 }
 
 static void report_losses(const struct run *r) {

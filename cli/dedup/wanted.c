@@ -180,5 +180,4 @@ void wanted_check(struct wanted *w, const struct asked *a, const struct source *
         die("--state does not keep when each key was first and last seen; leave out %s",
             w->audit ? "--audit" : "such tags");
     if (state && w->group_by) die("--state does not keep the counts of --group-by; leave one out");
-    if (state && w->add_key) die("--state does not keep the counts of --query-key; leave one out");
 }

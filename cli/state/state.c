@@ -29,6 +29,7 @@ struct before {
     uint64_t output; /* how long standard output was, if a file */
     uint64_t unreadable;
     struct lateness lateness;
+    struct feed_counts fed;
     seen_time last, next;
     bool due, unended;
     const char *header; /* NULL: none was read */
@@ -83,6 +84,9 @@ static void unpack_run(struct before *b, struct unpacker *u) {
     b->output = unpack_number(u);
     b->unreadable = unpack_number(u);
     unpack_lateness(&b->lateness, u);
+    b->fed.unique = unpack_number(u);
+    b->fed.duplicates = unpack_number(u);
+    b->fed.only_added = unpack_number(u);
     b->last = unpack_number(u);
     b->next = unpack_number(u);
     b->due = unpack_number(u);
@@ -157,7 +161,9 @@ seen_detector *state_detector(struct state *s) { return s->before ? s->before->d
 static uint64_t records_of(const struct state *s) {
     struct seen_stats stats;
     seen_stats(s->of.detector, &stats);
-    return stats.records + s->of.judge->unreadable + reader_unreadable(s->of.reader);
+    const struct judge *j = s->of.judge;
+    if (j->adder) stats.records = j->fed.unique + j->fed.duplicates + j->fed.only_added;
+    return stats.records + j->unreadable + reader_unreadable(s->of.reader);
 }
 
 static void say_resumed(const struct state *s) {
@@ -200,6 +206,7 @@ static void resume(struct state *s) {
     struct judge *j = s->of.judge;
     j->unreadable = b->unreadable;
     j->lateness = b->lateness;
+    j->fed = b->fed;
     j->last = b->last;
     j->next = b->next;
     j->due = b->due;
@@ -262,6 +269,9 @@ static void pack_run(const struct state *s, bool ended, struct packer *p) {
     pack_number(p, output);
     pack_number(p, j->unreadable + reader_unreadable(r));
     pack_lateness(&j->lateness, p);
+    pack_number(p, j->fed.unique);
+    pack_number(p, j->fed.duplicates);
+    pack_number(p, j->fed.only_added);
     pack_number(p, j->last);
     pack_number(p, j->next);
     pack_number(p, j->due);

@@ -65,6 +65,19 @@ def test_keys_of_csv_and_json_by_name(seen):
     assert [line.split("\t")[0] for line in done.lines] == ["-", "dup", "new"]
 
 
+def test_a_feed_goes_on_from_its_state(seen, tmp_path):
+    args = ["-d,", "--add-key=1", "--query-key=2", "--stats=json", "--exit-code"]
+    rows = ["a,b\n", "b,a\n", "c,\n", ",\n", "d,c\n"]
+    whole = seen(*args, text="".join(rows))
+    for row in rows:
+        done = seen(*args, "--state", tmp_path / "state", text=row)
+        assert done.code == (row in ("b,a\n", "d,c\n"))  # of this run alone
+    for name in ["records", "unique", "duplicates", "only_added", "unparseable"]:
+        assert done.stats[name] == whole.stats[name], name
+    again = ["-d,", "--add-key=2", "--query-key=2", "--state", tmp_path / "state"]
+    seen(*again, text="").refused("--add-key")
+
+
 # -- forgetting ---------------------------------------------------------------------------------------
 
 
@@ -92,7 +105,6 @@ def test_forgotten_keys_of_several_fields(seen, tmp_path):
     (["--query-key=1", "--add-key=2", "--audit"], ["--audit"]),
     (["--query-key=1", "--add-key=2", "--keep=last"], ["--keep last"]),
     (["--query-key=1", "--add-key=2", "--tag=age", "-w", "sliding:9 filter=exact"], ["tags"]),
-    (["--query-key=1", "--add-key=2", "--state", "s"], ["--state"]),
     (["--query-key=1", "--add-key=2", "--cache=10"], ["--cache"]),
     (["--query-key=1", "--add-key=2,2"], ["twice"]),
     (["--query-key=u", "--add-key=2", "--csv"], ["there is no column 'u'"]),

@@ -2,8 +2,12 @@
 oracle written from each definition alone; on the real stream most of whose rows are late."""
 
 import bisect
+import signal
+import subprocess
 
 import pytest
+
+from conftest import SEEN
 
 HOUR = 3600 * 10**6
 
@@ -182,3 +186,37 @@ def test_dates_that_are_none(seen, text):
     done = seen("-w", "sliding:1h filter=exact", "-d,", "--time=1", "-k2", "--tag", "--time-format", "%F", "--strict",
                 text="%s,k\n" % text)
     assert done.out.startswith(b"-\t") and done.code == 2
+
+
+@pytest.mark.parametrize("how", [["--lateness", "40ms"], []])
+def test_a_state_keeps_late_records_too(seen, rng, tmp_path, how):
+    """In one run or in three: the same records, the same account of how late they were."""
+    rows = random_rows(rng, 6000, 40000)
+    args = ["-w", "sliding:1ms filter=exact", *how, "-d,", "--time=1", "-k2", "--stats=json"]
+    whole = seen(*args, text=as_text(rows))
+    parts, out = [rows[:1000], rows[1000:1001], rows[1001:]], b""
+    for part in parts:
+        done = seen(*args, "--state", tmp_path / "state", text=as_text(part))
+        out += done.out
+    assert out == whole.out
+    for name in ["unique", "late", "late_most_us", "clamped", "late_by", "last_time_us"]:
+        assert done.stats[name] == whole.stats[name], name
+
+
+def piped(*args):
+    return subprocess.Popen([SEEN, "-d,", "--time=1", "-k2", *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                            stderr=subprocess.DEVNULL)
+
+
+@pytest.mark.parametrize("held", [["--reorder", "10s"], ["-w", "sliding:10s", "--keep=last"]])
+def test_held_records_wait_for_newer_ones_and_go_at_a_signal(held):
+    window = [] if "-w" in held else ["-w", "sliding:1s filter=exact"]
+    process = piped(*window, *held)
+    process.stdin.write(b"100,a\n101,b\n115,c\n")
+    process.stdin.flush()
+    assert process.stdout.readline() + process.stdout.readline() == b"100,a\n101,b\n"
+    process.send_signal(signal.SIGTERM)
+    assert process.stdout.read() == b"115,c\n"
+    process.stdin.close()
+    process.stdout.close()
+    assert process.wait(10) == -signal.SIGTERM
