@@ -19,3 +19,7 @@ if [ -d ../shared/data ]; then
     echo "== seen --ndjson: the shared click and URL streams"
     bench/cli/ndjson.py "$build/seen"
 fi
+if command -v redis-server > /dev/null && /usr/bin/python3 -c 'import redis, pytest' 2> /dev/null; then
+    echo "== seen --redis: one server and a cluster of three primaries, against a filter in the process"
+    bench/module/cluster.py "$build"
+fi

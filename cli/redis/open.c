@@ -180,7 +180,8 @@ static void find_or_make(struct shards *s, const struct redis_url *url, const st
         die("--redis: %s has %u of %u shards; give the number, or the spec, that it was made with",
             url->name, found, s->n);
     if (!found) {
-        seen_spec_print(&one->spec, s->spec, sizeof s->spec);
+        seen_spec_print(&one->asked, s->spec,
+                        sizeof s->spec); /* the rest is the server's to plan */
         s->timed = one->spec.unit == SEEN_MICROSECONDS;
     }
     if (found < s->n) make(s, missing);
