@@ -187,3 +187,16 @@ def test_what_makes_no_sense_is_refused(seen, tmp_path, args, words):
     if "-w" not in args:
         args = ["-w", "landmark:1000", *args]
     seen(*args, cwd=tmp_path, text="a,b\n").refused(*words)
+
+
+@pytest.mark.parametrize("how", [["--csv", "-k1"], ["--tsv", "-k1"], ["-d,", "-k2"], ["--null"], []])
+def test_the_verdict_among_tags_is_the_verdict_alone(seen, rng, how):
+    """Byte for byte, whatever the records hold; and each is told of in JSON."""
+    fields = [b"a,b", b'"a",c', b'x,"y\nz"', b"long" * 300, b"", b"\0,\xff", b'"q""q",1', b"h\xc3\xa9"]
+    for _ in range(10):
+        text = b"".join(rng.choice(fields) + rng.choice([b"\n", b"\r\n"]) for _ in range(rng.randrange(40)))
+        args = [*how, "-q", "--max-record=1KiB", "-w", "landmark filter=exact"]
+        plain, listed = seen(*args, "--tag", text=text[:-1]), seen(*args, "--tag=verdict", text=text[:-1])
+        assert (plain.out, plain.code) == (listed.out, listed.code)
+        numbers = [json.loads(line)["number"] for line in seen(*args, "--tag", "--output=json", text=text[:-1]).out.splitlines()]
+        assert numbers == list(range(1, len(numbers) + 1))
