@@ -32,7 +32,8 @@ static void refuse_local(const struct settings *s) {
                  {"--confirmed", s->confirmed}, {"--state", s->state.name},
                  {"--reorder", w->reorder},     {"--keep last", w->keep_last},
                  {"--audit", w->audit},         {"--output=json", w->json},
-                 {"--tag=LIST", w->tags.n},     {"--group-by", w->group_by}};
+                 {"--tag=LIST", w->tags.n},     {"--group-by", w->group_by},
+                 {"--query-key", w->add_key}};
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         if (local[i].given)
             die("--redis and %s exclude each other: the server keeps the filter, and says only new "
