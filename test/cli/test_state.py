@@ -2,7 +2,9 @@
 found instead."""
 
 import bisect
+import ctypes
 import os
+import pathlib
 import re
 import resource
 import signal
@@ -11,7 +13,7 @@ import time
 
 import pytest
 
-from conftest import SEEN
+from conftest import ROOT, SEEN
 
 SMALL = ["-w", "landmark fp=1e-9 mem=64KiB"]  # a state that is written in no time
 
@@ -387,6 +389,85 @@ def test_what_cannot_be_a_state_is_refused(seen, state, tmp_path):
     (tmp_path / "mine.new").write_text("precious\n")
     seen("--state", tmp_path / "mine", text="a\n").refused("mine.new", "File exists")
     assert (tmp_path / "mine.new").read_text() == "precious\n"
+
+
+class Library:
+    """libseen, for snapshots whose checksums are right whatever their blob says."""
+
+    def __init__(self):
+        path = pathlib.Path(SEEN).with_name("libseen.so")
+        if b"__asan_init" in pathlib.Path(SEEN).read_bytes():
+            path = ROOT / "build" / "libseen.so"  # no sanitizer starts within this process
+        if not path.exists():
+            pytest.skip("%s is not there" % path)
+        self.lib = ctypes.CDLL(str(path))
+
+    def load(self, data):
+        """The detector and the blob of a snapshot."""
+        at = 0
+
+        def read(_, to, n):
+            nonlocal at
+            if at + n > len(data):
+                return -1
+            ctypes.memmove(to, data[at:at + n], n)
+            at += n
+            return 0
+
+        detector, blob, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
+        bad = self.lib.seen_load(ctypes.byref(detector), ctypes.byref(blob), ctypes.byref(size),
+                                 Stream(MOVE(read), None), ctypes.c_size_t(0), None, None)
+        assert bad == 0
+        return detector, ctypes.string_at(blob, size.value)
+
+    def save(self, detector, blob):
+        out = bytearray()
+
+        def write(_, data, n):
+            out.extend(ctypes.string_at(data, n))
+            return 0
+
+        assert self.lib.seen_save(detector, blob, ctypes.c_size_t(len(blob)), Stream(MOVE(write), None), None) == 0
+        return bytes(out)
+
+
+MOVE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+
+
+class Stream(ctypes.Structure):
+    _fields_ = [("move", MOVE), ("ctx", ctypes.c_void_p)]
+
+
+def test_a_blob_with_right_checksums_is_believed_nothing(seen, state, tmp_path, rng):
+    whole, args = saved(seen, state, tmp_path)
+    library = Library()
+    detector, blob = library.load(whole)
+    assert library.save(detector, blob) == whole
+    state.write_bytes(library.save(detector, b""))
+    seen(*args).refused("not a state of seen dedup")
+    state.write_bytes(library.save(detector, blob.replace(b"seen dedup", b"seen-redis")))
+    seen(*args).refused("not a state of seen dedup")
+    version = blob.index(b"seen dedup") + 11
+    state.write_bytes(library.save(detector, blob[:version] + b"\x09" + blob[version + 1:]))
+    seen(*args).refused("in format 9, and this is seen")
+    numbers = [0, 1, 255, 1 << 31, 1 << 32, (1 << 63) - 1, 1 << 63, (1 << 64) - 1, len(blob)]
+    for i in range(2000 if os.environ.get("SEEN_LONG") else 250):
+        bad = bytearray(blob)
+        at = rng.randrange(len(bad))
+        if i % 4 == 0:
+            bad = bad[:at]
+        elif i % 4 == 1:
+            bad[at] ^= 1 << rng.randrange(8)
+        elif i % 4 == 2:
+            bad[at:at + 8] = rng.choice(numbers).to_bytes(8, "little")
+        else:
+            bad[at:at] = rng.randbytes(rng.randrange(1, 20))
+        state.write_bytes(library.save(detector, bytes(bad)))
+        done = seen(*args)
+        assert done.code in (0, 2), (i, done.code, done.err)
+        assert all(line.startswith(b"seen: ") for line in done.err.splitlines()), done.err
+        if i % 4 in (0, 3):
+            assert done.code == 2, i
 
 
 # -- places where it cannot be written -----------------------------------------------------------------
