@@ -157,7 +157,8 @@ static void start(struct run *r) {
     flow_begin(&r->flow);
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
-    state_begin(&s->state, (struct state_of){r->detector, &r->reader, &r->judge, &r->sink});
+    state_begin(&s->state,
+                (struct state_of){r->detector, &r->reader, &r->judge, &r->sink, &r->flow.number});
     r->found = found(r);
 }
 

@@ -37,3 +37,8 @@ void print_json_string(FILE *f, const char *text) {
     }
     fputc('"', f);
 }
+
+void print_tame(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
+}

@@ -15,4 +15,7 @@ struct number number_size(uint64_t);    /* 1.5 MiB */
 /* The string in its quotes, escaped. */
 void print_json_string(FILE *, const char *text);
 
+/* For a terminal's sake: bytes that would steer it become question marks. */
+void print_tame(char *text);
+
 #endif

@@ -127,7 +127,8 @@ bool state_file_open(struct state_file *f, const char *name) {
     atexit(let_go);
     int error = open_next(f);
     if (error) die("cannot write %s, the next state: %s", f->fresh, strerror(error));
-    f->held = open_locked(f, f->path, O_RDONLY);
+    f->held = open_locked(f, f->path, O_RDWR); /* as locks over a network want it */
+    if (f->held < 0 && errno == EACCES) f->held = open_locked(f, f->path, O_RDONLY);
     if (f->held < 0 && errno != ENOENT) die("cannot read the state %s: %s", name, strerror(errno));
     return f->held >= 0;
 }

@@ -97,6 +97,14 @@ static void unpack_run(struct before *b, struct unpacker *u) {
     if (b->last >> 62 || b->next >> 62 || b->lateness.newest >> 62) u->bad = true;
 }
 
+/* Whoever is not asked for a window will take this one. */
+static bool sound(const char *text) {
+    struct seen_spec spec;
+    struct seen_plan plan;
+    return strlen(text) < SPEC_MOST && !seen_spec_parse(&spec, text, NULL) &&
+           !seen_plan_make(&plan, &spec, NULL);
+}
+
 /* The checksums were right, so nothing here was damaged by chance; but anybody can make them right.
  */
 static void unpack(struct state *s, struct before *b, size_t len) {
@@ -114,7 +122,7 @@ static void unpack(struct state *s, struct before *b, size_t len) {
     unpack_wishes(&b->wishes, &u);
     unpack_run(b, &u);
     places_unpack(&s->places, &u);
-    if (u.bad || u.at != u.end || strlen(b->spec) >= sizeof s->spec)
+    if (u.bad || u.at != u.end || !sound(b->spec))
         die("the state %s cannot be used: what it says of the run makes no sense; remove it to "
             "start anew",
             s->name);
@@ -213,7 +221,7 @@ static void resume(struct state *s) {
     s->of.sink->unended = b->unended;
     if (b->header && s->of.reader->source->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
-    s->saved = records_of(s);
+    s->saved = *s->of.number = records_of(s);
     if (!s->quiet) say_resumed(s);
 }
 
@@ -234,8 +242,13 @@ void state_opened(struct state *s) {
     if (!s->name || r->in.blocks) return;
     const struct place *f =
         s->from_start ? NULL : places_find(&s->places, &r->in, what, sizeof what);
+    print_tame(what);
     if (*what && !s->quiet) warn("%s", what);
-    if (f && f->offset && (r->header || !r->source->header)) reader_resume(r, f->offset, f->lines);
+    off_t at = lseek(r->in.fd, 0, SEEK_CUR); /* somebody may have read of standard input before */
+    if (f && f->offset && (r->header || !r->source->header))
+        reader_resume(r, f->offset, f->lines);
+    else if (at > 0 && input_is_plain(&r->in))
+        r->in.base = (uint64_t)at;
 }
 
 /* -- saving ------------------------------------------------------------------------------- */

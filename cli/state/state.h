@@ -16,6 +16,7 @@
 #include "write/sink.h"
 
 enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
+enum { SPEC_MOST = 1024 };
 
 #define STATE_ROWS                                                                                 \
     {"Going on later", 0, NULL, NULL, 0},                                                          \
@@ -33,6 +34,7 @@ struct state_of {
     struct reader *reader;
     struct judge *judge;
     struct sink *sink;
+    uint64_t *number; /* of the last record */
 };
 
 struct state {
@@ -45,7 +47,7 @@ struct state {
     struct places places; /* of files read so far, in this run or before */
     struct state_of of;
     struct before *before; /* what was loaded; NULL: nothing */
-    char spec[1024];       /* as asked, in canonical writing */
+    char spec[SPEC_MOST];  /* as asked, in canonical writing */
     double flushed;        /* when, on the monotonic clock, output last went out for our sake */
     uint64_t saved;        /* records that the last snapshot counts */
     bool due;              /* one is asked for */
