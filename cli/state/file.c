@@ -6,9 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <pthread.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,8 +125,7 @@ bool state_file_open(struct state_file *f, const char *name) {
     atexit(let_go);
     int error = open_next(f);
     if (error) die("cannot write %s, the next state: %s", f->fresh, strerror(error));
-    f->held = open_locked(f, f->path, O_RDWR); /* as locks over a network want it */
-    if (f->held < 0 && errno == EACCES) f->held = open_locked(f, f->path, O_RDONLY);
+    f->held = open_locked(f, f->path, O_RDWR);
     if (f->held < 0 && errno != ENOENT) die("cannot read the state %s: %s", name, strerror(errno));
     return f->held >= 0;
 }
@@ -239,6 +236,14 @@ static int write_some(void *ctx, const void *buf, size_t len) {
     return d->error;
 }
 
+/* The two change places where the file system can do that at once: making a file and freeing the
+ * blocks of another one may take a busy disk a quarter of a second, and are the parent's part. */
+static int put_in_place(const struct state_file *f) {
+    if (f->held >= 0 && !renameat2(AT_FDCWD, f->fresh, AT_FDCWD, f->path, RENAME_EXCHANGE))
+        return 0;
+    return rename(f->fresh, f->path);
+}
+
 /* What the snapshot counts as seen must be out before the snapshot is: on disk, too, if standard
  * output is a file, or else a power failure could lose it. */
 static int write_state(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {
@@ -252,36 +257,22 @@ static int write_state(struct state_file *f, const seen_detector *d, const void 
     if (!seen_save(d, blob, len, (struct seen_writer){write_some, &draft}, NULL)) put_draft(&draft);
     if (draft.error) return draft.error;
     if (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) && fdatasync(STDOUT_FILENO)) return errno;
-    if (fsync(f->next) || rename(f->fresh, f->path)) return errno;
+    if (fsync(f->next) || put_in_place(f)) return errno;
     fsync(f->folder);
     return 0;
 }
 
-static void *close_it(void *fd) {
-    close((int)(intptr_t)fd);
-    return NULL;
-}
-
-/* The last descriptor of a file that is gone frees all its blocks, which takes a disk a quarter of
- * a second for a GiB: another thread's. */
-static void close_aside(int fd) {
-    sigset_t all, before;
-    pthread_t thread;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    if (pthread_create(&thread, NULL, close_it, (void *)(intptr_t)fd))
-        close(fd);
-    else
-        pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/* What was written has become the state, and FILE.new is free for the next one. */
+/* What was written has become the state; and the one before, where it took its place, FILE.new. */
 static void take_over(struct state_file *f) {
+    int before = f->held;
     if (!still_at(f->next, f->path)) return;
-    if (f->held >= 0) close_aside(f->held);
     f->held = f->next;
     f->next = -1;
+    if (before < 0) return;
+    if (still_at(before, f->fresh))
+        f->next = before;
+    else
+        close(before);
 }
 
 int state_file_save(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {

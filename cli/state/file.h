@@ -1,9 +1,10 @@
 /* file.h - a state on disk: one process at a time, and always a whole one.
  *
  *     FILE       the last complete snapshot, held by flock
- *     FILE.new   the next one while it is written, held as well; rename() puts it in FILE's place
+ *     FILE.new   the next one while it is written, then the one before; held as well
  *
- * Both locks are needed: FILE is not there in the first run, FILE.new only while one writes.  A
+ * They change places by a rename, and FILE.new goes at the end.  Both locks are needed: FILE is not
+ * there in the first run, and others may open FILE just before it changes.  A
  * snapshot in passing is written by a forked child, which sees memory as it was at that instant
  * while the parent goes on; the pages that the parent changes meanwhile are copied by the system.
  */

@@ -27,6 +27,7 @@ struct before {
     struct wishes wishes;
     bool ended;      /* the run came to an end of its own */
     uint64_t output; /* how long standard output was, if a file */
+    uint64_t number; /* of the last record */
     uint64_t unreadable;
     struct lateness lateness;
     struct feed_counts fed;
@@ -82,6 +83,7 @@ static void unpack_lateness(struct lateness *l, struct unpacker *u) {
 static void unpack_run(struct before *b, struct unpacker *u) {
     b->ended = unpack_number(u);
     b->output = unpack_number(u);
+    b->number = unpack_number(u);
     b->unreadable = unpack_number(u);
     unpack_lateness(&b->lateness, u);
     b->fed.unique = unpack_number(u);
@@ -166,12 +168,9 @@ seen_detector *state_detector(struct state *s) { return s->before ? s->before->d
 
 /* -- resuming ----------------------------------------------------------------------------- */
 
+/* Without one that is still being passed on. */
 static uint64_t records_of(const struct state *s) {
-    struct seen_stats stats;
-    seen_stats(s->of.detector, &stats);
-    const struct judge *j = s->of.judge;
-    if (j->adder) stats.records = j->fed.unique + j->fed.duplicates + j->fed.only_added;
-    return stats.records + j->unreadable + reader_unreadable(s->of.reader);
+    return *s->of.number - (s->of.reader->passing > 0);
 }
 
 static void say_resumed(const struct state *s) {
@@ -214,14 +213,14 @@ static void resume(struct state *s) {
     struct judge *j = s->of.judge;
     j->unreadable = b->unreadable;
     j->lateness = b->lateness;
-    j->fed = b->fed;
     j->last = b->last;
     j->next = b->next;
     j->due = b->due;
     s->of.sink->unended = b->unended;
     if (b->header && s->of.reader->source->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
-    s->saved = *s->of.number = records_of(s);
+    j->fed = b->fed;
+    s->saved = *s->of.number = b->number;
     if (!s->quiet) say_resumed(s);
 }
 
@@ -280,6 +279,7 @@ static void pack_run(const struct state *s, bool ended, struct packer *p) {
     look_at_output(&output, '\n', NULL);
     pack_number(p, ended);
     pack_number(p, output);
+    pack_number(p, records_of(s));
     pack_number(p, j->unreadable + reader_unreadable(r));
     pack_lateness(&j->lateness, p);
     pack_number(p, j->fed.unique);

@@ -209,6 +209,17 @@ def test_records_that_nobody_could_judge_are_counted_on(seen, state):
     assert seen(*args, text="none\n").stats["unparseable"] == 2
 
 
+def test_a_feeds_counts_go_on(seen, state):
+    args = [*SMALL, "--csv", "--no-header", "--query-key", "1,2", "--add-key", "1,3", "--tag=verdict,number"]
+    args += ["--state", state, "--stats=json"]
+    rows = "ann,,story\nann,story,\n"
+    assert seen(*args, text=rows).code == 0
+    done = seen(*args, text="ann,story,\nbob,story,\n")
+    assert done.out == b"ann,story,,dup,3\nbob,story,,new,4\n"
+    assert (done.stats["unique"], done.stats["duplicates"]) == (1, 2)
+    assert b"resuming after record 2" in done.err
+
+
 def test_the_time_it_resumes_after(seen, state):
     args = ["-w", "sliding:1h items=1000", "-k", "1", "--time", "2", "--state", state]
     seen(*args, text="a\t2014-12-17T09:30:00Z\nb\t2014-12-17T10:00:00Z\n")
