@@ -7,6 +7,7 @@
 SEEN names the program, from the root of the tree (default: build/seen).
 """
 
+import gzip
 import json
 import lzma
 import os
@@ -82,6 +83,28 @@ def seen():
         return done
 
     return run
+
+
+@pytest.fixture
+def sample_files(tmp_path):
+    """A folder with files as the examples of --help and of the README name them."""
+    def write(name, text):
+        (tmp_path / name).write_text(text)
+
+    table = "when,user,ad,id,ip,cookie,publisher\n" + "".join(
+        "2026-11-20T10:%02d:00Z,u%d,a%d,i%d,1.2.3.%d,c%d,p%d\n" % (i, i % 7, i % 3, i % 11, i % 5, i % 13, i % 2)
+        for i in range(60))
+    for name in "clicks.csv", "a.csv", "b.csv":
+        write(name, table)
+    for name in "clicks.tsv", "orders.tsv":
+        write(name, table.split("\n", 1)[1].replace(",", "\t"))
+    for name in "access.log", "big.txt", "urls.txt", "clicks.txt", "spool.log":
+        write(name, "".join("line %d\n" % (i % 40) for i in range(100)))
+    (tmp_path / "big.csv.gz").write_bytes(gzip.compress(table.encode()))
+    (tmp_path / "events.json.gz").write_bytes(gzip.compress(b'{"user":{"id":7}}\n' * 3))
+    for name in "customers.txt", "blocked.txt", "a.txt", "b.txt", "huge.txt":
+        write(name, "u1\nu2\n1.2.3.4\nline 7\n")
+    return tmp_path
 
 
 @pytest.fixture

@@ -1,6 +1,5 @@
 """What seen says of itself: --help, manual pages and errors, all written from the same tables."""
 
-import gzip
 import os
 import pty
 import re
@@ -102,33 +101,12 @@ def examples_of(command):
             if re.match(r"  (seen|tail|source) ", line)]
 
 
-@pytest.fixture
-def files(tmp_path):
-    """Files as the examples name them."""
-    def write(name, text):
-        (tmp_path / name).write_text(text)
-
-    table = "when,user,ad,id,ip,cookie\n" + "".join(
-        "2026-11-20T10:%02d:00Z,u%d,a%d,i%d,1.2.3.%d,c%d\n" % (i, i % 7, i % 3, i % 11, i % 5, i % 13)
-        for i in range(60))
-    for name in "clicks.csv", "a.csv", "b.csv":
-        write(name, table)
-    for name in "clicks.tsv", "orders.tsv":
-        write(name, table.split("\n", 1)[1].replace(",", "\t"))
-    for name in "access.log", "big.txt", "urls.txt":
-        write(name, "".join("line %d\n" % (i % 40) for i in range(100)))
-    (tmp_path / "events.json.gz").write_bytes(gzip.compress(b'{"user":{"id":7}}\n' * 3))
-    for name in "customers.txt", "blocked.txt", "a.txt", "b.txt", "huge.txt":
-        write(name, "u1\nu2\n1.2.3.4\nline 7\n")
-    return tmp_path
-
-
 @pytest.mark.parametrize("line", [line for command in COMMANDS for line in examples_of(command)])
-def test_each_example_runs(line, files):
-    (files / "seen").symlink_to(SEEN)
-    env = dict(os.environ, PATH="%s:%s" % (files, os.environ["PATH"]))
+def test_each_example_runs(line, sample_files):
+    (sample_files / "seen").symlink_to(SEEN)
+    env = dict(os.environ, PATH="%s:%s" % (sample_files, os.environ["PATH"]))
     line = line.replace("tail -f ", "cat ").replace("| man -l -", "| head -1")
-    done = subprocess.run(["bash", "-c", line], cwd=files, env=env, capture_output=True, text=True,
+    done = subprocess.run(["bash", "-c", line], cwd=sample_files, env=env, capture_output=True, text=True,
                           timeout=60)
     skip_what_is_not_built_in(done.stderr.encode())
     assert done.returncode == 0 and "seen: " not in done.stderr, done.stderr

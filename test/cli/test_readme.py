@@ -32,6 +32,14 @@ def test_each_console_example_prints_what_the_readme_shows(block, tmp_path):
         assert done.stderr == ""
 
 
+@pytest.mark.parametrize("line", re.findall(r"^\| `(seen .*?)` \|", README, re.M))
+def test_each_line_of_what_else_there_is_runs(line, sample_files):
+    env = dict(os.environ, PATH=BUILD + os.pathsep + os.environ["PATH"])
+    done = subprocess.run(["bash", "-c", line], cwd=sample_files, env=env, capture_output=True, text=True)
+    skip_what_is_not_built_in(done.stderr.encode())
+    assert done.returncode == 0 and done.stdout and "seen: " not in done.stderr
+
+
 def test_the_c_example_compiles_and_finds_the_duplicates(tmp_path):
     source = tmp_path / "example.c"
     source.write_text(blocks("c")[0])
