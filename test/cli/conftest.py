@@ -62,6 +62,11 @@ class Done:
             assert word in text, text
 
 
+def sanitized():
+    """Sanitizers reserve terabytes of address space, and take their time."""
+    return b"__asan_init" in open(SEEN, "rb").read()
+
+
 def skip_what_is_not_built_in(err):
     """Optional libraries may be missing; the program says so."""
     if b"this build of seen " in err:

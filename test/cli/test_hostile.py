@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from conftest import SEEN
+from conftest import SEEN, sanitized
 
 BUFFER = 256 << 10  # the read buffer: things happen at its edge
 
@@ -87,11 +87,6 @@ def test_an_endless_line_takes_no_memory():
                               stderr=subprocess.PIPE, preexec_fn=limit if not sanitized() else None)
         head.communicate()
     assert done.returncode == 0 and b'"unparseable":1,' in done.stderr
-
-
-def sanitized():
-    """Sanitizers reserve terabytes of address space."""
-    return b"__asan_init" in open(SEEN, "rb").read()
 
 
 def test_a_line_number_survives_embedded_newlines_and_long_records(seen):

@@ -20,6 +20,7 @@ enum { JSON_NONE = -1, JSON_MAX_DEPTH = 1024, JSON_MAX_NAME = 256 };
 
 /* The paths as one tree; node 0 is the text itself.  A path is a column, in the order asked. */
 struct json_node {
+    uint64_t begin, mask; /* the first 8 bytes of the name and a quote, and which of them count */
     char *name;
     uint32_t len;
     int32_t element;     /* the name as an array index, or JSON_NONE */

@@ -6,6 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A name with a quote never stands in a text without escapes. */
+static void set_begin(struct json_node *n) {
+    char begin[8] = {0}, mask[8] = {0};
+    for (uint32_t i = 0; i < 8 && i <= n->len; i++) {
+        begin[i] = i < n->len ? n->name[i] : '"';
+        mask[i] = (char)0xff;
+    }
+    memcpy(&n->begin, begin, 8);
+    memcpy(&n->mask, mask, 8);
+    if (memchr(n->name, '"', n->len)) n->begin = 1, n->mask = 0;
+}
+
 static int32_t add_node(struct json_paths *t, const char *name, size_t len) {
     t->node = realloc(t->node, (t->nodes + 1) * sizeof *t->node);
     char *copy = malloc(len + 1);
@@ -14,8 +26,13 @@ static int32_t add_node(struct json_paths *t, const char *name, size_t len) {
     copy[len] = '\0';
     bool digits = len > 0 && len < 10 && strspn(copy, "0123456789") == len;
     bool element = digits && (len == 1 || copy[0] != '0');
-    t->node[t->nodes] = (struct json_node){
-        copy, (uint32_t)len, element ? atoi(copy) : JSON_NONE, JSON_NONE, JSON_NONE, JSON_NONE};
+    t->node[t->nodes] = (struct json_node){.name = copy,
+                                           .len = (uint32_t)len,
+                                           .element = element ? atoi(copy) : JSON_NONE,
+                                           .column = JSON_NONE,
+                                           .child = JSON_NONE,
+                                           .next = JSON_NONE};
+    set_begin(&t->node[t->nodes]);
     return (int32_t)t->nodes++;
 }
 
