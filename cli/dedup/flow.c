@@ -44,8 +44,9 @@ void flow_columns(struct flow *f, const struct header *header) {
     const struct wanted *w = f->wanted;
     if (w->group_by) f->group_slot = columns_slot(f->layout, w->group_by, header);
     if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
+    const struct layout *kept = w->add_key ? &f->added : f->layout;
     if (w->forget)
-        key_list_read(w->forget, f->source, f->layout->keys, f->detector, forget, f->detector);
+        key_list_read(w->forget, f->source, kept->keys, f->detector, forget, f->detector);
 }
 
 /* -- what is known of records ------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef SEEN_TAGS_H
 #define SEEN_TAGS_H
 
-#include "write/fact.h"
+#include "judge/fact.h"
 
 #include <stddef.h>
 

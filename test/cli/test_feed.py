@@ -98,6 +98,18 @@ def test_forgotten_keys_of_several_fields(seen, tmp_path):
     assert seen(*args, "--forget", tmp_path / "gone", tmp_path / "clicks").lines == ['1,ann,"hats, red"']
 
 
+def test_of_a_feed_what_was_added_is_forgotten(seen, tmp_path):
+    (tmp_path / "gone").write_text("ann,s1\n")
+    args = ["-w", "landmark filter=exact", "-d,", "--add-key=1,2", "--query-key=3", "--state", tmp_path / "state", "-q"]
+    seen(*args, text="ann,s1,\n")
+    (tmp_path / "other").write_text("ann\n")
+    asks = ["-w", "landmark filter=exact", "-d,", "--add-key=1,2", "--query-key=1,2", "--state", tmp_path / "two", "-q", "--tag"]
+    assert seen(*asks, text="ann,s1\nann,s2\n").lines == ["new\tann,s1", "new\tann,s2"]
+    assert seen(*asks, "--forget", tmp_path / "gone", text="ann,s1\nann,s2\n").lines == ["new\tann,s1", "dup\tann,s2"]
+    done = seen(*args, "--forget", tmp_path / "other", text="")
+    done.refused("fewer fields")
+
+
 @pytest.mark.parametrize("args,words", [
     (["--add-key=1"], ["--query-key"]),
     (["--query-key=1"], ["--add-key"]),
