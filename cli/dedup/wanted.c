@@ -156,7 +156,7 @@ static void check_feed(const struct wanted *w, const struct seen_plan *plan) {
             w->keep_last ? "--keep last"
             : w->audit   ? "--audit"
                          : "the other tags");
-    if (plan->spec.cache) die("--query-key and --cache exclude each other");
+    if (plan->spec.cache) die_both("--query-key", "--cache");
 }
 
 static void check_forget(const struct wanted *w, const struct seen_plan *plan, bool state) {

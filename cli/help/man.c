@@ -183,6 +183,8 @@ static void put_see_also(const struct command *self) {
         bool last = !c[1] || (c[1] == self && !c[2]);
         printf(".BR seen\\-%s (1)%s\n", (*c)->name, last ? "" : ",");
     }
+    puts(".PP\nA guide with recipes, and documents on formats, times and verdicts, stand in the\n"
+         "folder share/doc/seen of the installation.");
 }
 
 /* -- pages -------------------------------------------------------------------------------- */
