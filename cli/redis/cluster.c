@@ -86,7 +86,7 @@ static bool take_map(struct cluster *c, const redisReply *r, int teller) {
 static bool take_answer(struct cluster *c, const redisReply *r, int teller) {
     if (r->type == REDIS_REPLY_ERROR && !c->sharded && strncmp(r->str, "LOADING", 7) &&
         strncmp(r->str, "NOAUTH", 6)) {
-        memset(c->owner, 0, sizeof c->owner);
+        for (int slot = 0; slot < SLOTS; slot++) c->owner[slot] = (int16_t)teller;
         return true;
     }
     if (r->type == REDIS_REPLY_ERROR) return trouble(c, &c->node[teller], r->str), false;
@@ -260,7 +260,7 @@ bool cluster_replicated(struct cluster *c, unsigned replicas) {
 
 void cluster_open(struct cluster *c, const struct redis_url *url, double patience) {
     *c = (struct cluster){.url = *url, .patience = patience};
-    node_at(c, url->host, url->port);
+    for (int i = 0; i < url->hosts; i++) node_at(c, url->at[i].host, url->at[i].port);
     if (!refresh(c)) die("--redis: cannot talk to %s", c->why);
 }
 

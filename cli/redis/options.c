@@ -1,7 +1,7 @@
 /* options.c - what the command line says of judging elsewhere. */
 #include "dedup/settings.h"
 
-enum { MOST_REPLICAS = 100 };
+enum { MOST_REPLICAS = 100, LEAST_PATIENCE = 100000 /* microseconds */ };
 
 bool remote_take(struct remote *r, int id, const char *value) {
     struct seen_error e;
@@ -10,6 +10,7 @@ bool remote_take(struct remote *r, int id, const char *value) {
     case REMOTE_URL: r->url = value; break;
     case REMOTE_PATIENCE:
         if (seen_parse_span(&us, value, &e)) die("--patience %s: %s", value, e.text);
+        if (us < LEAST_PATIENCE) die("--patience %s: at least 100ms", value);
         r->patience = (double)us * 1e-6;
         break;
     case REMOTE_REPLICAS:

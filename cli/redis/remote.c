@@ -65,11 +65,11 @@ static void rows_of(const struct run *r, struct row rows[ROWS]) {
 
 static void print_text(const struct run *r) {
     struct row rows[ROWS];
-    const struct redis_url *at = &r->shards.cluster.url;
+    const struct redis_url *url = &r->shards.cluster.url;
     rows_of(r, rows);
     message_transient(NULL);
     fprintf(stderr, "seen " SEEN_VERSION ": %u shard%s at %s:%d, each %s\n", r->shards.n,
-            r->shards.n == 1 ? "" : "s", at->host, at->port, r->shards.spec);
+            r->shards.n == 1 ? "" : "s", url->at[0].host, url->at[0].port, r->shards.spec);
     for (size_t i = 0; i < ROWS; i++)
         fprintf(stderr, "  %-18s %14s\n", rows[i].name, number_grouped(rows[i].value).text);
 }

@@ -46,15 +46,21 @@ static void take_account(struct redis_url *u, const char *from, const char *end)
 static void take_host(struct redis_url *u, const char *from, const char *end) {
     const char *bracket = *from == '[' ? memchr(from, ']', (size_t)(end - from)) : NULL;
     const char *stop = bracket ? bracket + 1 : memchr(from, ':', (size_t)(end - from));
+    if (u->hosts == URL_HOSTS)
+        die("--redis: more than %d servers; any that answers will do", URL_HOSTS);
+    char *host = u->at[u->hosts].host, *rest;
     if (!stop) stop = end;
-    decode(u->host, sizeof u->host, from + !!bracket, stop - !!bracket, "host");
-    u->port = 6379;
-    if (stop == end && u->host[0]) return;
-    char *rest;
-    long port = *stop == ':' ? strtol(stop + 1, &rest, 10) : 0;
-    if (!u->host[0] || port < 1 || port > 65535 || rest != end)
+    decode(host, sizeof u->at->host, from + !!bracket, stop - !!bracket, "host");
+    long port = stop == end ? 6379 : *stop == ':' ? strtol(stop + 1, &rest, 10) : 0;
+    if (!host[0] || port < 1 || port > 65535 || (stop != end && rest != end))
         die("--redis: '%.*s' is no HOST:PORT", (int)(end - from), from);
-    u->port = (int)port;
+    u->at[u->hosts++].port = (int)port;
+}
+
+static void take_hosts(struct redis_url *u, const char *from, const char *end) {
+    for (const char *comma; (comma = memchr(from, ',', (size_t)(end - from))); from = comma + 1)
+        take_host(u, from, comma);
+    take_host(u, from, end);
 }
 
 static void take_name(struct redis_url *u, const char *name) {
@@ -77,7 +83,7 @@ void url_parse(struct redis_url *u, const char *text) {
     for (const char *p = host; p < name; p++)
         if (*p == '@') host = p + 1;
     if (host > text + sizeof scheme - 1) take_account(u, text + sizeof scheme - 1, host - 1);
-    take_host(u, host, name);
+    take_hosts(u, host, name);
     take_name(u, name);
     if (!u->password[0] && password) snprintf(u->password, sizeof u->password, "%s", password);
 }

@@ -1,12 +1,17 @@
-/* url.h - where the filter is: redis://[USER:PASSWORD@]HOST[:PORT]/NAME. */
+/* url.h - where the filter is: redis://[USER:PASSWORD@]HOST[:PORT][,HOST[:PORT]]/NAME. */
 #ifndef SEEN_URL_H
 #define SEEN_URL_H
 
 #include <stdbool.h>
 
+enum { URL_HOSTS = 16 };
+
 struct redis_url {
-    char host[256];
-    int port;                      /* 6379 where none is given */
+    struct {
+        char host[256];
+        int port;    /* 6379 where none is given */
+    } at[URL_HOSTS]; /* servers of one cluster: one that answers will do */
+    int hosts;
     char user[128], password[256]; /* empty: none */
     char name[512];                /* of the filter: its key, or the stem of its shards' keys */
 };

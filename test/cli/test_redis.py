@@ -86,6 +86,16 @@ def test_verdicts_come_in_the_order_of_the_records(seen, nodes):
     assert len(spread) == 16 and min(spread) > 60 and sum(spread) == len(seen_before)
 
 
+def test_threads_change_nothing(seen):
+    records = lines(10 * BATCH, 3 * BATCH)
+    for threads in 1, 4:
+        with Fake() as server:
+            done = seen("--redis", server.url(), "--shards", 8, "-j", threads, "-k", "1,2", text=text(records))
+            assert done.out == text(records), "no record has two fields"
+            done = seen("--redis", server.url("other"), "--shards", 8, "-j", threads, text=text(records))
+            assert done.out == text(unique(records))
+
+
 def test_the_three_outputs_and_the_account(seen):
     with Fake() as server:
         done = seen("--redis", server.url(), "--duplicates", "--stats=json", text="a\nb\na\n")
@@ -423,7 +433,19 @@ def test_user_and_password_come_from_the_address_or_the_environment(seen, monkey
         assert seen("--redis", "redis://" + at, text="b\n").out == b"b\n"
 
 
+def test_any_server_that_answers_will_do(seen):
+    with Fake(nodes=3) as servers:
+        alive = servers.nodes[2].port
+        at = "redis://127.0.0.1:1,127.0.0.1:2,127.0.0.1:%d/test" % alive
+        done = seen("--redis", at, "--shards", 8, text="a\nb\na\n")
+        assert (done.out, done.err) == (b"a\nb\n", b"")
+        assert sorted(servers.items()) == [b"test:{%d}" % i for i in range(8)]
+    with Fake() as server:
+        assert seen("--redis", "redis://127.0.0.1:1,127.0.0.1:%d/x" % server.nodes[0].port, text="a\n").out == b"a\n"
+
+
 @pytest.mark.parametrize("url, words", [
+    ("redis://a,,b/x", "no HOST:PORT"), ("redis://" + ",".join("abcdefghijklmnopq") + "/x", "more than 16"),
     ("localhost/x", "redis://HOST:PORT/NAME"), ("redis://localhost", "name of a filter"),
     ("redis://localhost/", "name of a filter"), ("redis:///x", "no HOST:PORT"),
     ("redis://localhost:0/x", "no HOST:PORT"), ("redis://localhost:65536/x", "no HOST:PORT"),
@@ -449,5 +471,6 @@ def test_options_about_the_server_need_one(seen):
     seen("--at-most-once").refused("--redis")
     seen("--patience", "1s").refused("--redis")
     seen("--replicas", "1").refused("--redis")
+    seen("--redis", "redis://127.0.0.1:1/x", "--patience", "0s").refused("--patience 0s")
     seen("--redis", "redis://127.0.0.1:1/x", "--replicas", "1e9").refused("--replicas 1e9")
     seen("--redis", "redis://127.0.0.1:1/x", "--patience", "5").refused("--patience 5")

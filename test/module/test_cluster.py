@@ -56,6 +56,19 @@ def test_a_stream_through_the_cluster_is_judged_as_by_one_exact_set(cluster, run
     assert sum(kept.values()) == SHARDS and min(kept.values()) > SHARDS // 6, kept
 
 
+def test_several_clients_share_one_memory(cluster, run, rng):
+    records = stream(rng, 20000, 10**12)
+    run("shared").finish()  # the shards are there
+    clients = [run("shared") for _ in range(3)]
+    loaders = [threading.Thread(target=client.feed, args=(rng.sample(records, len(records)),)) for client in clients]
+    for loader in loaders:
+        loader.start()
+    for loader in loaders:
+        loader.join()
+    new = [record for client in clients for verdict, record in client.finish() if verdict == b"new"]
+    assert sorted(new) == sorted(set(records)), "each record passes one of them, and once"
+
+
 def new_twice(verdicts):
     """Records that were called new more often than once: a filter forgot them in between."""
     new = [record for verdict, record in verdicts if verdict == b"new"]
@@ -92,6 +105,22 @@ def test_slots_that_move_under_load_lose_nothing(cluster, run, rng):
     assert it.finish() == judged(it.fed)
     assert sum(cluster.owner(key) is target for slot, key in keys.items() if first <= slot < first + count) == 3
     assert it.stats["redirected"] >= 1 and it.stats["uncertain"] == 0
+
+
+def test_a_shard_that_is_deleted_comes_back_with_its_own_spec(cluster, run, rng):
+    records = stream(rng, 20000, 10**12)
+    it = run("gone")
+    it.feed(records)
+    it.wait_for_output(len(records))
+    owner = cluster.owner("gone:{5}")
+    assert owner.client.delete("gone:{5}") == 1
+    it.feed(records)
+    verdicts = it.finish()
+    again = sum(verdict == b"new" for verdict, record in verdicts[len(records):])
+    assert it.stats["shards_remade"] == 1 and "1 time a shard was gone" in it.err
+    assert len(records) / SHARDS / 2 < again < len(records) / SHARDS * 2, "what that shard had seen, and no more"
+    info = owner.client.execute_command("SEEN.INFO", "gone:{5}")
+    assert b"landmark:1d" in info[info.index(b"spec") + 1]
 
 
 @pytest.mark.parametrize("replicas", [0, 1])
