@@ -38,6 +38,7 @@ def alike(seen, tmp_path):
                 path.write_bytes(part)
                 names.append(path)
         more = {"text": data} if stdin else {}
+        more["timeout"] = 600 if TSAN else 60
         command = [command] if command else ["dedup", "--stats=json", "--seed", 1]
         one = seen(*command, *args, *names, **more)
         for threads in THREADS:
@@ -236,7 +237,7 @@ def test_files_merged_by_time(alike, rng):
 
 
 def test_a_landmark_that_waits_over_batches_without_a_key(alike):
-    data = b"a\tb\na\tb\nlandmark\n" + b"no key\n" * 40000 + b"a\tb\na\tb\n"
+    data = b"a\tb\na\tb\nlandmark\n" + b"no key, but many bytes instead\n" * 10000 + b"a\tb\na\tb\n"
     done = alike("-k", "2", "--landmark-on", "^landmark", "--tag", data=data)
     assert done.out.endswith(b"new\ta\tb\ndup\ta\tb\n") and done.out.startswith(b"new\ta\tb\ndup\ta\tb\n")
 
@@ -347,9 +348,11 @@ def test_sigterm_ends_it_with_whole_records_and_their_statistics(tmp_path):
     numbers = subprocess.Popen(["seq", "1", "1000000000"], stdout=subprocess.PIPE)
     with open(out, "wb") as sink:
         p = start("-q", "--stats=json", "-j", "3", "-w", "landmark shards=4", stdin=numbers.stdout, stdout=sink)
-    time.sleep(0.4)
+    until = time.monotonic() + 30
+    while not out.stat().st_size and time.monotonic() < until:
+        time.sleep(0.05)
     p.send_signal(signal.SIGTERM)
-    _, err = p.communicate(timeout=20)
+    _, err = p.communicate(timeout=60)
     numbers.kill()
     numbers.communicate()
     text = out.read_bytes()
