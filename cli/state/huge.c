@@ -3,7 +3,8 @@
 #include "state/huge.h"
 
 #include <fcntl.h>
-#include <stdbool.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,7 +17,7 @@
 #define SMALL ((uintptr_t)4096)
 #define HUGE  ((uintptr_t)2 << 20)
 
-enum { PARTS = HUGE / SMALL, LOOKED_AT = 16 };
+enum { PARTS = HUGE / SMALL };
 
 static bool wanted(void) {
     char text[64] = "";
@@ -37,6 +38,7 @@ static void add(struct huge *h, unsigned long at, unsigned long end) {
 void huge_look(struct huge *h) {
     char line[512];
     unsigned long at = 0, end = 0, a, b;
+    if (atomic_load(&h->mending)) return;
     h->n = 0;
     FILE *f = wanted() ? fopen("/proc/self/smaps", "re") : NULL;
     while (f && fgets(line, sizeof line, f)) {
@@ -56,15 +58,28 @@ static bool present(int fd, uintptr_t at) {
     return true;
 }
 
-void huge_step(struct huge *h) {
-    int fd = h->n ? open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC) : -1;
-    for (int i = 0; fd >= 0 && h->n && i < LOOKED_AT; i++) {
-        uintptr_t at = h->span[h->n - 1].at;
-        h->span[h->n - 1].at += HUGE;
-        if (h->span[h->n - 1].at >= h->span[h->n - 1].end) h->n--;
-        if (!present(fd, at)) continue;
-        if (madvise((void *)at, HUGE, MADV_COLLAPSE)) h->n = 0; /* no memory for it, or too old */
-        break;
-    }
+static void *mend(void *ctx) {
+    struct huge *h = ctx;
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    bool mending = fd >= 0;
+    for (size_t i = 0; i < h->n; i++)
+        for (uintptr_t at = h->span[i].at; mending && at < h->span[i].end; at += HUGE)
+            if (present(fd, at)) /* fails where there is no memory for it, or Linux is too old */
+                mending = !madvise((void *)at, HUGE, MADV_COLLAPSE);
     if (fd >= 0) close(fd);
+    atomic_store(&h->mending, false);
+    return NULL;
+}
+
+void huge_mend(struct huge *h) {
+    sigset_t all, before;
+    pthread_t thread;
+    if (!h->n || atomic_exchange(&h->mending, true)) return;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals come to the caller alone */
+    if (pthread_create(&thread, NULL, mend, h))
+        atomic_store(&h->mending, false);
+    else
+        pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
 }

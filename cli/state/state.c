@@ -340,8 +340,8 @@ void state_attend(struct state *s) {
     if (s->file.writer && state_file_done(&s->file, &error)) {
         if (error) say_failed(s, error);
         s->failing = error != 0;
+        huge_mend(&s->huge);
     }
-    if (!s->file.writer) huge_step(&s->huge);
     s->due |= signals_taken_save();
     if (s->due) save_in_passing(s);
 }
