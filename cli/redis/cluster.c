@@ -149,15 +149,14 @@ static bool begins(const redisReply *r, const char *word) {
     return !strncmp(r->str, word, strlen(word));
 }
 
-/* The node that "MOVED 3999 10.0.0.7:6381" names. */
+/* The node that "MOVED 3999 10.0.0.7:6381" names; no address means the one of who says so. */
 static int named_node(struct cluster *c, const redisReply *r, int teller) {
     const char *address = strrchr(r->str, ' ') + 1, *colon = strrchr(address, ':');
     char host[256];
-    size_t len = colon ? (size_t)(colon - address) : sizeof host;
-    if (len >= sizeof host) return -1;
-    memcpy(host, address, len);
-    host[len] = '\0';
-    return node_at(c, len ? host : c->node[teller].host, strtol(colon + 1, NULL, 10));
+    if (!colon || colon - address >= (ptrdiff_t)sizeof host) return -1;
+    snprintf(host, sizeof host, "%.*s", (int)(colon - address), address);
+    if (!host[0]) snprintf(host, sizeof host, "%s", c->node[teller].host);
+    return node_at(c, host, strtol(colon + 1, NULL, 10));
 }
 
 /* True: the reply is no answer, and the request is to be sent again, as this has noted. */

@@ -235,6 +235,17 @@ def test_moved_slots_are_followed(seen):
     assert done.stats["redirected"] >= 1 and done.stats["uncertain"] == 0
 
 
+def test_a_redirection_without_an_address_means_the_same_machine(seen):
+    records = lines(2 * BATCH, 1000)
+    with Fake() as first, Fake(nodes=2) as others:
+        first.hook = lambda node, words: (
+            b"-MOVED %d :%d\r\n" % (slot_of(words[1]), others.nodes[1].port)
+            if words[0].startswith(b"SEEN.") or words[0] == b"EXISTS" else None)
+        done = seen("--redis", first.url(), "--shards", 4, text=text(records))
+        assert len(others.items()) == 4
+    assert (done.out, done.err) == (text(unique(records)), b"")
+
+
 def test_a_slot_in_the_middle_of_its_move_is_asked_for_where_it_goes(seen):
     records = lines(8 * BATCH, 1500)
     with Fake(nodes=2) as servers:

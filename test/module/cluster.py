@@ -31,7 +31,7 @@ class Cluster:
     def __init__(self, program, home):
         self.cli = program.replace("-server", "-cli")
         self.nodes = [Server(program, home / str(i), "--cluster-enabled", "yes", "--cluster-port", str(free_port()),
-                             "--cluster-node-timeout", "1000", "--cluster-replica-validity-factor", "0",
+                             "--cluster-node-timeout", "2000", "--cluster-replica-validity-factor", "0",
                              "--client-output-buffer-limit", "replica 0 0 0")
                       for i in range(6)]
         self.run("create", *("127.0.0.1:%d" % node.port for node in self.nodes), "--cluster-replicas", "1")

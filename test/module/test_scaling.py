@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from cluster import SEEN, Cluster
+from cluster import BATCH, SEEN, Cluster
 from conftest import ROOT
 
 TEXT = (ROOT / "doc/scaling.md").read_text()
@@ -92,7 +92,11 @@ def test_the_sizes_are_what_seen_plan_prints(tmp_path):
     assert subprocess.check_output(["bash", "-c", command[2:]], env=env, text=True) == shown
 
 
-def test_every_shard_count_that_is_told_is_the_one_that_is_made(cluster):
+def test_what_can_be_under_way_is_a_batch():
+    assert "a batch, {:,} records".format(BATCH) in TEXT
+
+
+def test_a_shard_gets_its_share_of_the_keys_and_four_roots_more(cluster):
     make_clicks(cluster)
     spec = cluster.owner("clicks:{0}").client.execute_command("SEEN.INFO", "clicks:{0}")
     spec = dict(zip(spec[::2], spec[1::2]))[b"spec"].decode()
