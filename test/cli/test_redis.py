@@ -346,6 +346,62 @@ def test_records_that_too_few_replicas_have_are_told_of(seen, have, told):
     assert 1 <= len(waited) <= 3 and waited[0] == [b"WAIT", b"2", b"250"]
 
 
+class Chaos:
+    """One command in `rarity` goes wrong, in a way drawn at random; slots change hands as they like."""
+
+    later = [b"-TRYAGAIN not now\r\n", b"-CLUSTERDOWN not now\r\n", b"-LOADING not now\r\n"]
+
+    def __init__(self, servers, rng, rarity=8):
+        self.servers, self.rng, self.rarity, self.gone = servers, rng, rarity, {}
+
+    def __call__(self, node, words):
+        key = words[1] if len(words) > 1 and words[0].startswith(b"SEEN.") else None
+        if key in self.gone:  # ahead of its slot, until that follows
+            to = self.gone[key]
+            if self.rng.random() < 0.3:
+                del self.gone[key]
+                self.servers.owner[slot_of(key)] = to
+            elif to is not node:
+                return b"-ASK %d 127.0.0.1:%d\r\n" % (slot_of(key), to.port)
+            return None
+        if key is None or self.rng.randrange(self.rarity):
+            return None
+        return self.rng.choice([self.close, self.lose, self.put_off, self.move, self.migrate])(node, key)
+
+    def close(self, node, key):
+        return CLOSE
+
+    def lose(self, node, key):
+        return LOSE
+
+    def put_off(self, node, key):
+        return self.rng.choice(self.later)
+
+    def move(self, node, key):
+        self.servers.move(slot_of(key), self.rng.choice(self.servers.nodes))
+
+    def migrate(self, node, key):
+        if key in node.keys:
+            self.gone[key] = self.servers.nodes[(node.number + 1) % 3]
+            self.gone[key].keys[key] = node.keys.pop(key)
+            return b"-ASK %d 127.0.0.1:%d\r\n" % (slot_of(key), self.gone[key].port)
+
+
+def test_whatever_goes_wrong_no_record_is_lost_and_none_is_new_twice(seen, rng):
+    for _ in range(6):
+        records = lines(8 * BATCH, 3 * BATCH, seed=rng.random())
+        with Fake(nodes=3) as servers:
+            servers.hook = Chaos(servers, rng)
+            done = seen("--redis", servers.url(), "--shards", 5, "--tag", "--stats=json", text=text(records))
+        assert done.code == 0, done.err
+        verdicts = [tuple(line.encode().split(b"\t")) for line in done.lines]
+        assert [record for verdict, record in verdicts] == records
+        assert {record for verdict, record in verdicts if verdict != b"dup"} == set(records)
+        new = [record for verdict, record in verdicts if verdict == b"new"]
+        assert len(new) == len(set(new)) == done.stats["unique"]
+        assert done.stats["uncertain"] == sum(verdict == b"-" for verdict, record in verdicts)
+
+
 # -- servers that are gone, or are no servers ---------------------------------------------------------
 
 
