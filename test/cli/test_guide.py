@@ -130,7 +130,7 @@ def test_every_file_it_links_to_is_there():
 # -- the other documents ------------------------------------------------------------------------
 
 # Indented lines behind "    $ " that need no file, and what they print.
-EXAMPLE = re.compile(r"^    \$ (printf .*)\n((?:    (?!\$ ).*\n)+)", re.M)
+EXAMPLE = re.compile(r"^    \$ (printf (?:.*\|\n)*.*)\n((?:    (?!\$ ).*\n)+)", re.M)
 EXAMPLES = [(path.name, line, shown) for path in sorted(GUIDE.parent.glob("*.md"))
             for line, shown in EXAMPLE.findall(path.read_text())]
 
