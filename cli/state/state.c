@@ -130,10 +130,10 @@ static void unpack(struct state *s, struct before *b, size_t len) {
             s->name);
 }
 
-/* Nothing was asked for but the state. */
+/* No window was asked for: options besides are held against the one there is. */
 static void adopt_window(struct state *s, struct asked *a) {
     const char *zone = wishes_find(&s->before->wishes, "--zone");
-    if (a->specs || a->n || a->zone) return;
+    if (a->specs || a->zone) return;
     a->spec[a->specs++] = s->before->spec;
     if (!zone) return;
     a->zone = zone;
