@@ -7,7 +7,7 @@ import subprocess
 import threading
 import time
 
-from conftest import ROOT, Server, free_port
+from conftest import ROOT, Server, contents, free_port, settle
 
 SEEN = str((ROOT / os.environ.get("SEEN", "build/seen")).resolve())
 BATCH = int(re.search(r"BATCH = (\d+)", (ROOT / "cli/read/record.h").read_text()).group(1))
@@ -75,6 +75,14 @@ class Cluster:
     def replica_of(self, primary):
         return next(node for node in self.alive()
                     if node.client.info("replication").get("master_port") == primary.port)
+
+    def check_replicas(self):
+        """Each replica holds what its primary holds, digest for digest."""
+        self.settle()
+        for primary in self.primaries():
+            replica = self.replica_of(primary)
+            settle(primary, replica)
+            assert contents(primary.client) == contents(replica.client)
 
     def stop(self):
         for node in self.nodes:

@@ -32,6 +32,7 @@ def run(cluster):
     for one in started:
         one.process.kill()
         one.process.wait(10)
+    cluster.check_replicas()
 
 
 def stream(rng, n, different):
