@@ -299,6 +299,10 @@ const struct command dedup_command = {
         "time, age, first, first-time, last and last-time.\n\n"
         "A record whose key or time cannot be read, or that is longer than `--max-record`, is "
         "passed on unjudged, counted, and told of at the end.\n\n"
+        "With `--redis` the window is kept by a Redis or Valkey server, or a cluster, that has "
+        "loaded the seen module, and shared by all who name it. `--shards` spreads it over as many "
+        "keys. What a lost connection leaves in doubt is passed on like a record without a key, "
+        "and told of.\n\n"
         "Where it reads from a pipe and nothing comes, it writes what it has, so that it can "
         "stand in the middle of a live pipeline. SIGINT and SIGTERM end it as the end of its "
         "input would; SIGUSR1 has it give its account, as `--stats` does at the end.",
