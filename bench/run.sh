@@ -11,6 +11,11 @@ echo "== line: sliding windows without false negatives, and the papers' structur
 "$build/bench-line"
 echo "== sliding: exact windows, 25 % duplicates, in batches"
 "$build/bench-sliding"
+if command -v redis-benchmark > /dev/null; then
+    ninja -C "$build" --quiet bench-module
+    echo "== the module: commands against no-ops of the same shape"
+    bench/module/bench.py --build "$build"
+fi
 echo "== spaces: one for all hash functions against one for each"
 "$build/bench-spaces"
 echo "== seen: against cat FILE | cat"

@@ -41,6 +41,7 @@ static int create(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc < 3) return RedisModule_WrongArity(ctx);
     if (!join(argv + 2, argc - 2, text, sizeof text))
         return RedisModule_ReplyWithError(ctx, "ERR a spec is text of at most 1023 characters");
+    RedisModule_AutoMemory(ctx);
     o.key = RedisModule_OpenKey(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (RedisModule_KeyType(o.key) != REDISMODULE_KEYTYPE_EMPTY)
         return RedisModule_ReplyWithError(ctx, COMMAND_BUSY);
@@ -61,6 +62,7 @@ struct adding {
     RedisModuleString *ms; /* as given with AT; NULL: none was */
     seen_time now;
     bool made;  /* the key was not there */
+    bool told;  /* `now` is when the last effect happened, which replicas know */
     bool there; /* it has to be */
 };
 
@@ -94,7 +96,8 @@ static bool read_time(RedisModuleCtx *ctx, struct adding *a) {
 }
 
 static bool open_for_adding(RedisModuleCtx *ctx, RedisModuleString *name, struct adding *a) {
-    if (!command_open(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE, false, &a->o)) return false;
+    if (!command_open_fast(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE, false, &a->o))
+        return false;
     a->made = !a->o.value;
     if (a->made && a->there) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY), false;
     if (a->made) a->o.value = make(ctx, settings.spec);
@@ -109,11 +112,12 @@ static bool read_items(RedisModuleCtx *ctx, const struct adding *a) {
     return true;
 }
 
-/* The effect: the same words with the time they happened at. */
+/* The effect: the same words with the time they happened at.  Where that is the time of the effect
+ * before it, the words alone: a replica takes those to happen then. */
 static void replicate_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                           const struct adding *a) {
     if (a->made) replicate_create(ctx, argv[1], a->o.value);
-    bool timed = a->o.value->timed && !a->ms;
+    bool timed = a->o.value->timed && !a->ms && !a->told;
     if (!a->made && !timed) {
         RedisModule_ReplicateVerbatim(ctx);
         return;
@@ -147,27 +151,42 @@ static bool add_items(const struct adding *a, seen_digest *digest, uint8_t *verd
     return value_add(a->o.value, (size_t)n, digest, a->now, verdict);
 }
 
-static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many, bool there) {
-    struct adding a = {.item = argv + 2, .items = argc - 2, .there = there};
+static void take_time(RedisModuleCtx *ctx, struct adding *a) {
+    const struct value *v = a->o.value;
+    if (!v->timed || a->ms) return;
+    a->now = command_obeys(ctx) ? v->last : (seen_time)command_clock() * 1000;
+    a->told = a->now == v->last && !a->made;
+}
+
+/* Replies; returns whether anything changed. */
+static bool reply_items(RedisModuleCtx *ctx, const struct adding *a) {
     seen_digest digest[ITEMS_AT_ONCE];
     uint8_t verdict[ITEMS_AT_ONCE];
     bool changed = false;
+    for (int from = 0; from < a->items; from += ITEMS_AT_ONCE) {
+        int n = a->items - from < ITEMS_AT_ONCE ? a->items - from : ITEMS_AT_ONCE;
+        changed |= add_items(a, digest, verdict, from, n);
+        for (int i = 0; i < n; i++) RedisModule_ReplyWithLongLong(ctx, verdict[i] == SEEN_NEW);
+    }
+    return changed;
+}
+
+static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many, bool there) {
+    struct adding a = {.item = argv + 2, .items = argc - 2, .there = there};
     if (argc < 3) return RedisModule_WrongArity(ctx);
     if ((many || argc == 5) && !read_time(ctx, &a)) return REDISMODULE_OK;
     if (a.items < 1 || (!many && a.items != 1)) return RedisModule_WrongArity(ctx);
-    if (!open_for_adding(ctx, argv[1], &a)) return REDISMODULE_OK;
-    if (!read_items(ctx, &a)) {
+    bool fine = open_for_adding(ctx, argv[1], &a);
+    if (fine && !read_items(ctx, &a)) {
         if (a.made) value_free(a.o.value);
-        return REDISMODULE_OK;
+        fine = false;
     }
-    if (a.o.value->timed && !a.ms) a.now = (seen_time)RedisModule_Milliseconds() * 1000;
-    if (many) RedisModule_ReplyWithArray(ctx, a.items);
-    for (int from = 0; from < a.items; from += ITEMS_AT_ONCE) {
-        int n = a.items - from < ITEMS_AT_ONCE ? a.items - from : ITEMS_AT_ONCE;
-        changed |= add_items(&a, digest, verdict, from, n);
-        for (int i = 0; i < n; i++) RedisModule_ReplyWithLongLong(ctx, verdict[i] == SEEN_NEW);
+    if (fine) {
+        take_time(ctx, &a);
+        if (many) RedisModule_ReplyWithArray(ctx, a.items);
+        finish(ctx, argv, argc, &a, reply_items(ctx, &a));
     }
-    finish(ctx, argv, argc, &a, changed);
+    RedisModule_CloseKey(a.o.key);
     return REDISMODULE_OK;
 }
 

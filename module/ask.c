@@ -28,7 +28,7 @@ static void read_options(struct asking *a) {
 }
 
 static bool read_time(RedisModuleCtx *ctx, struct asking *a) {
-    long long ms = RedisModule_Milliseconds();
+    long long ms = command_clock();
     if (a->at && !command_is(a->at, "*") &&
         (RedisModule_StringToLongLong(a->at, &ms) || ms < 0 || ms > INT64_MAX / 1000)) {
         RedisModule_ReplyWithError(ctx, COMMAND_BAD_TIME);

@@ -77,6 +77,7 @@ static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     seen_stats(value_filter(from.value), &s);
     if (seen_merge(value_filter(into.value), value_filter(from.value), &e))
         return command_error(ctx, &e);
+    value_look(into.value);
     RedisModule_ReplyWithSimpleString(ctx, "OK");
     return s.records ? changed(ctx, argv[1], into.value, "seen.merge") : REDISMODULE_OK;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 struct module_settings settings;
 
@@ -60,6 +61,12 @@ int command_register(RedisModuleCtx *ctx, const struct command *table, const cha
 
 bool command_open(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool chain,
                   struct opened *out) {
+    RedisModule_AutoMemory(ctx);
+    return command_open_fast(ctx, name, mode, chain, out);
+}
+
+bool command_open_fast(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool chain,
+                       struct opened *out) {
     *out = (struct opened){RedisModule_OpenKey(ctx, name, mode), NULL};
     if (!out->key || RedisModule_KeyType(out->key) == REDISMODULE_KEYTYPE_EMPTY) return true;
     if (RedisModule_ModuleTypeGetType(out->key) == value_type) {
@@ -74,6 +81,47 @@ bool command_open(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool c
 void command_changed(RedisModuleCtx *ctx, RedisModuleString *name, const char *event) {
     RedisModule_SignalModifiedKey(ctx, name);
     RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, event, name);
+}
+
+/* -- time, and whom we serve --------------------------------------------------------------- */
+
+/* Asking a command's context costs as much as the rest of a command: it is asked only while the
+ * server replicates another or loads. */
+static bool is_replica, loads;
+
+static void role_changed(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t now, void *data) {
+    (void)ctx, (void)event, (void)data;
+    is_replica = now != REDISMODULE_ROLE_NOW_PRIMARY;
+}
+
+static void loading_changed(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t now, void *data) {
+    (void)ctx, (void)event, (void)data;
+    loads = now < REDISMODULE_LOADING_ENDED;
+}
+
+int command_watch_role(RedisModuleCtx *ctx) {
+    int flags = RedisModule_GetContextFlags(ctx);
+    is_replica = flags & REDISMODULE_CTX_FLAGS_REPLICA;
+    loads = flags & REDISMODULE_CTX_FLAGS_LOADING;
+    return RedisModule_SubscribeToServerEvent(
+               ctx, (RedisModuleEvent){REDISMODULE_EVENT_ROLE_CHANGED, 1}, role_changed) ||
+           RedisModule_SubscribeToServerEvent(ctx, (RedisModuleEvent){REDISMODULE_EVENT_LOADING, 1},
+                                              loading_changed);
+}
+
+bool command_obeys(RedisModuleCtx *ctx) {
+    int obeyed = REDISMODULE_CTX_FLAGS_REPLICATED | REDISMODULE_CTX_FLAGS_LOADING |
+                 REDISMODULE_CTX_FLAGS_ASYNC_LOADING;
+    return (is_replica || loads) && RedisModule_GetContextFlags(ctx) & obeyed;
+}
+
+/* The server's time of this command where it tells (Redis 7.2, Valkey); else the kernel's of its
+ * last tick, which is some milliseconds old and costs next to nothing. */
+long long command_clock(void) {
+    struct timespec t;
+    if (RedisModule_CachedMicroseconds) return RedisModule_CachedMicroseconds() / 1000;
+    clock_gettime(CLOCK_REALTIME_COARSE, &t);
+    return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
 /* -- arguments and replies ---------------------------------------------------------------- */

@@ -65,12 +65,27 @@ struct opened {
     struct value *value; /* NULL: no such key */
 };
 
-/* Opens argv[1]-like `name`; false after an error reply where it holds something else, or what
- * belongs to the other family of commands. */
+/* Opens a key, which is closed with the command; false after an error reply where it holds
+ * something else, or what belongs to the other family of commands. */
 bool command_open(RedisModuleCtx *, RedisModuleString *name, int mode, bool chain, struct opened *);
+
+/* The same for those in a hurry, who close it themselves, whatever is returned. */
+bool command_open_fast(RedisModuleCtx *, RedisModuleString *name, int mode, bool chain,
+                       struct opened *);
 
 /* After a change: WATCH and client caches, keyspace events. */
 void command_changed(RedisModuleCtx *, RedisModuleString *name, const char *event);
+
+/* -- time, and whom we serve --------------------------------------------------------------- */
+
+/* At start: learns when there may be somebody to obey. */
+int command_watch_role(RedisModuleCtx *);
+
+/* Whether this command is an effect that a primary or the AOF replays. */
+bool command_obeys(RedisModuleCtx *);
+
+/* Milliseconds since 1970, by the server's clock. */
+long long command_clock(void);
 
 /* -- arguments and replies ---------------------------------------------------------------- */
 

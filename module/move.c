@@ -93,6 +93,7 @@ static int bf_dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 /* What is loading at the key; a first chunk begins it.  NULL after an error reply. */
 static struct value *open_load(RedisModuleCtx *ctx, RedisModuleString *name, bool first,
                                struct opened *o) {
+    RedisModule_AutoMemory(ctx);
     o->key = RedisModule_OpenKey(ctx, name, REDISMODULE_READ | REDISMODULE_WRITE);
     o->value = NULL;
     if (RedisModule_ModuleTypeGetType(o->key) == value_type)

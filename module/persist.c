@@ -2,7 +2,7 @@
 
 #include "chain.h"
 
-#include <stdio.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Begins a chain; a snapshot begins with SEEN and its version, which has a 0 at the fifth byte. */
@@ -21,8 +21,10 @@ static uint64_t sum_of(const struct chain_head *h) {
 
 int persist_write(const struct value *v, struct seen_writer w) {
     if (v->chain.capacity) {
-        struct chain_head h = {
-            {0}, v->links, v->chain.capacity, v->chain.expansion, v->chain.error};
+        struct chain_head h = {.links = v->links,
+                               .capacity = v->chain.capacity,
+                               .expansion = v->chain.expansion,
+                               .error = v->chain.error};
         memcpy(h.magic, chain_magic, sizeof h.magic);
         h.sum = sum_of(&h);
         if (w.write(w.ctx, &h, sizeof h)) return SEEN_EIO;
@@ -102,7 +104,7 @@ struct value *persist_read(struct seen_reader in, uint64_t limit, struct seen_er
         return NULL;
     }
     if (!read_links(v, links, &p, limit, e)) {
-        if (chain.capacity) chain_count(v);
+        chain.capacity ? chain_count(v) : value_look(v);
         return v;
     }
     value_free(v);

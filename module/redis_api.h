@@ -26,6 +26,7 @@ enum { REDISMODULE_READ = 1, REDISMODULE_WRITE = 2 };
 enum { REDISMODULE_KEYTYPE_EMPTY = 0, REDISMODULE_KEYTYPE_MODULE = 6 };
 enum { REDISMODULE_NOTIFY_GENERIC = 1 << 2, REDISMODULE_NOTIFY_MODULE = 1 << 13 };
 enum {
+    REDISMODULE_CTX_FLAGS_REPLICA = 1 << 3,
     REDISMODULE_CTX_FLAGS_REPLICATED = 1 << 12,
     REDISMODULE_CTX_FLAGS_LOADING = 1 << 13,
     REDISMODULE_CTX_FLAGS_RESP3 = 1 << 22,
@@ -35,6 +36,13 @@ enum {
     REDISMODULE_OPTIONS_HANDLE_IO_ERRORS = 1 << 0,
     REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED = 1 << 1,
 };
+
+typedef struct {
+    uint64_t id, dataver;
+} RedisModuleEvent;
+enum { REDISMODULE_EVENT_ROLE_CHANGED = 0, REDISMODULE_EVENT_LOADING = 3 };
+enum { REDISMODULE_ROLE_NOW_PRIMARY = 0, REDISMODULE_LOADING_ENDED = 3 };
+typedef void (*RedisModuleEventCallback)(RedisModuleCtx *, RedisModuleEvent, uint64_t sub, void *);
 
 /* -- a data type -------------------------------------------------------------------------- */
 
@@ -150,7 +158,9 @@ typedef int (*RedisModuleApply)(RedisModuleCtx *, void *, RedisModuleString **er
     MUST(int, IsModuleNameBusy, (const char *name))                                                \
     MUST(void, SetModuleOptions, (RedisModuleCtx *, int options))                                  \
     MUST(int, GetContextFlags, (RedisModuleCtx *))                                                 \
-    MUST(long long, Milliseconds, (void))                                                          \
+    MAY(long long, CachedMicroseconds, (void))                                                     \
+    MUST(int, SubscribeToServerEvent,                                                              \
+         (RedisModuleCtx *, RedisModuleEvent, RedisModuleEventCallback))                           \
                                                                                                    \
     MUST(int, CreateCommand,                                                                       \
          (RedisModuleCtx *, const char *name, RedisModuleCmdFunc, const char *flags, int first,    \
@@ -188,6 +198,7 @@ typedef int (*RedisModuleApply)(RedisModuleCtx *, void *, RedisModuleString **er
     MUST(RedisModuleString *, HoldString, (RedisModuleCtx *, RedisModuleString *))                 \
                                                                                                    \
     MUST(RedisModuleKey *, OpenKey, (RedisModuleCtx *, RedisModuleString *, int mode))             \
+    MUST(void, AutoMemory, (RedisModuleCtx *))                                                     \
     MUST(void, CloseKey, (RedisModuleKey *))                                                       \
     MUST(int, KeyType, (RedisModuleKey *))                                                         \
     MUST(int, DeleteKey, (RedisModuleKey *))                                                       \

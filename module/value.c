@@ -50,6 +50,12 @@ void value_link(struct value *v, seen_detector *d) {
     v->version++;
 }
 
+void value_look(struct value *v) {
+    struct seen_stats s;
+    seen_stats(value_filter(v), &s);
+    v->last = s.last;
+}
+
 static int refuse(struct seen_error *e, int code, const char *text) {
     e->code = code;
     e->where = 0;
@@ -104,6 +110,7 @@ bool value_add(struct value *v, size_t n, const seen_digest *digest, seen_time n
         size_t batch = n - i < BATCH ? n - i : BATCH;
         seen_observe(value_filter(v), batch, digest + i, v->timed ? times : NULL, verdict + i);
     }
+    if (v->timed && now > v->last) v->last = now;
     v->version++;
     return true;
 }

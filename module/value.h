@@ -30,6 +30,7 @@ struct value {
     struct load *load; /* under way, and no link yet */
     uint64_t version;  /* of the contents: counts their changes */
     uint64_t repeats;  /* duplicates that changed nothing and reached no detector */
+    seen_time last;    /* of a timed window: when the last effect happened */
     bool timed;        /* its clock is time */
     bool quiet;        /* a duplicate changes nothing */
     bool plain;        /* any bytes are a key */
@@ -56,6 +57,9 @@ static inline seen_detector *value_filter(const struct value *v) { return v->lin
 
 /* Makes a detector and links it.  `limit`: bytes allowed for the whole value, 0 any. */
 int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);
+
+/* Learns anew when the last effect happened, after a load or a merge. */
+void value_look(struct value *);
 
 /* Everything about the value, in bytes. */
 size_t value_bytes(const struct value *);

@@ -315,6 +315,30 @@ def test_memory_usage_is_what_the_server_gave(start):
     server.wait(lambda: used() - before < 0.02 * said)
 
 
+def test_commands_leave_no_memory_behind(start):
+    r = start().client
+    do(r, "SEEN.CREATE k landmark fp=1e-3 items=1000")
+    do(r, "SEEN.CREATE other landmark fp=1e-3 items=1000 seed=1")
+    do(r, "SEEN.CREATE twin landmark fp=1e-3 items=1000 seed=1")
+    do(r, "BF.ADD b a")
+    lines = ["SEEN.ADD k a", "SEEN.MADD k a b", "SEEN.CHECK k a", "SEEN.MCHECK k a", "SEEN.AGE k a",
+             "SEEN.INFO k", "SEEN.CLEAR k", "SEEN.DUMP k 0", "SEEN.MERGE other twin", "BF.ADD b a",
+             "BF.MADD b a b", "BF.EXISTS b a", "BF.INFO b", "BF.CARD b", "BF.SCANDUMP b 0",
+             "BF.INSERT b ITEMS a", "SEEN.CREATE k landmark", "SEEN.ADD b a", "SEEN.FORGET k a",
+             "BF.RESERVE b 0.1 10", "SEEN.LOAD k 0 x", "BF.LOADCHUNK b 1 x", "SEEN.CHECK k a AT x",
+             "SEEN.ADD k a AT x", "SEEN.LOAD none 0 x"]
+
+    def run(times):
+        with r.pipeline(transaction=False) as p:
+            for line in lines * times:
+                p.execute_command(*line.split())
+            p.execute(raise_on_error=False)
+        return r.info("memory")["used_memory"]
+
+    before = run(100)
+    assert run(400) - before < 100_000
+
+
 def test_large_filters_are_made_cleared_and_deleted_at_once(start):
     if SANITIZED:
         pytest.skip("times say nothing under ASan")
