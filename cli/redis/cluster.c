@@ -161,8 +161,8 @@ static int named_node(struct cluster *c, const redisReply *r, int teller) {
 
 /* True: the reply is no answer, and the request is to be sent again, as this has noted. */
 static bool redirected(struct cluster *c, struct request *r, const redisReply *reply) {
-    static const char *const later[] = {"TRYAGAIN",   "CLUSTERDOWN", "LOADING",
-                                        "MASTERDOWN", "READONLY",    "BUSY "};
+    static const char *const later[] = {"TRYAGAIN",   "CLUSTERDOWN", "LOADING", "MASTERDOWN",
+                                        "NOREPLICAS", "READONLY",    "BUSY "};
     if (reply->type != REDIS_REPLY_ERROR) return false;
     bool moved = begins(reply, "MOVED "), ask = begins(reply, "ASK ");
     if (moved || ask) {

@@ -267,7 +267,7 @@ def test_a_slot_in_the_middle_of_its_move_is_asked_for_where_it_goes(seen):
     assert done.stats["redirected"] > 1
 
 
-@pytest.mark.parametrize("word", ["TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "BUSY "])
+@pytest.mark.parametrize("word", ["TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "NOREPLICAS", "READONLY", "BUSY "])
 def test_a_server_that_says_later_is_asked_later(seen, word):
     records = lines(6 * BATCH, 1000)
     with Fake(nodes=2) as servers:

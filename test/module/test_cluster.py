@@ -1,19 +1,18 @@
 """A real cluster behind `seen --redis`: records in, slots moving, servers dying.  No record may be
 lost, and duplicates pass only where doc/scaling.md says."""
 
-import shutil
 import signal
 import threading
 import time
 
 import pytest
-from cluster import BATCH, SHARDS, Cluster, Run, slot_of
+from cluster import BATCH, SHARDS, Cluster, Run, skip_without_client, slot_of
+
+skip_without_client()
 
 
 @pytest.fixture(scope="module")
 def cluster(program, tmp_path_factory):
-    if not shutil.which(program.replace("-server", "-cli")):
-        pytest.skip("the cluster's tool is not installed beside " + program)
     made = Cluster(program, tmp_path_factory.mktemp("cluster"))
     yield made
     made.stop()

@@ -6,8 +6,10 @@ import re
 import subprocess
 
 import pytest
-from cluster import BATCH, SEEN, Cluster
+from cluster import BATCH, SEEN, Cluster, skip_without_client
 from conftest import ROOT
+
+skip_without_client()
 
 TEXT = (ROOT / "doc/scaling.md").read_text()
 
