@@ -4,6 +4,7 @@
 #     tools/setup.sh build               what building takes
 #     tools/setup.sh test                and what testing takes
 #     tools/setup.sh papers              and what drawing the papers' figures takes
+#     tools/setup.sh bench               and what bench/peers compares with
 #     tools/setup.sh module              servers to test the module on, as far as they can be had
 #     tools/setup.sh --only-look build   installs nothing: says what is missing, and fails
 set -eu
@@ -19,8 +20,9 @@ case $1 in
     build) wanted=$build ;;
     test) wanted=$test ;;
     papers) wanted="$build python3 gnuplot-nox" ;;
+    bench) wanted="$build libbloom-dev libabsl-dev libtsl-hopscotch-map-dev robin-map-dev libcuckoo-dev" ;;
     module) wanted="redis-server redis-tools python3-redis python3-xxhash valkey-server" ;;
-    *) echo "setup.sh: build, test, papers or module?" >&2; exit 2 ;;
+    *) echo "setup.sh: build, test, papers, bench or module?" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query > /dev/null || exit 0 # not Debian: meson will name what it misses

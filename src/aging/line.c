@@ -2,7 +2,7 @@
  *
  * Idea       A table of 64-byte lines.  A line is a queue of fingerprints in order of age, and
  *            beside it a map in unary says to which generation each belongs: order carries the
- *            age, so that it costs about 2.2 bits an entry.  A record looks at its one line; a
+ *            age, so that it costs about 2.1 bits an entry.  A record looks at its one line; a
  *            duplicate's entry moves to the newest end; entries whose generation has left the
  *            window are shifted out when the line is next touched, so that nothing is ever
  *            cleared or searched elsewhere.
