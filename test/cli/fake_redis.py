@@ -9,9 +9,13 @@ CLOSE (the connection is closed, the command not carried out) or LOSE (it is car
 the connection is closed without an answer).
 """
 
+import random
+import re
 import socket
 import socketserver
 import threading
+
+from conftest import ROOT
 
 CLOSE, LOSE = object(), object()
 NO_KEY = b"-ERR no such key\r\n"
@@ -183,3 +187,35 @@ class Fake:
 
     def commands(self, name):
         return [words for node in self.nodes for words in node.commands if words[0] == name]
+
+
+# -- what tests send, and what goes wrong -------------------------------------------------------------
+
+
+BATCH = int(re.search(r"BATCH = (\d+)", (ROOT / "cli/read/record.h").read_text()).group(1))
+
+
+def lines(n, different, seed=1):
+    draw = random.Random(seed)
+    return [b"item-%d" % draw.randrange(different) for _ in range(n)]
+
+
+def unique(records):
+    return list(dict.fromkeys(records))
+
+
+def text(records):
+    return b"".join(record + b"\n" for record in records)
+
+
+class Once:
+    """A hook that does one thing to the n-th SEEN.MADDX and then no more."""
+
+    def __init__(self, what, nth=1):
+        self.what, self.left = what, nth
+
+    def __call__(self, node, words):
+        if words[0] != b"SEEN.MADDX":
+            return None
+        self.left -= 1
+        return (self.what(node, words) if callable(self.what) else self.what) if self.left == 0 else None
