@@ -1,0 +1,209 @@
+"""What the module owes the server: events, WATCH, ACLs, maxmemory, settings, and the truth."""
+
+import collections
+import subprocess
+
+import pytest
+
+import redis
+
+from conftest import MODULE, free_port
+from test_commands import do, info
+
+
+# -- the oracle -------------------------------------------------------------------------------------
+
+
+class Window:
+    """The naive exact window: the last `length` records or milliseconds; refreshed by duplicates."""
+
+    def __init__(self, length, counts):
+        self.length, self.counts, self.last, self.n = length, counts, {}, 0
+
+    def add(self, item, now):
+        self.n += 1
+        clock = self.n if self.counts else now
+        seen = item in self.last and (clock - self.last[item] <= self.length if self.counts else
+                                      clock - self.last[item] < self.length)
+        self.last[item] = clock
+        return int(not seen)
+
+
+@pytest.mark.parametrize("spec, length, counts", [
+    ("sliding:300 filter=exact", 300, True), ("sliding:60s filter=exact", 60000, False)])
+def test_exact_windows_answer_as_the_oracle(r, rng, spec, length, counts):
+    do(r, "SEEN.CREATE", "k", *spec.split())
+    oracle, now, fresh, expected = Window(length, counts), 1_800_000_000_000, [], []
+    for _ in range(60):
+        now += rng.randrange(3000)
+        items = ["i%d" % rng.randrange(400) for _ in range(rng.randrange(1, 60))]
+        expected += [oracle.add(item, now) for item in items]
+        fresh += r.execute_command("SEEN.MADD", "k", *items, "AT", now)
+    assert fresh == expected
+
+
+@pytest.mark.parametrize("spec, length, counts", [
+    ("sliding:300 fp=1e-3", 300, True), ("sliding:60s fp=1e-3 mem=8KiB", 60000, False),
+    ("jumping:300/6 fp=1e-3", 300, True), ("jumping:60s/6 fp=1e-3 items=20000", 60000, False)])
+def test_no_window_misses_a_duplicate(r, rng, spec, length, counts):
+    do(r, "SEEN.CREATE", "k", *spec.split())
+    oracle, now = Window(length, counts), 1_800_000_000_000
+    for _ in range(100):
+        now += rng.randrange(3000)
+        items = ["i%d" % rng.randrange(500) for _ in range(rng.randrange(1, 60))]
+        expected = [oracle.add(item, now) for item in items]
+        fresh = r.execute_command("SEEN.MADD", "k", *items, "AT", now)
+        assert all(e >= f for e, f in zip(expected, fresh))
+
+
+def test_a_replica_judges_by_its_own_clock_and_changes_nothing(r, replica):
+    do(r, "SEEN.CREATE k sliding:100ms filter=exact")
+    do(r, "SEEN.ADD k a AT 1000")
+    before = replica.execute_command("DEBUG", "DIGEST-VALUE", "k")
+    assert replica.execute_command("SEEN.CHECK", "k", "a") == 0
+    assert replica.execute_command("SEEN.CHECK", "k", "a", "AT", 1050) == 1
+    assert replica.execute_command("DEBUG", "DIGEST-VALUE", "k") == before
+
+
+def test_effects_of_one_millisecond_are_told_its_time_once(r, replica):
+    do(r, "SEEN.CREATE k sliding:1h filter=exact")
+    with r.pipeline(transaction=False) as p:
+        for i in range(5000):
+            p.execute_command("SEEN.ADD", "k", i)
+        p.execute()
+    assert info(r, "k")["last time"] == dict(zip(
+        *[iter(replica.execute_command("SEEN.INFO", "k"))] * 2))[b"last time"]
+
+
+# -- events -----------------------------------------------------------------------------------------
+
+
+def test_keyspace_events_tell_changes_only(r):
+    r.config_set("notify-keyspace-events", "Kd")
+    try:
+        with r.pubsub() as p:
+            p.psubscribe("__keyspace@0__:*")
+            do(r, "SEEN.CREATE k landmark filter=exact")
+            do(r, "SEEN.ADD k a")
+            do(r, "SEEN.ADD k a")
+            do(r, "SEEN.CHECK k a")
+            do(r, "SEEN.FORGET k a")
+            do(r, "SEEN.FORGET k a")
+            do(r, "SEEN.ADD k b")
+            do(r, "SEEN.CLEAR k")
+            do(r, "SEEN.CLEAR k")
+            do(r, "BF.ADD b a")
+            do(r, "BF.ADD b a")
+            events = []
+            while len(events) < 7:
+                message = p.get_message(timeout=5)
+                assert message, events
+                if message["type"] == "pmessage":
+                    events.append(message["data"].decode())
+            assert not p.get_message(timeout=0.1)
+    finally:
+        r.config_set("notify-keyspace-events", "")
+    assert events == ["seen.create", "seen.add", "seen.forget", "seen.add", "seen.clear",
+                      "bf.reserve", "bf.add"]
+
+
+def test_watch_fails_where_something_changed_and_only_there(r):
+    do(r, "SEEN.CREATE k landmark")
+    do(r, "SEEN.ADD k a")
+    for item, raises in (("a", False), ("b", True)):
+        with r.pipeline() as p:
+            p.watch("k")
+            do(r, "SEEN.ADD k", item)
+            p.multi()
+            p.set("done", item)
+            if raises:
+                with pytest.raises(redis.exceptions.WatchError):
+                    p.execute()
+            else:
+                assert p.execute() == [True]
+
+
+# -- permissions and memory -------------------------------------------------------------------------
+
+
+def test_key_patterns_of_acls_hold(r, pair, refused):
+    r.execute_command("ACL", "SETUSER", "bob", "reset", "on", "nopass", "~mine:*", "+@all")
+    try:
+        bob = redis.Redis(port=pair[0].port, username="bob", password="x")
+        assert bob.execute_command("SEEN.ADD", "mine:k", "a") == 1
+        for command in ("SEEN.ADD", "SEEN.CHECK", "BF.ADD"):
+            with pytest.raises(redis.exceptions.NoPermissionError):
+                bob.execute_command(command, "theirs", "a")
+        with pytest.raises(redis.exceptions.NoPermissionError):
+            bob.execute_command("SEEN.MERGE", "mine:k", "theirs")
+    finally:
+        r.execute_command("ACL", "DELUSER", "bob")
+
+
+def test_categories_can_be_named_where_servers_have_them(r, refused):
+    try:
+        r.execute_command("ACL", "SETUSER", "sue", "reset", "on", "nopass", "~*", "+@seen")
+    except redis.exceptions.ResponseError:
+        pytest.skip("this server lets no module name a category")
+    assert r.execute_command("ACL", "DRYRUN", "sue", "SEEN.ADD", "k", "a") == b"OK"
+    assert r.execute_command("ACL", "DRYRUN", "sue", "BF.ADD", "k", "a") != b"OK"
+    r.execute_command("ACL", "DELUSER", "sue")
+
+
+def test_commands_are_documented(r):
+    names = ["SEEN.CREATE", "SEEN.ADD", "SEEN.MADD", "SEEN.CHECK", "SEEN.MCHECK", "SEEN.AGE",
+             "SEEN.INFO", "SEEN.FORGET", "SEEN.CLEAR", "SEEN.MERGE", "SEEN.DUMP", "SEEN.LOAD",
+             "BF.RESERVE", "BF.ADD", "BF.MADD", "BF.INSERT", "BF.EXISTS", "BF.MEXISTS", "BF.INFO",
+             "BF.CARD", "BF.SCANDUMP", "BF.LOADCHUNK"]
+    docs = r.execute_command("COMMAND DOCS", *names)
+    assert len(docs) == 2 * len(names)
+    assert r.execute_command("COMMAND GETKEYS", "SEEN.MERGE", "a", "b") == [b"a", b"b"]
+    assert r.execute_command("COMMAND GETKEYS", "SEEN.MADD", "a", "b") == [b"a"]
+
+
+def test_nothing_grows_when_memory_is_short_but_reads_go_on(start, refused):
+    r = start().client
+    do(r, "SEEN.ADD k a")
+    r.config_set("maxmemory", 1)
+    for line in ("SEEN.CREATE n landmark", "SEEN.ADD k b", "SEEN.MADD k b", "BF.ADD b a",
+                 "SEEN.LOAD n 0 x"):
+        refused(lambda: do(r, line), "maxmemory")
+    assert do(r, "SEEN.CHECK k a") == 1
+    assert do(r, "SEEN.CLEAR k") == b"OK"
+
+
+# -- settings ---------------------------------------------------------------------------------------
+
+
+def test_settings_by_argument_and_by_config(start, refused):
+    r = start(module=["default", "landmark fp=1e-3 items=500", "max-bytes", "2MiB"]).client
+    assert r.config_get("seen.*") == {"seen.default": "landmark fp=1e-3 items=500",
+                                      "seen.max-bytes": "2097152"}
+    do(r, "SEEN.ADD k a")
+    assert info(r, "k")["spec"].startswith(b"landmark fp=0.001 items=500")
+    refused(lambda: do(r, "SEEN.CREATE big landmark mem=3MiB"), "max-bytes")
+    r.config_set("seen.default", "sliding:1h fp=1e-2 mem=64KiB")
+    do(r, "SEEN.ADD other a")
+    assert info(r, "other")["window"] == b"sliding"
+    refused(lambda: r.config_set("seen.default", "lanmark"), "is no window")
+    refused(lambda: r.config_set("seen.max-bytes", 1), "")
+    assert r.config_get("seen.default") == {"seen.default": "sliding:1h fp=1e-2 mem=64KiB"}
+
+
+def test_what_grows_stops_at_the_bytes_a_value_may_take(start):
+    r = start(module=["max-bytes", "1MiB"]).client
+    do(r, "SEEN.CREATE k landmark filter=exact")
+    for i in range(0, 50000, 1000):
+        r.execute_command("SEEN.MADD", "k", *range(i, i + 1000))
+    assert r.memory_usage("k") < 1.2 * (1 << 20)
+    assert info(r, "k")["forgotten"] > 0
+
+
+@pytest.mark.parametrize("arguments, words", [
+    (["default", "lanmark"], "is no window"), (["default"], "a name and a value"),
+    (["max-bytes", "many"], "many"), (["bf", "maybe"], "bf yes|no"), (["what", "x"], "arguments are")])
+def test_bad_arguments_stop_the_module_with_a_reason(program, tmp_path, arguments, words):
+    done = subprocess.run([program, "--port", str(free_port()), "--dir", str(tmp_path),
+                           "--loadmodule", MODULE, *arguments], capture_output=True, timeout=30)
+    assert done.returncode != 0
+    assert words in done.stdout.decode()
