@@ -87,10 +87,11 @@ uint64_t value_limit(RedisModuleCtx *ctx) {
     return flags & obeyed ? 0 : (uint64_t)value_bytes_most;
 }
 
+/* Few are asked first: in most streams one of them is new. */
 static bool all_seen(const struct value *v, size_t n, const seen_digest *digest, seen_time now,
                      uint8_t *verdict) {
-    for (size_t i = 0; i < n; i += BATCH) {
-        size_t batch = n - i < BATCH ? n - i : BATCH;
+    for (size_t i = 0, batch = 1; i < n; i += batch, batch = batch < BATCH ? 4 * batch : BATCH) {
+        if (batch > n - i) batch = n - i;
         seen_query(value_filter(v), batch, digest + i, now, 0, verdict + i);
         if (memchr(verdict + i, SEEN_NEW, batch)) return false;
     }

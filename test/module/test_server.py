@@ -157,8 +157,8 @@ def test_commands_are_documented(r):
              "BF.CARD", "BF.SCANDUMP", "BF.LOADCHUNK"]
     docs = r.execute_command("COMMAND DOCS", *names)
     assert len(docs) == 2 * len(names)
-    assert r.execute_command("COMMAND GETKEYS", "SEEN.MERGE", "a", "b") == [b"a", b"b"]
-    assert r.execute_command("COMMAND GETKEYS", "SEEN.MADD", "a", "b") == [b"a"]
+    assert r.execute_command("COMMAND GETKEYS", "SEEN.MERGE", "a", "b") == ["a", "b"]
+    assert r.execute_command("COMMAND GETKEYS", "SEEN.MADD", "a", "b") == ["a"]
 
 
 def test_nothing_grows_when_memory_is_short_but_reads_go_on(start, refused):
