@@ -285,9 +285,11 @@ struct seen_stats {
     uint64_t rebuilt;   /* counters set free again, counted anew (sliding, counting) */
     uint64_t listed;    /* keys kept beside the table, for want of a place in it (timed-cuckoo,
                            line) */
-    uint64_t kept;  /* shortest window kept, records or microseconds, where forgotten > 0 and the
-                       structure knows; else SEEN_NEVER */
-    seen_time last; /* the last time seen */
+    uint64_t kept;   /* shortest window kept, records or microseconds, where forgotten > 0 and the
+                        structure knows; else SEEN_NEVER */
+    uint64_t oldest; /* how long ago, in records or microseconds before the last, the oldest
+                        generation began that holds a key; SEEN_NEVER: none does, or unknown */
+    seen_time last;  /* the last time seen */
 };
 void seen_stats(const seen_detector *, struct seen_stats *);
 

@@ -134,12 +134,21 @@ static uint64_t in_unit(const struct value *v, uint64_t amount) {
     return v->timed ? amount / 1000 : amount;
 }
 
+/* As of now; -1 where nothing is held, or the structure does not know. */
+static uint64_t oldest_age(const struct value *v, const struct seen_stats *s) {
+    if (s->oldest == SEEN_NEVER) return UINT64_MAX;
+    seen_time now = (seen_time)command_clock() * 1000;
+    uint64_t since = v->timed && now > s->last ? now - s->last : 0;
+    return in_unit(v, s->oldest + since);
+}
+
 static void window_fields(RedisModuleCtx *ctx, const struct value *v, const struct seen_stats *s) {
     const struct seen_spec *spec = &seen_plan_of(value_filter(v))->spec;
     text_field(ctx, "unit", v->timed ? "ms" : "records");
     count_field(ctx, "window length", in_unit(v, spec->length));
     bool whole = s->kept == SEEN_NEVER;
     count_field(ctx, "window kept", in_unit(v, whole ? spec->length : s->kept));
+    count_field(ctx, "oldest generation", oldest_age(v, s));
     count_field(ctx, "windows begun", s->landmarks);
     count_field(ctx, "last time", s->last / 1000);
 }
@@ -173,7 +182,7 @@ static int info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!command_open(ctx, argv[1], REDISMODULE_READ, false, &o)) return REDISMODULE_OK;
     if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     seen_stats(value_filter(o.value), &s);
-    RedisModule_ReplyWithMap(ctx, 3 + 5 + 7 + 8);
+    RedisModule_ReplyWithMap(ctx, 3 + 6 + 7 + 8);
     plan_fields(ctx, seen_plan_of(value_filter(o.value)));
     window_fields(ctx, o.value, &s);
     rate_fields(ctx, seen_plan_of(value_filter(o.value)), &s);

@@ -296,6 +296,7 @@ void seen_stats(const seen_detector *d, struct seen_stats *out) {
         .clamped = c->clamped,
         .last = c->last,
         .kept = SEEN_NEVER,
+        .oldest = SEEN_NEVER,
     };
     if (d->plan.spec.cache) out->confirmed = confirm_count(d);
     uint64_t at = detector_now(d, 0);

@@ -47,6 +47,11 @@ struct window_ops {
                 struct seen_error *);
 };
 
+/* One shard's oldest generation that holds a key. */
+static inline void stats_oldest(struct seen_stats *out, uint64_t age) {
+    if (out->oldest == SEEN_NEVER || out->oldest < age) out->oldest = age;
+}
+
 /* What is saved of the detector itself. */
 struct detector_counters {
     uint64_t tick; /* number of the next record: goes on where seen_clear starts the rest anew */

@@ -234,8 +234,11 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     struct line_view view = line_view_at(s, at);
     uint64_t stored = 0, spared = 0;
     for (uint64_t ago = 0; ago <= view.live && !line_anew(s, at); ago++)
-        if (view.generation - ago <= s->h.ring.generation)
-            stored += s->held[(view.generation - ago) % LINE_RING];
+        if (view.generation - ago <= s->h.ring.generation) {
+            uint64_t held = s->held[(view.generation - ago) % LINE_RING];
+            if (held) stats_oldest(out, at - s->h.start[(view.generation - ago) % LINE_RING]);
+            stored += held;
+        }
     for (uint64_t i = 0; i < s->spares && !line_anew(s, at); i++) {
         uint64_t generation = line_spares(s)[i].generation;
         spared += generation && view.generation - generation <= view.live;

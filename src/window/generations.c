@@ -344,6 +344,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
         uint64_t load = keys_of(w, now - a);
         if (now - a == s->ring.generation) load += (uint64_t)sum.unnoticed;
         stored += load;
+        if (load && s->step) stats_oldest(out, at - start + a * s->step);
         none *= 1 - account_rate(&w->filter, load);
     }
     if (w->filter.shape.summed) none = 1 - account_rate(&w->filter, stored);

@@ -75,6 +75,19 @@ def test_effects_of_one_millisecond_are_told_its_time_once(r, replica):
         *[iter(replica.execute_command("SEEN.INFO", "k"))] * 2))[b"last time"]
 
 
+@pytest.mark.parametrize("spec", ["sliding:1h fp=1e-3 mem=64KiB", "jumping:1h/12 items=1000"])
+def test_info_tells_how_old_the_oldest_generation_is(r, spec):
+    do(r, "SEEN.CREATE", "k", *spec.split())
+    assert info(r, "k")["oldest generation"] == -1
+    seconds, ms = r.time()
+    now = seconds * 1000 + ms // 1000
+    do(r, "SEEN.ADD k a AT", now - 3_000_000)
+    do(r, "SEEN.ADD k b AT", now)
+    assert 3_000_000 - 10_000 <= info(r, "k")["oldest generation"] <= 3_000_000 + 310_000
+    do(r, "SEEN.CLEAR k")
+    assert info(r, "k")["oldest generation"] == -1
+
+
 # -- events -----------------------------------------------------------------------------------------
 
 
