@@ -13,6 +13,7 @@ import lzma
 import os
 import pathlib
 import random
+import signal
 import subprocess
 
 import pytest
@@ -24,6 +25,12 @@ DATA = ROOT.parent / "shared" / "data"
 
 def pytest_addoption(parser):
     parser.addoption("--update-golden", action="store_true", help="accept what seen prints now")
+
+
+def default_signals():
+    """A runner in the background ignores some, and seen would inherit and respect that."""
+    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
+        signal.signal(sig, signal.SIG_DFL)
 
 
 def pytest_configure(config):

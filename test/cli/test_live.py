@@ -10,13 +10,7 @@ import time
 
 import pytest
 
-from conftest import SEEN
-
-
-def default_signals():
-    """A runner in the background ignores some, and seen would inherit and respect that."""
-    for sig in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1):
-        signal.signal(sig, signal.SIG_DFL)
+from conftest import SEEN, default_signals
 
 
 def start(*args, **more):

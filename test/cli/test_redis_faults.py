@@ -6,7 +6,7 @@ import threading
 import time
 
 import pytest
-from conftest import SEEN
+from conftest import SEEN, default_signals
 from fake_redis import BATCH, CLOSE, LOSE, Fake, Once, array, lines, slot_of, text, unique
 
 
@@ -241,7 +241,8 @@ def test_an_interrupt_while_a_server_is_away_ends_the_wait():
     with Fake() as server:
         server.hook = lambda node, words: CLOSE if words[0] == b"SEEN.MADDX" else None
         run = subprocess.Popen([SEEN, "--redis", server.url(), "--tag"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               preexec_fn=default_signals)
         run.stdin.write(b"a\n")
         run.stdin.close()
         time.sleep(0.5)
