@@ -266,6 +266,8 @@ static void clear_counters(struct window *w) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
+#define LINES_AT_ONCE 1024 /* read and checked */
+
 static uint64_t bytes_behind(const struct line_state *s) {
     return s->lines * 64 + s->spares * sizeof(struct line_spare);
 }
@@ -309,19 +311,31 @@ static void count(struct line_state *s, const uint64_t *line) {
     }
 }
 
+/* Checked as they come, so that whoever feeds us bytes waits for none but these. */
+static int load_lines(struct line_state *s, struct seen_reader in, bool *fine) {
+    for (uint64_t i = 0, n; i < s->lines && *fine; i += n) {
+        n = bits_min(s->lines - i, LINES_AT_ONCE);
+        if (in.read(in.ctx, line_at(s, i), n * 64)) return -1;
+        for (uint64_t j = i; j < i + n && *fine; j++) {
+            *fine = sane_line(s, line_at(s, j));
+            if (*fine) count(s, line_at(s, j));
+        }
+    }
+    return 0;
+}
+
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)limit;
     struct line_state *s = w->state;
-    if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, line_at(s, 0), bytes_behind(s)))
+    if (in.read(in.ctx, &s->h, sizeof s->h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
     s->view = view_of(s, s->h.ring.generation);
-    bool fine = sane(s, at);
     memset(s->held, 0, sizeof s->held);
-    for (uint64_t i = 0; i < s->lines && fine; i++) {
-        fine = sane_line(s, line_at(s, i));
-        if (fine) count(s, line_at(s, i));
-    }
+    bool fine = sane(s, at);
+    if (load_lines(s, in, &fine) ||
+        (fine && in.read(in.ctx, line_spares(s), s->spares * sizeof(struct line_spare))))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
     for (uint64_t i = 0; i < s->spares && fine; i++) {
         uint64_t generation = line_spares(s)[i].generation;
         fine = generation <= s->h.ring.generation;
