@@ -1,13 +1,13 @@
 """What the module owes the server: events, WATCH, ACLs, maxmemory, settings, and the truth."""
 
-import collections
+import os
 import subprocess
 
 import pytest
 
 import redis
 
-from conftest import MODULE, free_port
+from conftest import MODULE, free_port, sanitizer
 from test_commands import do, info
 
 
@@ -217,6 +217,7 @@ def test_what_grows_stops_at_the_bytes_a_value_may_take(start):
     (["max-bytes", "many"], "many"), (["bf", "maybe"], "bf yes|no"), (["what", "x"], "arguments are")])
 def test_bad_arguments_stop_the_module_with_a_reason(program, tmp_path, arguments, words):
     done = subprocess.run([program, "--port", str(free_port()), "--dir", str(tmp_path),
-                           "--loadmodule", MODULE, *arguments], capture_output=True, timeout=30)
+                           "--loadmodule", MODULE, *arguments], capture_output=True, timeout=30,
+                          env={**os.environ, **sanitizer()})
     assert done.returncode != 0
     assert words in done.stdout.decode()
