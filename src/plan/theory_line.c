@@ -43,7 +43,7 @@ double theory_line_touched(double mean, uint32_t room) {
 }
 
 double theory_line_alike(double held, double mean, uint32_t room) {
-    return held * (theory_line_looked(mean, room) + theory_line_full(mean, room));
+    return held * (theory_line_looked(mean, room) + 2 * theory_line_full(mean, room));
 }
 
 double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits) {

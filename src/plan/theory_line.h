@@ -32,8 +32,9 @@ double theory_line_looked(double mean, uint32_t room);
 double theory_line_touched(double mean, uint32_t room);
 
 /* Entries that could be taken for it, where lines hold so many now, and `mean` over the epochs from
- * which the marks are: all in those lines, and those that went from its line to where it would have
- * gone itself. */
+ * which the marks are: all in those lines, and those that went from one of them to where it would
+ * have gone itself, which it meets whatever their lines (fitted: as if twice as many as went from
+ * its first line). */
 double theory_line_alike(double held, double mean, uint32_t room);
 
 /* False-positive rate: 2^-f for each of these. */
