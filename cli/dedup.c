@@ -62,6 +62,18 @@ static void show_progress(struct run *r) {
     stats_print_progress(r->detector, &counts);
 }
 
+/* The plan of a jumping window of time has its keys come evenly; sub-windows with more err more. */
+static bool warn_of_burst(struct run *r, const struct seen_plan *plan, const struct seen_stats *s) {
+    bool even = plan->spec.window != SEEN_JUMPING || plan->spec.unit != SEEN_MICROSECONDS;
+    if (even || s->fp_now <= 2 * plan->fp_full) return false;
+    r->warned_full = true;
+    warn("so many keys came in one sub-window that false duplicates are now %.2g of the new "
+         "records, "
+         "and %.2g were planned for an even stream (more mem= or a sliding window would help)",
+         s->fp_now, plan->fp_full);
+    return true;
+}
+
 static void warn_when_full(struct run *r) {
     struct seen_stats s;
     const struct seen_plan *plan = seen_plan_of(r->detector);
@@ -69,7 +81,7 @@ static void warn_when_full(struct run *r) {
     if (plan->spec.overload == SEEN_SHRINK || plan->traits & SEEN_GROWS) return; /* it forgets */
     if (plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length) return; /* never */
     seen_stats(r->detector, &s);
-    if (s.capacity == 0 || s.stored < s.capacity) return;
+    if (warn_of_burst(r, plan, &s) || s.capacity == 0 || s.stored < s.capacity) return;
     r->warned_full = true;
     warn("the window holds the %ju keys it was planned for; false duplicates will now exceed %.2g "
          "of the new records (more mem= or a shorter window would help)",
