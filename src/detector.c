@@ -125,6 +125,7 @@ static int check_bits(const struct seen_spec *spec, const void *key, size_t len,
 int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *out,
              struct seen_error *e) {
     const struct seen_spec *spec = &d->plan.spec;
+    if (spec->hash == SEEN_XXH3) return *out = seen_hash(key, len, spec->seed), 0;
     int bad = hash_key(spec->hash, spec->seed, key, len, out, e);
     return bad ? bad : check_bits(spec, key, len, *out, e);
 }
@@ -202,9 +203,10 @@ static uint64_t clock_of(const seen_detector *d, seen_time now) {
 void seen_last_seen(const seen_detector *d, size_t n, const seen_digest *digest, seen_time now,
                     uint64_t *age) {
     uint64_t at = clock_of(d, now);
+    bool alone = d->plan.spec.shards == 1;
     for (size_t i = 0; i < n;) {
-        uint64_t shard = shards_of(d, digest[i]);
-        size_t run = 1;
+        uint64_t shard = alone ? 0 : shards_of(d, digest[i]);
+        size_t run = alone ? n : 1;
         while (i + run < n && shards_of(d, digest[i + run]) == shard) run++;
         const struct window *w = &d->shard[shard];
         w->ops->find(w, run, digest + i, at, age + i);

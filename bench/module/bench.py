@@ -7,6 +7,9 @@ Every ratio is the median over rounds in which redis-benchmark measures the no-o
 turn: of requests a second as redis-benchmark sees them, and of the processor time that the server's
 main thread spends on a request, which a busy machine disturbs less.  1.00 is the no-op's own speed.
 
+"limit" is the no-op's ratio once it also hashes its items and changes a random cache line for each,
+of a block as large as the filter: what any filter of one line an item can reach on this machine.
+
 With --latency: what holds the server how long, by its own account, on filters of 64 MiB and 512 MiB,
 and the slowest SEEN.ADD beside the slowest SETRANGE while a BGSAVE runs.
 """
@@ -66,36 +69,43 @@ class Server:
         return rate, (self.busy() - before) / requests
 
 
-def compare(server, rounds, requests, pipeline, keys, noop, command):
-    """Ratios of the command to the no-op, alternating."""
-    rates, costs, rate = [], [], []
+def compare(server, rounds, requests, pipeline, keys, *commands):
+    """Of the no-op, the no-op with a line, and the command, in turn: (by requests, limit, by server
+    time, limit, the command's requests a second), ratios to the first"""
+    rows = []
     for _ in range(rounds):
-        base, mine = (server.measure(requests, pipeline, keys, *c) for c in (noop, command))
-        rates.append(mine[0] / base[0])
-        costs.append(base[1] / mine[1])
-        rate.append(mine[0])
-    return statistics.median(rates), statistics.median(costs), statistics.median(rate)
+        base, line, mine = (server.measure(requests, pipeline, keys, *c) for c in commands)
+        rows.append((mine[0] / base[0], line[0] / base[0], base[1] / mine[1], base[1] / line[1],
+                     mine[0]))
+    return [statistics.median(column) for column in zip(*rows)]
 
 
 def throughput(server, rounds):
-    print("%-32s %-10s %-5s %-16s %-16s %s" % (
-        "filter", "command", "-P", "by requests/s", "by server time", "requests/s"))
-    server.client.set("plain", "x")
-    row = "%-32s %-10s %-5d %-16.2f %-16.2f %.0f"
+    print("%-32s %-10s %-4s %-14s %-7s %-15s %-7s %s" % (
+        "filter", "command", "-P", "by requests/s", "limit", "by server time", "limit",
+        "requests/s"))
+    client = server.client
+    client.set("plain", "x")
+    row = "%-32s %-10s %-4d %-14.2f %-7.2f %-15.2f %-7.2f %.0f"
     for window in WINDOWS:
-        for size, keys in (("1MiB", 150_000), ("64MiB", 10_000_000)):  # fewer than they hold
-            spec = "%s mem=%s" % (window, size)
-            for pipeline, requests in ((1, 30000), (16, 100000), (64, 200000)):
-                server.client.delete("k")
-                server.client.execute_command("SEEN.CREATE", "k", spec)
-                print(row % (spec, "SEEN.ADD", pipeline, *compare(
+        for mib, keys in ((1, 150_000), (64, 10_000_000)):  # fewer than they hold
+            spec = "%s mem=%dMiB" % (window, mib)
+            client.execute_command("NOOP.MEMORY", mib << 20)
+
+            def compared(command, pipeline, requests, items):
+                client.delete("k")
+                client.execute_command("SEEN.CREATE", "k", spec)
+                many = "M" if items > 1 else ""
+                nothing = "NOOP.%sADD" % many
+                print(row % (spec, command, pipeline, *compare(
                     server, rounds, requests, pipeline, keys,
-                    ("NOOP.ADD", "plain", ITEM), ("SEEN.ADD", "k", ITEM))), flush=True)
-            server.client.delete("k")
-            server.client.execute_command("SEEN.CREATE", "k", spec)
-            print(row % (spec, "SEEN.MADD", 16, *compare(
-                server, rounds, 4000, 16, keys, ("NOOP.MADD", "plain", *[ITEM] * 100),
-                ("SEEN.MADD", "k", *[ITEM] * 100))), flush=True)
+                    (nothing, "plain", *[ITEM] * items),
+                    ("NOOP.%sLINE" % many, "plain", *[ITEM] * items),
+                    (command, "k", *[ITEM] * items))), flush=True)
+
+            for pipeline, requests in ((1, 30000), (16, 100000), (64, 200000)):
+                compared("SEEN.ADD", pipeline, requests, 1)
+            compared("SEEN.MADD", 16, 4000, 100)
 
 
 def spent(client, name):

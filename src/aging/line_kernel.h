@@ -304,8 +304,9 @@ ALWAYS_INLINE void observe_all(struct line_state *s, size_t n, const seen_digest
     struct work w;
     w.s = s, w.d = d, w.verdict = verdict, w.done = w.asked = w.found = 0;
     for (size_t i = 0; i < n; i++) w.home[i] = line_home(s, d[i]);
-    for (size_t i = n; i < n + LINE_AHEAD; i++) w.home[i] = w.home[n - 1];
-    for (size_t i = 0; i < LINE_AHEAD; i++) __builtin_prefetch(line_at(s, w.home[i]), 1);
+    for (size_t i = bits_max(n, LINE_AHEAD); i < n + LINE_AHEAD; i++) w.home[i] = w.home[n - 1];
+    for (size_t i = 0; i < bits_min(n, LINE_AHEAD); i++)
+        __builtin_prefetch(line_at(s, w.home[i]), 1);
     while (w.done < n) {
         size_t end = bits_min(n, w.done + LINE_GROUP);
         steps.near(&w, end);

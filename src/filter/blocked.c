@@ -75,20 +75,11 @@ static size_t observe(struct filter *f, uint64_t generation, size_t n, const see
 
 static void find(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                  uint32_t *age) {
-    uint32_t live = f->shape.live;
-    uint64_t buckets = f->shape.lines / live;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bucket = live * table_place(d[i].lo, buckets);
-        uint32_t rounds = (f->shape.k + 7) / 8;
-        uint64_t word[ROUNDS] = {word_of(d[i], 0), word_of(d[i], 1), word_of(d[i], 2)};
-        vector mask = mask_of(word, 1, rounds, f->shape.k);
-        age[i] = FILTER_NONE;
-        for (uint32_t c = 0; c < live; c++) {
-            const uint64_t *line = table_line(f, bucket + c);
-            uint32_t back = (uint16_t)(generation - table_stamp(line));
-            if (back < live && back < age[i] && covers(load(line), mask)) age[i] = back;
-        }
-    }
+#if defined __x86_64__
+    if (f->cpu >= CPU_AVX512) return blocked_find_avx512(f, generation, n, d, age);
+    if (f->cpu == CPU_AVX2) return blocked_find_avx2(f, generation, n, d, age);
+#endif
+    find_lines(f, generation, n, d, age);
 }
 
 /* Lines that count no more are emptied before their stamp could seem young again. */

@@ -14,4 +14,10 @@ size_t blocked_observe_avx2(struct filter *, uint64_t generation, size_t n, cons
 size_t blocked_observe_avx512(struct filter *, uint64_t generation, size_t n, const seen_digest *,
                               uint8_t *verdict);
 
+/* As filter_ops.find. */
+void blocked_find_avx2(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                       uint32_t *age);
+void blocked_find_avx512(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                         uint32_t *age);
+
 #endif

@@ -44,3 +44,8 @@ size_t blocked_observe_avx2(struct filter *f, uint64_t generation, size_t n, con
                             uint8_t *verdict) {
     return observe_lines(f, generation, n, d, verdict);
 }
+
+void blocked_find_avx2(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
+                       uint32_t *age) {
+    find_lines(f, generation, n, d, age);
+}

@@ -24,3 +24,8 @@ size_t blocked_observe_avx512(struct filter *f, uint64_t generation, size_t n, c
                               uint8_t *verdict) {
     return observe_lines(f, generation, n, d, verdict);
 }
+
+void blocked_find_avx512(const struct filter *f, uint64_t generation, size_t n,
+                         const seen_digest *d, uint32_t *age) {
+    find_lines(f, generation, n, d, age);
+}

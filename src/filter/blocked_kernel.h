@@ -9,6 +9,7 @@
 #include "filter/blocked.h"
 
 #define AHEAD  16  /* keys whose lines are on their way */
+#define FIND   32  /* keys asked for at once, with their lines on their way */
 #define RUN    256 /* keys prepared at once */
 #define ROUNDS 3   /* of up to 8 probes each */
 
@@ -62,8 +63,8 @@ ALWAYS_INLINE size_t observe_run(struct filter *f, uint64_t generation, size_t n
     uint64_t *line[RUN + AHEAD], word[ROUNDS][RUN], lines = f->shape.lines;
     uint32_t k = f->shape.k;
     for (size_t i = 0; i < n; i++) line[i] = table_line(f, table_place(d[i].lo, lines));
-    for (size_t i = n; i < n + AHEAD; i++) line[i] = line[n - 1];
-    for (size_t i = 0; i < AHEAD; i++) __builtin_prefetch(line[i], 1);
+    for (size_t i = bits_max(n, AHEAD); i < n + AHEAD; i++) line[i] = line[n - 1];
+    for (size_t i = 0; i < bits_min(n, AHEAD); i++) __builtin_prefetch(line[i], 1);
     for (uint32_t r = 0; r < rounds; r++)
         for (size_t i = 0; i < n; i++) word[r][i] = word_of(d[i], r);
 #pragma GCC unroll 4
@@ -124,4 +125,31 @@ static inline size_t observe_lines(struct filter *f, uint64_t generation, size_t
                    : observe_many(f, generation, n, d, verdict, 2);
     return one ? observe_one(f, generation, n, d, verdict, 3)
                : observe_many(f, generation, n, d, verdict, 3);
+}
+
+/* Each key's age: that of its bucket's youngest line that counts and has all its bits. */
+static inline void find_lines(const struct filter *f, uint64_t generation, size_t n,
+                              const seen_digest *d, uint32_t *age) {
+    uint32_t live = f->shape.live, k = f->shape.k, rounds = (k + 7) / 8;
+    uint64_t buckets = f->shape.lines / live;
+    for (size_t from = 0; from < n; from += FIND) {
+        size_t group = bits_min(n - from, FIND);
+        const uint64_t *bucket[FIND];
+        for (size_t i = 0; i < group; i++) {
+            bucket[i] = table_line(f, live * table_place(d[from + i].lo, buckets));
+            for (uint32_t c = 0; c < live; c++) __builtin_prefetch(bucket[i] + 8 * c, 0);
+        }
+        for (size_t i = 0; i < group; i++) {
+            seen_digest key = d[from + i];
+            uint64_t word[ROUNDS] = {word_of(key, 0), word_of(key, 1), word_of(key, 2)};
+            vector mask = mask_of(word, 1, rounds, k);
+            uint32_t best = FILTER_NONE;
+            for (uint32_t c = 0; c < live; c++) {
+                const uint64_t *line = bucket[i] + 8 * c;
+                uint32_t back = (uint16_t)(generation - table_stamp(line));
+                if (back < live && back < best && covers(load(line), mask)) best = back;
+            }
+            age[from + i] = best;
+        }
+    }
 }
