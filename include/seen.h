@@ -244,6 +244,10 @@ void seen_observe_end(seen_detector *, size_t n, const seen_digest *, const uint
 void seen_query(const seen_detector *, size_t n, const seen_digest *, seen_time now,
                 uint64_t within, uint8_t *verdict);
 
+/* Has memory fetch what seen_observe or seen_query of these digests, few, will look at first, where
+ * the structure knows: for callers who have something else to do before.  Changes nothing. */
+void seen_prefetch(const seen_detector *, size_t n, const seen_digest *);
+
 /* How long ago each was last seen, in records (1 = the record before) or microseconds; SEEN_NEVER
  * if it is not in the window.  Structures that keep generations give the youngest age possible;
  * the true one is less than a generation older (age-partitioned: or more).  Where ages are unknown

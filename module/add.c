@@ -130,25 +130,17 @@ static void replicate_add(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
         RedisModule_Replicate(ctx, command, "v", argv + 1, (size_t)(argc - 1));
 }
 
-static void finish(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, const struct adding *a,
-                   bool changed) {
-    if (a->made) RedisModule_ModuleTypeSetValue(a->o.key, value_type, a->o.value);
-    if (!changed) return;
-    replicate_add(ctx, argv, argc, a);
-    if (a->made) command_changed(ctx, argv[1], "seen.create");
-    command_changed(ctx, argv[1], "seen.add");
+static void tell_changed(RedisModuleCtx *ctx, RedisModuleString *name, const struct adding *a) {
+    if (a->made) command_changed(ctx, name, "seen.create");
+    command_changed(ctx, name, "seen.add");
 }
 
-/* Adds `n` items from the `from`-th; returns whether anything changed. */
-static bool add_items(const struct adding *a, seen_digest *digest, uint8_t *verdict, int from,
-                      int n) {
-    const struct value *v = a->o.value;
-    for (int i = 0; i < n; i++) {
-        size_t len;
-        const char *bytes = RedisModule_StringPtrLen(a->item[from + i], &len);
-        seen_key(value_filter(v), bytes, len, &digest[i], NULL);
-    }
-    return value_add(a->o.value, (size_t)n, digest, a->now, verdict);
+static seen_digest digest_of(const struct adding *a, int i) {
+    seen_digest digest;
+    size_t len;
+    const char *bytes = RedisModule_StringPtrLen(a->item[i], &len);
+    seen_key(value_filter(a->o.value), bytes, len, &digest, NULL);
+    return digest;
 }
 
 static void take_time(RedisModuleCtx *ctx, struct adding *a) {
@@ -158,17 +150,35 @@ static void take_time(RedisModuleCtx *ctx, struct adding *a) {
     a->told = a->now == v->last && !a->made;
 }
 
-/* Replies; returns whether anything changed. */
-static bool reply_items(RedisModuleCtx *ctx, const struct adding *a) {
+/* Its line is on its way while the rest is done, as far as that does not depend on the verdict. */
+static void add_item(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, struct adding *a) {
+    seen_digest digest = digest_of(a, 0);
+    uint8_t verdict;
+    bool sure = !a->o.value->quiet;
+    seen_prefetch(value_filter(a->o.value), 1, &digest);
+    take_time(ctx, a);
+    if (sure) replicate_add(ctx, argv, argc, a);
+    bool changed = value_add(a->o.value, 1, &digest, a->now, &verdict);
+    if (changed && !sure) replicate_add(ctx, argv, argc, a);
+    if (changed) tell_changed(ctx, argv[1], a);
+    RedisModule_ReplyWithLongLong(ctx, verdict == SEEN_NEW);
+}
+
+static void add_items(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, struct adding *a) {
     seen_digest digest[ITEMS_AT_ONCE];
     uint8_t verdict[ITEMS_AT_ONCE];
     bool changed = false;
+    take_time(ctx, a);
+    RedisModule_ReplyWithArray(ctx, a->items);
     for (int from = 0; from < a->items; from += ITEMS_AT_ONCE) {
         int n = a->items - from < ITEMS_AT_ONCE ? a->items - from : ITEMS_AT_ONCE;
-        changed |= add_items(a, digest, verdict, from, n);
+        for (int i = 0; i < n; i++) digest[i] = digest_of(a, from + i);
+        changed |= value_add(a->o.value, (size_t)n, digest, a->now, verdict);
         for (int i = 0; i < n; i++) RedisModule_ReplyWithLongLong(ctx, verdict[i] == SEEN_NEW);
     }
-    return changed;
+    if (!changed) return;
+    replicate_add(ctx, argv, argc, a);
+    tell_changed(ctx, argv[1], a);
 }
 
 static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many, bool there) {
@@ -182,9 +192,8 @@ static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool man
         fine = false;
     }
     if (fine) {
-        take_time(ctx, &a);
-        if (many) RedisModule_ReplyWithArray(ctx, a.items);
-        finish(ctx, argv, argc, &a, reply_items(ctx, &a));
+        if (a.made) RedisModule_ModuleTypeSetValue(a.o.key, value_type, a.o.value);
+        (many ? add_items : add_item)(ctx, argv, argc, &a);
     }
     RedisModule_CloseKey(a.o.key);
     return REDISMODULE_OK;

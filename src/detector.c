@@ -200,17 +200,27 @@ static uint64_t clock_of(const seen_detector *d, seen_time now) {
     return at - back;
 }
 
+static uint64_t shard_of(const seen_detector *d, seen_digest digest) {
+    return d->plan.spec.shards == 1 ? 0 : shards_of(d, digest);
+}
+
 void seen_last_seen(const seen_detector *d, size_t n, const seen_digest *digest, seen_time now,
                     uint64_t *age) {
     uint64_t at = clock_of(d, now);
-    bool alone = d->plan.spec.shards == 1;
     for (size_t i = 0; i < n;) {
-        uint64_t shard = alone ? 0 : shards_of(d, digest[i]);
-        size_t run = alone ? n : 1;
-        while (i + run < n && shards_of(d, digest[i + run]) == shard) run++;
+        uint64_t shard = shard_of(d, digest[i]);
+        size_t run = 1;
+        while (i + run < n && shard_of(d, digest[i + run]) == shard) run++;
         const struct window *w = &d->shard[shard];
         w->ops->find(w, run, digest + i, at, age + i);
         i += run;
+    }
+}
+
+void seen_prefetch(const seen_detector *d, size_t n, const seen_digest *digest) {
+    for (size_t i = 0; i < n; i++) {
+        const struct window *w = &d->shard[shard_of(d, digest[i])];
+        if (w->ops->prefetch) w->ops->prefetch(w, digest[i]);
     }
 }
 

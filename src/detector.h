@@ -31,6 +31,8 @@ struct window_ops {
     void (*destroy)(struct window *);
     void (*observe)(struct window *, size_t n, const seen_digest *, const uint64_t *at,
                     uint8_t *verdict);
+    /* Has memory fetch the lines looked at first; NULL: it would not pay. */
+    void (*prefetch)(const struct window *, seen_digest);
     /* Ages in the clock's unit, were each the record at `at`; SEEN_NEVER outside the window. */
     void (*find)(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);
     void (*landmark)(struct window *, uint64_t at);

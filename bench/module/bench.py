@@ -73,6 +73,7 @@ def compare(server, rounds, requests, pipeline, keys, *commands):
     """Of the no-op, the no-op with a line, and the command, in turn: (by requests, limit, by server
     time, limit, the command's requests a second), ratios to the first"""
     rows = []
+    server.measure(requests, pipeline, keys, *commands[-1])  # whose pages are to be there
     for _ in range(rounds):
         base, line, mine = (server.measure(requests, pipeline, keys, *c) for c in commands)
         rows.append((mine[0] / base[0], line[0] / base[0], base[1] / mine[1], base[1] / line[1],

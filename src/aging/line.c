@@ -180,6 +180,11 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     }
 }
 
+static void prefetch(const struct window *w, seen_digest d) {
+    const struct line_state *s = w->state;
+    __builtin_prefetch(line_at(s, line_home(s, d)), 1);
+}
+
 /* -- asking ------------------------------------------------------------------------------- */
 
 /* Generations ago of the youngest match in the chain; UINT64_MAX if there is none. */
@@ -352,6 +357,7 @@ const struct window_ops aging_line = {
     .init = init,
     .destroy = destroy,
     .observe = observe,
+    .prefetch = prefetch,
     .find = find,
     .landmark = landmark,
     .stats = stats,

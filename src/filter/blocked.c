@@ -76,10 +76,19 @@ static size_t observe(struct filter *f, uint64_t generation, size_t n, const see
 static void find(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                  uint32_t *age) {
 #if defined __x86_64__
-    if (f->cpu >= CPU_AVX512) return blocked_find_avx512(f, generation, n, d, age);
-    if (f->cpu == CPU_AVX2) return blocked_find_avx2(f, generation, n, d, age);
+    if (f->cpu >= CPU_AVX512)
+        blocked_find_avx512(f, generation, n, d, age);
+    else if (f->cpu == CPU_AVX2)
+        blocked_find_avx2(f, generation, n, d, age);
+    else
 #endif
-    find_lines(f, generation, n, d, age);
+        find_lines(f, generation, n, d, age);
+}
+
+static void prefetch(const struct filter *f, seen_digest d) {
+    uint32_t live = f->shape.live;
+    uint64_t *bucket = table_line(f, live * table_place(d.lo, f->shape.lines / live));
+    for (uint32_t c = 0; c < live; c++) __builtin_prefetch(bucket + 8 * c, 1);
 }
 
 /* Lines that count no more are emptied before their stamp could seem young again. */
@@ -127,6 +136,7 @@ const struct filter_ops filter_blocked = {
     .size = table_size,
     .granule = granule,
     .observe = observe,
+    .prefetch = prefetch,
     .find = find,
     .advance = advance,
     .merge = merge,

@@ -71,6 +71,8 @@ struct filter_ops {
     /* Test and add in order; returns how many keys the current generation did not hold before. */
     size_t (*observe)(struct filter *, uint64_t generation, size_t n, const seen_digest *,
                       uint8_t *verdict);
+    /* Has memory fetch a key's lines; NULL: it would not pay. */
+    void (*prefetch)(const struct filter *, seen_digest);
     /* Generations ago that each was last added (at least; 0 = the current one), or FILTER_NONE. */
     void (*find)(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
                  uint32_t *age);

@@ -272,6 +272,10 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     }
 }
 
+static void prefetch(const struct window *w, seen_digest d) {
+    if (w->filter.ops->prefetch) w->filter.ops->prefetch(&w->filter, d);
+}
+
 /* Where the clock would stand at `at`, without moving it. */
 static uint64_t generation_at(const struct window *w, uint64_t at, uint64_t *start) {
     const struct state *s = w->state;
@@ -398,9 +402,9 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 #define GENERATIONS(label)                                                                         \
     {                                                                                              \
         .name = label, .plan = plan, .size = size, .init = init, .destroy = destroy,               \
-        .observe = observe, .find = find, .landmark = landmark, .forget = forget, .merge = merge,  \
-        .stats = stats, .clear_counters = clear_counters, .save = save, .load = load,              \
-        .since = since,                                                                            \
+        .observe = observe, .prefetch = prefetch, .find = find, .landmark = landmark,              \
+        .forget = forget, .merge = merge, .stats = stats, .clear_counters = clear_counters,        \
+        .save = save, .load = load, .since = since,                                                \
     }
 
 const struct window_ops window_landmark = GENERATIONS("landmark");

@@ -287,10 +287,18 @@ static void forgotten_keys_are_new_again_or_it_says_no(const struct law_case *c)
 
 /* -- instruction sets --------------------------------------------------------------------- */
 
+/* Fetching ahead changes nothing, which the bytes then show. */
+static void ask_ages(const seen_detector *d, const struct law_stream *s, uint64_t *age) {
+    seen_time now = s->time ? s->time[s->n - 1] : 0;
+    seen_prefetch(d, s->n, s->digest);
+    seen_last_seen(d, s->n, s->digest, now, age);
+}
+
 static void cpu_case(const struct law_case *c, const char *window, const char *more,
                      uint64_t seed) {
     struct law_bytes first = {0};
     uint8_t verdict[RECORDS], expected[RECORDS];
+    uint64_t age[RECORDS], expected_age[RECORDS];
     struct seen_plan plan;
     law_plan(&plan, "%s filter=%s items=1500 seed=%llu %s", window, c->structure,
              (unsigned long long)(seed >> 1), more);
@@ -299,11 +307,14 @@ static void cpu_case(const struct law_case *c, const char *window, const char *m
         seen_detector *d = law_new(&plan, NULL);
         uint64_t rng = seed;
         law_play(d, &s, 0, RECORDS, &rng, verdict);
+        if (plan.cpu != CPU_PORTABLE) ask_ages(d, &s, age);
         struct law_bytes bytes = law_save(d, NULL);
         if (plan.cpu == CPU_PORTABLE) {
             first = bytes;
             memcpy(expected, verdict, sizeof verdict);
+            ask_ages(d, &s, expected_age);
         } else {
+            law_check(!memcmp(expected_age, age, sizeof age), "ages differ on cpu %u", plan.cpu);
             law_check(!memcmp(expected, verdict, sizeof verdict), "verdicts differ on cpu %u",
                       plan.cpu);
             law_check(law_bytes_equal(&first, &bytes), "bytes differ on cpu %u", plan.cpu);
