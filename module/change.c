@@ -21,7 +21,7 @@ static int changed(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v
 /* Asked as of the last time in the window, not of now: so a replica forgets the same. */
 static long long forget_items(struct value *v, RedisModuleString **item, int n,
                               struct seen_error *e) {
-    seen_digest digest[ITEMS_AT_ONCE];
+    seen_digest digest[ITEMS_AT_ONCE] = {0};
     uint8_t verdict[ITEMS_AT_ONCE];
     long long held = 0;
     for (int i = 0; i < n; i++) {
