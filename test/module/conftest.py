@@ -57,10 +57,10 @@ class Server:
         self.module = module
         self.directory.mkdir(parents=True, exist_ok=True)
         self.log = self.directory / "log"
+        self.port = free_port()
         self.start()
 
     def start(self):
-        self.port = free_port()
         command = [self.program, "--port", str(self.port), "--bind", "127.0.0.1",
                    "--dir", str(self.directory), "--save", "", "--appendonly", "no",
                    "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
