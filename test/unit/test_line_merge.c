@@ -1,0 +1,65 @@
+/* Two windows of `line` made one: what either held is found, with its age. */
+#include "line_trial.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+/* Every record that `from` met must be known to `d`, which has gone on by `later` since. */
+static void all_are_in(const seen_detector *d, struct trial *from, uint64_t now, uint64_t later) {
+    const struct seen_spec *spec = &from->plan.spec;
+    bool time = spec->unit == SEEN_MICROSECONDS;
+    struct seen_stats stats = trial_stats(d);
+    for (uint64_t ago = 1; ago <= from->n && ago <= from->room - TRIAL_BATCH; ago++) {
+        const struct past *then = trial_past(from, from->n - ago);
+        uint64_t age = time ? now - then->clock : ago + later, said;
+        if (age >= from->window + !time) continue;
+        if (spec->refresh == SEEN_REFRESH_FIRST && !then->stored) continue;
+        if (spec->overload == SEEN_SHRINK && stats.forgotten && age >= stats.kept) continue;
+        seen_last_seen(d, 1, &then->key, now, &said);
+        law_check(said <= age, "%s digests: %llu ago, and said to be %llu",
+                  trial_shapes[from->shape], (unsigned long long)age, (unsigned long long)said);
+    }
+}
+
+static void merged_windows_miss_nothing(void **state) {
+    (void)state;
+    uint64_t seed = law_seed();
+    for (size_t i = 0; i < 8 * TRIAL_WINDOWS; i++)
+        for (enum shape shape = 0; shape < TRIAL_SHAPES; shape++) {
+            char spec[100];
+            snprintf(spec, sizeof spec, "%s refresh=%s", trial_windows[i / 8],
+                     i % 2 ? "first" : "last");
+            struct trial t = trial_begin(shape, law_next(&seed), spec);
+            struct trial other = trial_begin(shape, law_next(&seed), spec);
+            uint64_t most = i % 3 ? 6000 : 300;
+            trial_play(&t, i % 8 ? law_below(&seed, most) : 0, 6);
+            trial_play(&other, 1 + law_below(&seed, most), 6);
+            if (i % 8 == 7) seen_landmark(t.d), t.n = 0;
+            law_check(!seen_merge(t.d, other.d, NULL), "refused");
+            uint64_t now = t.clock > other.clock ? t.clock : other.clock, later = 0;
+            for (int j = 0; j < 5; j++) {
+                struct law_bytes bytes = law_save(t.d, NULL);
+                seen_free(t.d);
+                t.d = law_load(&bytes, NULL);
+                law_bytes_free(&bytes);
+                all_are_in(t.d, &t, now, later);
+                all_are_in(t.d, &other, now, later);
+                uint64_t more = t.plan.spec.unit == SEEN_RECORDS ? t.window / 7 : 30;
+                now += t.window / 9;
+                for (uint64_t k = 0; k <= more; k++, later++) {
+                    seen_digest d = trial_fresh(&other);
+                    seen_observe(t.d, 1, &d, &now, t.verdict);
+                }
+            }
+            trial_end(&t);
+            trial_end(&other);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(merged_windows_miss_nothing)};
+    return cmocka_run_group_tests_name("line_merge", tests, NULL, NULL);
+}
