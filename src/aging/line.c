@@ -234,6 +234,16 @@ static void landmark(struct window *w, uint64_t at) {
     s->h.cleared = 1;
 }
 
+/* The share of marks that are set, in lines from all over the table. */
+static double marked_now(const struct line_state *s, const struct line_view *view) {
+    uint64_t n = bits_min(s->lines, 1024), set = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        struct open o = open_line(view, line_at(s, i * (s->lines / n)), 0, s->bits);
+        set += bits_popcount(o.now | o.before);
+    }
+    return (double)set / (double)(n * LINE_CLASSES);
+}
+
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct line_state *s = w->state;
     struct line_view view = line_view_at(s, at);
@@ -255,7 +265,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     out->forgotten += s->h.forgotten;
     out->kept = bits_min(out->kept, s->h.kept);
     double right = 1 - theory_line_fp(mean, mean, s->room, s->bits);
-    if (flooded(s, &view)) right *= 1 - theory_line_flooded(mean, s->room);
+    if (flooded(s, &view)) right *= 1 - pow(marked_now(s, &view), LINE_CHAIN);
     out->fp_now += (1 - right) / (double)w->plan->spec.shards;
     double alike = mean > 0 ? theory_line_alike(mean, mean, s->room) / mean : 1;
     out->expected_false += (double)s->h.compared * each * alike / theory_line_looked(mean, s->room);

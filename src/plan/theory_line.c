@@ -23,14 +23,9 @@ double theory_line_full(double mean, uint32_t room) {
     return loss(lo, room);
 }
 
-/* A key of the class, one of six, came to the full line in so many epochs. */
-static double marked_in(double epochs, double mean, uint32_t room) {
-    return 1 - exp(-epochs * mean * theory_line_full(mean, room) / THEORY_LINE_CLASSES);
+double theory_line_marked(double mean, uint32_t room) {
+    return 1 - exp(-1.3 * mean * theory_line_full(mean, room) / THEORY_LINE_CLASSES);
 }
-
-double theory_line_marked(double mean, uint32_t room) { return marked_in(1.3, mean, room); }
-
-double theory_line_flooded(double mean, uint32_t room) { return pow(marked_in(2, mean, room), 4); }
 
 double theory_line_looked(double mean, uint32_t room) {
     double marked = theory_line_marked(mean, room);

@@ -21,10 +21,6 @@ double theory_line_full(double mean, uint32_t room);
  * (fitted: the lines touched come out within 2 %). */
 double theory_line_marked(double mean, uint32_t room);
 
-/* P(all four lines of a key are marked), where so many keys come that some find no place: marks
- * then are as good as for two epochs. */
-double theory_line_flooded(double mean, uint32_t room);
-
 /* Lines in which a record that is new is looked for: the first, and those behind marks. */
 double theory_line_looked(double mean, uint32_t room);
 
