@@ -95,25 +95,18 @@ static void aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value) 
 
 /* -- RDB: load ---------------------------------------------------------------------------- */
 
-struct unchunked {
-    RedisModuleIO *io;
+/* Bytes that come a chunk at a time, read as one stream. */
+struct chunks {
     char *buf;
     size_t at, len;
+    bool (*more)(struct chunks *); /* the next chunk, which may be empty; false: there is none */
 };
 
-static int next_chunk(struct unchunked *c) {
-    RedisModule_Free(c->buf);
-    c->at = c->len = 0;
-    c->buf = RedisModule_LoadStringBuffer(c->io, &c->len);
-    if (!c->buf) c->len = 0;
-    return RedisModule_IsIOError(c->io) || !c->len;
-}
-
-static int load_chunk(void *ctx, void *buf, size_t len) {
-    struct unchunked *c = ctx;
+static int read_chunks(void *ctx, void *buf, size_t len) {
+    struct chunks *c = ctx;
     char *out = buf;
     while (len) {
-        if (c->at == c->len && next_chunk(c)) return -1;
+        if (c->at == c->len && !c->more(c)) return -1;
         size_t n = c->len - c->at < len ? c->len - c->at : len;
         memcpy(out, c->buf + c->at, n);
         c->at += n;
@@ -123,9 +116,23 @@ static int load_chunk(void *ctx, void *buf, size_t len) {
     return 0;
 }
 
+struct unchunked {
+    struct chunks c;
+    RedisModuleIO *io;
+};
+
+static bool next_chunk(struct chunks *c) {
+    RedisModuleIO *io = ((struct unchunked *)c)->io;
+    RedisModule_Free(c->buf);
+    c->at = c->len = 0;
+    c->buf = RedisModule_LoadStringBuffer(io, &c->len);
+    if (!c->buf) c->len = 0;
+    return !RedisModule_IsIOError(io) && c->len;
+}
+
 /* Nothing may follow the value but the empty chunk. */
 static bool ends(struct unchunked *c) {
-    return c->at == c->len && next_chunk(c) && !RedisModule_IsIOError(c->io);
+    return c->c.at == c->c.len && !next_chunk(&c->c) && !RedisModule_IsIOError(c->io);
 }
 
 static int fail(struct seen_error *e, const char *text) {
@@ -136,7 +143,7 @@ static int fail(struct seen_error *e, const char *text) {
 
 static struct value *load_whole(struct unchunked *c, uint64_t limit, struct seen_error *e) {
     uint64_t repeats = RedisModule_LoadUnsigned(c->io);
-    struct value *v = persist_read((struct seen_reader){load_chunk, c}, limit, e);
+    struct value *v = persist_read((struct seen_reader){read_chunks, &c->c}, limit, e);
     if (!v) return NULL;
     v->repeats = repeats;
     if (ends(c)) return v;
@@ -148,7 +155,7 @@ static struct value *load_whole(struct unchunked *c, uint64_t limit, struct seen
 static struct value *load_loading(struct unchunked *c, uint64_t limit, struct seen_error *e) {
     struct value *done, *v = load_begin(limit);
     int bad = v ? 0 : fail(e, "no memory for another filter");
-    while (!bad && !next_chunk(c)) bad = load_feed(v, c->buf, c->len, false, limit, &done, e);
+    while (!bad && next_chunk(&c->c)) bad = load_feed(v, c->c.buf, c->c.len, false, limit, &done, e);
     if (!bad && RedisModule_IsIOError(c->io)) bad = fail(e, "the chunks are cut short");
     if (!bad) return v;
     if (v) value_free(v);
@@ -157,7 +164,7 @@ static struct value *load_loading(struct unchunked *c, uint64_t limit, struct se
 
 static void *rdb_load(RedisModuleIO *io, int encoding) {
     struct seen_error e;
-    struct unchunked c = {.io = io};
+    struct unchunked c = {{.more = next_chunk}, io};
     struct value *v = NULL;
     uint64_t limit = value_limit(RedisModule_GetContextFromIO(io));
     uint64_t state = RedisModule_LoadUnsigned(io);
@@ -167,7 +174,7 @@ static void *rdb_load(RedisModuleIO *io, int encoding) {
         if (state == LOADING) v = load_loading(&c, limit, &e);
     }
     if (!v) RedisModule_LogIOError(io, "warning", "seen: %s", e.text);
-    RedisModule_Free(c.buf);
+    RedisModule_Free(c.c.buf);
     return v;
 }
 
@@ -203,43 +210,31 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
 /* -- COPY: one transfer out is read back in ------------------------------------------------- */
 
 struct copying {
+    struct chunks c;
     struct transfer *out;
-    char *buf;
-    size_t at, len;
     bool last;
 };
 
-static int copy_on(void *ctx, void *buf, size_t len) {
-    struct copying *c = ctx;
-    char *to = buf;
-    while (len) {
-        if (c->at == c->len) {
-            if (c->last) return -1;
-            c->len = transfer_next(c->out, c->buf, CHUNK, &c->last);
-            c->at = 0;
-            continue;
-        }
-        size_t n = c->len - c->at < len ? c->len - c->at : len;
-        memcpy(to, c->buf + c->at, n);
-        c->at += n;
-        to += n;
-        len -= n;
-    }
-    return 0;
+static bool next_of_copy(struct chunks *c) {
+    struct copying *from = (struct copying *)c;
+    if (from->last) return false;
+    c->len = transfer_next(from->out, c->buf, CHUNK, &from->last);
+    c->at = 0;
+    return true;
 }
 
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
     (void)from, (void)to;
     const struct value *v = value;
     struct seen_error e;
-    struct copying c = {.buf = RedisModule_TryAlloc(CHUNK)};
+    struct copying c = {.c = {.buf = RedisModule_TryAlloc(CHUNK), .more = next_of_copy}};
     struct value *made = NULL;
-    if (c.buf && !v->load && transfer_dump(&c.out, v)) {
-        made = persist_read((struct seen_reader){copy_on, &c}, 0, &e);
+    if (c.c.buf && !v->load && transfer_dump(&c.out, v)) {
+        made = persist_read((struct seen_reader){read_chunks, &c.c}, 0, &e);
         transfer_end(&c.out);
     }
     if (made) made->repeats = v->repeats;
-    RedisModule_Free(c.buf);
+    RedisModule_Free(c.c.buf);
     return made;
 }
 
