@@ -21,6 +21,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SEEN = str((ROOT / os.environ.get("SEEN", "build/seen")).resolve())
 DATA = ROOT.parent / "shared" / "data"
+SMALL = ["-w", "landmark fp=1e-9 mem=64KiB"]  # a state that is written in no time
 
 
 def pytest_addoption(parser):
@@ -95,6 +96,12 @@ def seen():
         return done
 
     return run
+
+
+@pytest.fixture
+def state(tmp_path):
+    """Where --state may keep one; there is none yet."""
+    return tmp_path / "run.state"
 
 
 @pytest.fixture
