@@ -155,7 +155,8 @@ static struct value *load_whole(struct unchunked *c, uint64_t limit, struct seen
 static struct value *load_loading(struct unchunked *c, uint64_t limit, struct seen_error *e) {
     struct value *done, *v = load_begin(limit);
     int bad = v ? 0 : fail(e, "no memory for another filter");
-    while (!bad && next_chunk(&c->c)) bad = load_feed(v, c->c.buf, c->c.len, false, limit, &done, e);
+    while (!bad && next_chunk(&c->c))
+        bad = load_feed(v, c->c.buf, c->c.len, false, limit, &done, e);
     if (!bad && RedisModule_IsIOError(c->io)) bad = fail(e, "the chunks are cut short");
     if (!bad) return v;
     if (v) value_free(v);
