@@ -270,6 +270,22 @@ int seen_forget(seen_detector *, size_t n, const seen_digest *, struct seen_erro
  * spec, seed included (SEEN_EMISMATCH), and the trait SEEN_MERGEABLE (SEEN_EREFUSED). */
 int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error *);
 
+/* How far a merge in pieces has come; all zero before the first.  Plain numbers, which mean the
+ * same in any process where the two detectors are the same. */
+struct seen_merging {
+    uint64_t done;  /* 1: there is no more */
+    uint64_t stage; /* shards merged, and 1; 0: none begun */
+    uint64_t began; /* `into`'s clock then */
+    uint64_t place[8];
+};
+
+/* seen_merge in pieces, for callers who must not stay long: some `most` lines or keys of the tables
+ * a call, until `done`.  In between `into` works on, and holds what has entered so far; `from` must
+ * rest, and neither may be cleared.  Given up half-way, what has entered stays; a counting filter
+ * would count it twice if the merge were begun anew.  SEEN_EINVAL for a place that cannot be. */
+int seen_merge_some(seen_detector *into, const seen_detector *from, uint64_t most,
+                    struct seen_merging *, struct seen_error *);
+
 struct seen_stats {
     uint64_t records, unique, duplicates;
     uint64_t confirmed;    /* of the duplicates, with cache=: none of them is false */

@@ -144,10 +144,13 @@ static uint64_t translate(const seen_detector *d, uint64_t stamp, uint64_t from_
     return age > at ? 0 : at + 1 - age;
 }
 
-void confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at) {
+bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
+                   uint64_t most, struct seen_merging *m) {
     struct cache c = cache_of(into), other = cache_of(from);
-    uint64_t least = since(from, from_at);
-    for (uint64_t i = 0; i < other.b->used; i++) {
+    uint64_t least = since(from, from_at), i = bits_min(m->place[0], other.b->used);
+    uint64_t end = i + bits_min(most, other.b->used - i);
+    if (!m->place[0]) c.b->own[CONFIRMED] += other.b->own[CONFIRMED];
+    for (; i < end; i++) {
         uint32_t theirs = by_age(&other, i);
         uint64_t stamp = translate(into, other.stamp[theirs], from_at, at);
         if (!stamp || !reported(&other, theirs, least)) continue;
@@ -157,7 +160,8 @@ void confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, 
         if (!there) slot = enter(&c, d);
         c.stamp[slot] = there ? bits_max(c.stamp[slot], stamp) : stamp;
     }
-    c.b->own[CONFIRMED] += other.b->own[CONFIRMED];
+    m->place[0] = end;
+    return end == other.b->used;
 }
 
 /* -- snapshot: the keys as they entered; where they stood makes no difference ------------- */

@@ -48,7 +48,8 @@ void confirm_query(const seen_detector *, size_t n, const seen_digest *, uint64_
 void confirm_landmark(seen_detector *);
 void confirm_forget(seen_detector *, size_t n, const seen_digest *);
 /* As the windows merge: what counts in `from` enters with its age. */
-void confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at);
+bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
+                   uint64_t most, struct seen_merging *);
 
 uint64_t confirm_count(const seen_detector *); /* records confirmed so far */
 void confirm_clear_counters(seen_detector *);

@@ -273,7 +273,8 @@ static bool same_spec(const seen_detector *a, const seen_detector *b) {
     return !strcmp(one, two);
 }
 
-int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error *e) {
+static int check_merge(const seen_detector *into, const seen_detector *from,
+                       const struct seen_merging *m, struct seen_error *e) {
     if (!(into->plan.traits & SEEN_MERGEABLE))
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s cannot be merged", into->plan.filter);
     if (into == from || !same_spec(into, from))
@@ -281,18 +282,57 @@ int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error
             e, SEEN_EMISMATCH, 0,
             "only two detectors with the same resolved spec can be merged; give both the "
             "same seed= and geometry");
-    uint64_t at = detector_now(into, from->counters.last);
-    uint64_t from_at = detector_now(from, into->counters.last);
-    into->counters.last = bits_max(into->counters.last, from->counters.last);
-    for (uint64_t i = 0; i < into->plan.spec.shards; i++)
-        into->shard[i].ops->merge(&into->shard[i], at, &from->shard[i], from_at);
-    if (into->plan.spec.cache) confirm_merge(into, at, from, from_at);
-    into->counters.records += from->counters.records;
-    into->counters.duplicates += from->counters.duplicates;
-    into->counters.late += from->counters.late;
-    into->counters.clamped += from->counters.clamped;
-    into->counters.late_most = bits_max(into->counters.late_most, from->counters.late_most);
+    if (m->stage && m->began > detector_now(into, 0))
+        return error_set(e, SEEN_EINVAL, 0, "this merge was begun on another detector");
     return 0;
+}
+
+static void begin_merge(seen_detector *into, const seen_detector *from, struct seen_merging *m) {
+    struct detector_counters *c = &into->counters;
+    c->last = bits_max(c->last, from->counters.last);
+    c->records += from->counters.records;
+    c->duplicates += from->counters.duplicates;
+    c->late += from->counters.late;
+    c->clamped += from->counters.clamped;
+    c->late_most = bits_max(c->late_most, from->counters.late_most);
+    *m = (struct seen_merging){.stage = 1, .began = detector_now(into, 0)};
+}
+
+/* A clock of records goes on in `from` as it does in `into`, lest its keys grow younger. */
+static uint64_t from_now(const seen_detector *from, const seen_detector *into, uint64_t began) {
+    bool counts = into->plan.spec.unit != SEEN_MICROSECONDS;
+    uint64_t since = counts ? detector_now(into, 0) - began : 0;
+    return detector_now(from, into->counters.last) + since;
+}
+
+static bool merge_piece(seen_detector *into, const seen_detector *from, uint64_t most,
+                        struct seen_merging *m) {
+    uint64_t at = detector_now(into, 0), from_at = from_now(from, into, m->began);
+    uint64_t shard = m->stage - 1;
+    if (shard < into->plan.spec.shards) {
+        struct window *w = &into->shard[shard];
+        return w->ops->merge(w, at, &from->shard[shard], from_at, most, m);
+    }
+    return !into->plan.spec.cache || confirm_merge(into, at, from, from_at, most, m);
+}
+
+int seen_merge_some(seen_detector *into, const seen_detector *from, uint64_t most,
+                    struct seen_merging *m, struct seen_error *e) {
+    int bad = check_merge(into, from, m, e);
+    if (bad) return bad;
+    if (!m->stage) begin_merge(into, from, m);
+    if (!merge_piece(into, from, bits_max(most, 1), m)) return 0;
+    m->done = m->stage > into->plan.spec.shards;
+    m->stage++;
+    memset(m->place, 0, sizeof m->place);
+    return 0;
+}
+
+int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error *e) {
+    struct seen_merging m = {0};
+    int bad = 0;
+    while (!bad && !m.done) bad = seen_merge_some(into, from, UINT64_MAX, &m, e);
+    return bad;
 }
 
 void seen_stats(const seen_detector *d, struct seen_stats *out) {

@@ -39,8 +39,9 @@ struct window_ops {
     /* Where the landmark window around `at` begins; needed by those only. */
     uint64_t (*since)(const struct window *, uint64_t at);
     size_t (*forget)(struct window *, size_t n, const seen_digest *, uint64_t at);
-    void (*merge)(struct window *into, uint64_t into_at, const struct window *from,
-                  uint64_t from_at);
+    /* `most` lines or keys more; place is all zero at first, and true is returned at the end. */
+    bool (*merge)(struct window *into, uint64_t into_at, const struct window *from,
+                  uint64_t from_at, uint64_t most, struct seen_merging *);
     /* Adds this shard's; what the detector itself counts is there already. */
     void (*stats)(const struct window *, uint64_t at, struct seen_stats *);
     void (*clear_counters)(struct window *);

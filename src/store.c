@@ -257,30 +257,84 @@ bool store_forget(struct store *s, seen_digest d) {
 
 /* -- merge, save, load -------------------------------------------------------------------- */
 
-/* What a stamp of `from` is in the other store's time. */
-static uint64_t translate(uint64_t stamp, uint64_t from_now, uint64_t into_now, uint64_t shift) {
-    uint64_t age = from_now - stamp;
-    age = age > shift ? age - shift : 0;
-    return into_now > age ? into_now - age : 0;
+/* A merge under way: walks both queues from their oldest ends, so that each key finds its place. */
+struct merging {
+    struct store *into;
+    const struct store *from;
+    struct store_moment here, there;
+    uint64_t shift, left; /* steps */
+    uint32_t next;   /* in `into`: none before it is younger than the key that comes next ... */
+    uint32_t coming; /* ... in `from` */
+};
+
+/* What the stamp of a key of `from` is in the other store's time. */
+static uint64_t translated(const struct merging *g, uint32_t ref) {
+    uint64_t age = g->there.now - at(g->from, ref)->stamp;
+    age = age > g->shift ? age - g->shift : 0;
+    return g->here.now > age ? g->here.now - age : 0;
 }
 
-/* Walks both queues from their oldest ends, so that each key finds its place. */
-void store_merge(struct store *into, uint64_t into_now, uint64_t into_least,
-                 const struct store *from, uint64_t from_now, uint64_t from_least, uint64_t shift) {
-    uint32_t next = into->oldest;
-    for (uint32_t j = from->oldest; j; j = at(from, j)->newer) {
-        const struct entry *theirs = at(from, j);
-        if (theirs->stamp < from_least) continue;
-        uint64_t stamp = translate(theirs->stamp, from_now, into_now, shift);
-        while (next && at(into, next)->stamp <= stamp) next = at(into, next)->newer;
-        uint32_t ref = lookup(into, theirs->digest);
-        if (!ref) {
-            insert(into, theirs->digest, stamp, next, into_now, into_least);
-        } else if (at(into, ref)->stamp < stamp) {
-            leave_queue(into, at(into, ref));
-            join_queue(into, ref, stamp, next);
-        }
+/* Walks on to the place of a key, a step at least; false if it takes too many. */
+static bool find_place(struct merging *g, uint64_t stamp) {
+    while (g->next && at(g->into, g->next)->stamp <= stamp) {
+        g->next = at(g->into, g->next)->newer;
+        if (!g->left) return false;
+        g->left--;
     }
+    return true;
+}
+
+static bool merge_key(struct merging *g) {
+    const struct entry *theirs = at(g->from, g->coming);
+    uint64_t stamp = translated(g, g->coming);
+    g->left--;
+    if (theirs->stamp < g->there.least) return true;
+    if (!find_place(g, stamp)) return false;
+    uint32_t ref = lookup(g->into, theirs->digest);
+    if (!ref) {
+        insert(g->into, theirs->digest, stamp, g->next, g->here.now, g->here.least);
+    } else if (at(g->into, ref)->stamp < stamp) {
+        leave_queue(g->into, at(g->into, ref));
+        join_queue(g->into, ref, stamp, g->next);
+    }
+    return true;
+}
+
+/* Places are digests, since where a key is stored is not told: of the key that comes, and of the
+ * one before the other's next.  That one may have left or be young again; then the last key merged
+ * that is still where it was put will do. */
+static void go_on(struct merging *g, const struct seen_merging *m) {
+    if (!m->place[0]) return;
+    g->coming = lookup(g->from, (seen_digest){m->place[1], m->place[2]});
+    if (!g->coming) return;
+    uint32_t ref = lookup(g->into, (seen_digest){m->place[3], m->place[4]}), back = g->coming;
+    uint64_t stamp = translated(g, back);
+    while (!ref || at(g->into, ref)->stamp > stamp) {
+        back = at(g->from, back)->older;
+        if (!back || at(g->from, back)->stamp < g->there.least) return;
+        ref = lookup(g->into, at(g->from, back)->digest);
+        stamp = translated(g, back);
+    }
+    g->next = at(g->into, ref)->newer;
+}
+
+static void remember(const struct merging *g, struct seen_merging *m) {
+    m->place[0] = 1;
+    if (!g->coming) return;
+    const struct entry *coming = at(g->from, g->coming);
+    uint32_t before = g->next ? at(g->into, g->next)->older : g->into->newest;
+    seen_digest behind = before ? at(g->into, before)->digest : (seen_digest){0};
+    m->place[1] = coming->digest.lo, m->place[2] = coming->digest.hi;
+    m->place[3] = behind.lo, m->place[4] = behind.hi;
+}
+
+bool store_merge(struct store *into, struct store_moment here, const struct store *from,
+                 struct store_moment there, uint64_t shift, uint64_t most, struct seen_merging *m) {
+    struct merging g = {into, from, here, there, shift, most, into->oldest, from->oldest};
+    go_on(&g, m);
+    while (g.coming && g.left && merge_key(&g)) g.coming = at(from, g.coming)->newer;
+    remember(&g, m);
+    return !g.coming;
 }
 
 struct saved {

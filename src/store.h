@@ -62,10 +62,15 @@ bool store_forget(struct store *, seen_digest);
 
 void store_clear_counters(struct store *);
 
-/* Adds `from`'s keys stamped at from_least or later, each under stamp - from_now + into_now + shift
- * (at most into_now); the younger of two stamps stays.  Keys below into_least make room. */
-void store_merge(struct store *into, uint64_t into_now, uint64_t into_least,
-                 const struct store *from, uint64_t from_now, uint64_t from_least, uint64_t shift);
+struct store_moment {
+    uint64_t now, least; /* keys stamped below `least` count no more */
+};
+
+/* Adds `from`'s keys that count, each under stamp - there.now + here.now + shift (at most
+ * here.now); the younger of two stamps stays.  Keys below here.least make room.  Stops after `most`
+ * keys of both; true at the end. */
+bool store_merge(struct store *into, struct store_moment here, const struct store *from,
+                 struct store_moment there, uint64_t shift, uint64_t most, struct seen_merging *);
 
 /* Counters and keys, oldest first. */
 int store_save(const struct store *, struct seen_writer);

@@ -163,7 +163,8 @@ void line_advance(struct line_state *, uint64_t at);
 uint64_t line_age_at(const struct line_state *, const struct line_view *, uint64_t ago,
                      uint64_t at);
 
-void line_merge(struct window *into, uint64_t at, const struct window *from, uint64_t from_at);
+bool line_merge(struct window *into, uint64_t at, const struct window *from, uint64_t from_at,
+                uint64_t most, struct seen_merging *);
 
 /* -- planning (line_plan.c) --------------------------------------------------------------- */
 

@@ -132,17 +132,19 @@ static void enter_behind(struct line_state *s, uint64_t line, uint64_t print, ui
     }
 }
 
-/* -- all of it ---------------------------------------------------------------------------- */
+/* -- generations from before the floor count again, with nothing in them ------------------- */
 
-/* Generations from before the floor count again, with nothing in them. */
+static void empty_line(struct line_state *s, uint64_t i) {
+    uint64_t *line = line_at(s, i), now = s->view.generation;
+    if (line_ago(line, now) <= s->view.live) return;
+    memset(line, 0, 64);
+    line[6] = now << LINE_STAMP_SHIFT;
+}
+
+/* Once all lines are empty of them. */
 static void widen(struct line_state *s) {
     struct line_head *h = &s->h;
     uint64_t now = s->view.generation, floor = h->floor;
-    for (uint64_t i = 0; i < s->lines; i++) {
-        if (line_ago(line_at(s, i), now) <= s->view.live) continue;
-        memset(line_at(s, i), 0, 64);
-        line_at(s, i)[6] = now << LINE_STAMP_SHIFT;
-    }
     for (uint64_t i = 0; i < s->spares; i++)
         if (line_spares(s)[i].generation < floor) line_spares(s)[i].generation = 0;
     for (uint32_t i = 0; i < LINE_CHAIN; i++)
@@ -197,25 +199,59 @@ static void add_counters(struct line_head *h, const struct line_head *from) {
     h->kept = bits_min(h->kept, from->kept);
 }
 
-void line_merge(struct window *w, uint64_t at, const struct window *other, uint64_t from_at) {
-    struct line_state *s = w->state;
-    const struct line_state *from = other->state;
-    struct line_view theirs = line_view_at(from, from_at);
+/* -- all of it, in pieces ------------------------------------------------------------------ */
+
+struct merging {
+    struct line_state *s;
+    const struct line_state *from;
+    struct line_view theirs;
     uint64_t to[LINE_LIVE_MOST + 1];
-    add_counters(&s->h, &from->h);
-    if (line_anew(from, from_at)) return;
-    if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);
-    if (s->view.live < s->live) widen(s);
-    translate(to, s, at, from, &theirs, from_at);
-    s->clock = at;
+};
+
+/* What goes for all of a table is done again with every piece: the clock may have gone on. */
+static void look(struct merging *g, uint64_t at, uint64_t from_at) {
+    struct line_state *s = g->s;
+    const struct line_state *from = g->from;
+    translate(g->to, s, at, from, &g->theirs, from_at);
     for (uint32_t i = 1; i < LINE_CHAIN; i++)
-        if (reached(from, &theirs, i)) s->h.reached[i] = s->view.generation;
-    if (from->h.flood && line_counts(&theirs, from->h.flood))
-        s->h.flood = bits_max(s->h.flood, to[theirs.generation - from->h.flood]);
-    for (uint64_t i = 0; i < s->lines; i++) merge_line(s, from, &theirs, to, i);
-    for (uint64_t i = 0; i < from->spares; i++) {
-        const struct line_spare *spare = &line_spares(from)[i];
-        if (spare->generation && line_counts(&theirs, spare->generation))
-            enter_spare(s, spare->tag, to[theirs.generation - spare->generation]);
+        if (reached(from, &g->theirs, i)) s->h.reached[i] = s->view.generation;
+    if (from->h.flood && line_counts(&g->theirs, from->h.flood))
+        s->h.flood = bits_max(s->h.flood, g->to[g->theirs.generation - from->h.flood]);
+}
+
+static void merge_spare(struct merging *g, const struct line_spare *spare) {
+    if (spare->generation && line_counts(&g->theirs, spare->generation))
+        enter_spare(g->s, spare->tag, g->to[g->theirs.generation - spare->generation]);
+}
+
+enum phase { WIDENING, LINES, SPARES, PHASES };
+
+static void step(struct merging *g, enum phase phase, uint64_t i) {
+    switch (phase) {
+    case WIDENING: empty_line(g->s, i); break;
+    case LINES: merge_line(g->s, g->from, &g->theirs, g->to, i); break;
+    default: merge_spare(g, &line_spares(g->from)[i]);
     }
+}
+
+/* place: steps of the phase behind us, and the phase. */
+bool line_merge(struct window *w, uint64_t at, const struct window *other, uint64_t from_at,
+                uint64_t most, struct seen_merging *m) {
+    struct line_state *s = w->state;
+    struct merging g = {.s = s, .from = other->state};
+    uint64_t phase = bits_min(m->place[1], SPARES);
+    if (!m->place[0] && !phase) add_counters(&s->h, &g.from->h);
+    if (line_anew(g.from, from_at)) return true;
+    if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);
+    if (phase == WIDENING && s->view.live == s->live) phase = LINES, m->place[0] = 0;
+    uint64_t steps = phase == SPARES ? g.from->spares : s->lines;
+    uint64_t i = bits_min(m->place[0], steps), end = i + bits_min(most, steps - i);
+    g.theirs = line_view_at(g.from, from_at);
+    s->clock = at;
+    if (phase != WIDENING) look(&g, at, from_at);
+    while (i < end) step(&g, phase, i++);
+    if (phase == WIDENING && end == steps) widen(s);
+    m->place[0] = end < steps ? end : 0;
+    m->place[1] = end < steps ? phase : phase + 1;
+    return m->place[1] == PHASES;
 }

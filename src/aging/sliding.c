@@ -149,11 +149,13 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
     return gone;
 }
 
-static void merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
+static bool merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at,
+                  uint64_t most, struct seen_merging *m) {
     struct state *s = w->state;
     const struct state *other = from->state;
-    store_merge(&s->store, at + s->bias, least(s, at), &other->store, from_at + other->bias,
-                least(other, from_at), 0);
+    struct store_moment here = {at + s->bias, least(s, at)};
+    struct store_moment there = {from_at + other->bias, least(other, from_at)};
+    return store_merge(&s->store, here, &other->store, there, 0, most, m);
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {

@@ -100,18 +100,21 @@ static void advance(struct filter *f, uint64_t generation) {
     }
 }
 
-static void merge(struct filter *into, uint64_t into_generation, const struct filter *from,
-                  uint64_t from_generation, bool younger) {
+static bool merge(struct filter *into, uint64_t generation, const struct filter *from,
+                  const struct filter_match *match, uint64_t most, struct seen_merging *m) {
     uint32_t live = into->shape.live;
-    for (uint64_t i = 0; i < from->shape.lines; i++) {
+    uint64_t i, end;
+    bool last = table_piece(from, most, m, &i, &end);
+    for (; i < end; i++) {
         const uint64_t *line = table_line(from, i);
-        uint32_t age = (uint16_t)(from_generation - table_stamp(line));
-        if (age >= live) continue;
-        uint64_t generation = into_generation - age + (younger && age);
+        uint32_t age = (uint16_t)(match->from - table_stamp(line));
+        uint64_t to = filter_matching(match, age);
+        if (age >= live || generation - to >= live) continue;
         vector bits = load(line);
         bits.lane[7] &= TABLE_STAMP_BELOW;
-        put(table_line(into, i / live * live + generation % live), bits, generation);
+        put(table_line(into, i / live * live + to % live), bits, to);
     }
+    return last;
 }
 
 static uint32_t columns(uint32_t live) { return live; }

@@ -31,20 +31,24 @@ void cells_advance(struct filter *f, uint64_t generation) {
         cells_freshen(table_line(f, i), generation, width);
 }
 
-void cells_merge(struct filter *into, uint64_t into_generation, const struct filter *from,
-                 uint64_t from_generation, bool younger) {
+bool cells_merge(struct filter *into, uint64_t generation, const struct filter *from,
+                 const struct filter_match *match, uint64_t most, struct seen_merging *m) {
     uint32_t width = cells_width(into->shape.live);
-    for (uint64_t i = 0; i < into->shape.lines; i++) {
+    uint64_t i, end;
+    bool last = table_piece(from, most, m, &i, &end);
+    for (; i < end; i++) {
         uint64_t *to = table_line(into, i), source[8];
         memcpy(source, table_line(from, i), sizeof source);
-        cells_freshen(source, from_generation, width);
-        cells_freshen(to, into_generation, width);
+        cells_freshen(source, match->from, width);
+        cells_freshen(to, generation, width);
         source[7] &= TABLE_STAMP_BELOW;
         for (uint32_t age = 0; age < into->shape.live; age++) {
-            uint64_t column = in_every_cell(cells_columns(from_generation - age, 1, width), width);
-            uint32_t there = (uint32_t)(from_generation - age) & (width - 1);
-            uint32_t here = (uint32_t)(into_generation - age + (younger && age)) & (width - 1);
+            if (generation - filter_matching(match, age) >= into->shape.live) continue;
+            uint64_t column = in_every_cell(cells_columns(match->from - age, 1, width), width);
+            uint32_t there = (uint32_t)(match->from - age) & (width - 1);
+            uint32_t here = (uint32_t)filter_matching(match, age) & (width - 1);
             for (int w = 0; w < 8; w++) to[w] |= (source[w] & column) >> there << here;
         }
     }
+    return last;
 }

@@ -76,8 +76,8 @@ double cells_count(const struct filter_shape *); /* cells of one generation */
 double cells_touches(const struct filter_shape *);
 void cells_freshen(uint64_t *line, uint64_t generation, uint32_t width);
 void cells_advance(struct filter *, uint64_t generation);
-void cells_merge(struct filter *into, uint64_t into_generation, const struct filter *from,
-                 uint64_t from_generation, bool younger);
+bool cells_merge(struct filter *into, uint64_t generation, const struct filter *from,
+                 const struct filter_match *, uint64_t most, struct seen_merging *);
 
 /* -- test and add, specialised by `place` and `width` at compile time --------------------- */
 

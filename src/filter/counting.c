@@ -254,14 +254,15 @@ static void advance(struct filter *f, uint64_t generation) {
 }
 
 /* Adds one line's counters to another's, each generation where its age belongs. */
-static void add_line(struct filter *into, uint64_t *to, uint64_t into_generation,
-                     const uint64_t *source, uint64_t from_generation, bool younger) {
+static void add_line(struct filter *into, uint64_t *to, uint64_t generation, const uint64_t *source,
+                     const struct filter_match *match) {
     const struct filter_shape *s = &into->shape;
     uint32_t top = top_of(s);
     for (uint32_t cell = 0, n = a_line(s); n > 0; n--, cell += cell_bits(s)) {
         for (uint32_t age = 0; age < s->live; age++) {
-            uint32_t here = slot_of(s, into_generation - age + (younger && age));
-            uint32_t there = slot_of(s, from_generation - age);
+            if (generation - filter_matching(match, age) >= s->live) continue;
+            uint32_t here = slot_of(s, filter_matching(match, age));
+            uint32_t there = slot_of(s, match->from - age);
             uint32_t was = counters_get(to, cell + slot_bit(s, here), top);
             uint32_t more = counters_get(source, cell + slot_bit(s, there), top);
             uint32_t sum = was + more < top ? was + more : top;
@@ -272,15 +273,18 @@ static void add_line(struct filter *into, uint64_t *to, uint64_t into_generation
     }
 }
 
-static void merge(struct filter *into, uint64_t into_generation, const struct filter *from,
-                  uint64_t from_generation, bool younger) {
-    for (uint64_t i = 0; i < into->shape.lines; i++) {
+static bool merge(struct filter *into, uint64_t generation, const struct filter *from,
+                  const struct filter_match *match, uint64_t most, struct seen_merging *m) {
+    uint64_t i, end;
+    bool last = table_piece(from, most, m, &i, &end);
+    for (; i < end; i++) {
         uint64_t source[8];
         memcpy(source, table_line(from, i), sizeof source);
-        freshen(&into->shape, source, from_generation);
-        freshen(&into->shape, table_line(into, i), into_generation);
-        add_line(into, table_line(into, i), into_generation, source, from_generation, younger);
+        freshen(&into->shape, source, match->from);
+        freshen(&into->shape, table_line(into, i), generation);
+        add_line(into, table_line(into, i), generation, source, match);
     }
+    return last;
 }
 
 static void stats(const struct filter *f, struct seen_stats *out) {

@@ -42,10 +42,11 @@ static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen
     return gone;
 }
 
-static void merge(struct filter *into, uint64_t into_generation, const struct filter *from,
-                  uint64_t from_generation, bool younger) {
-    store_merge(into->block, into_generation, into_generation - reach(into), from->block,
-                from_generation, from_generation - reach(from), younger);
+static bool merge(struct filter *into, uint64_t generation, const struct filter *from,
+                  const struct filter_match *match, uint64_t most, struct seen_merging *m) {
+    struct store_moment here = {match->into, generation - reach(into)};
+    struct store_moment there = {match->from, match->from - reach(from)};
+    return store_merge(into->block, here, from->block, there, match->younger, most, m);
 }
 
 static void stats(const struct filter *f, struct seen_stats *out) {

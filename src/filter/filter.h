@@ -41,6 +41,20 @@ struct filter {
                            came again in a younger one; the filter counts, the window keeps */
 };
 
+/* Which generation of one filter is which of another, all through a merge: `from` is `into`, and
+ * those before it are those before the other, but one younger each where `younger`. */
+struct filter_match {
+    uint64_t into, from;
+    bool younger;
+};
+
+#define FILTER_PLACES 5
+
+/* Where what is `age` generations older than `from` goes. */
+static inline uint64_t filter_matching(const struct filter_match *m, uint64_t age) {
+    return m->into - age + (m->younger && age);
+}
+
 struct filter_ops {
     const char *name;
     const char *help;
@@ -79,9 +93,9 @@ struct filter_ops {
     /* Bounded upkeep, called once for every generation that begins. */
     void (*advance)(struct filter *, uint64_t generation);
     size_t (*forget)(struct filter *, uint64_t generation, size_t n, const seen_digest *);
-    /* into's key ages are from's, but one generation younger where `younger` (age 0 stays). */
-    void (*merge)(struct filter *into, uint64_t into_generation, const struct filter *from,
-                  uint64_t from_generation, bool younger);
+    /* A piece of it, as a window's; place[FILTER_PLACES] and on are not the filter's. */
+    bool (*merge)(struct filter *into, uint64_t generation, const struct filter *from,
+                  const struct filter_match *, uint64_t most, struct seen_merging *);
     void (*stats)(const struct filter *, struct seen_stats *); /* adds bytes that grew, forgotten */
     uint64_t (*stored)(const struct filter *, uint64_t generation); /* NULL: nobody knows exactly */
     void (*clear_counters)(struct filter *);                        /* NULL: stats counts nothing */

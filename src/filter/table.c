@@ -15,6 +15,14 @@ void table_slice(uint64_t generation, uint64_t lines, uint64_t *from, uint64_t *
     *to = slice + 1 < slices ? bits_range((slice + 1) << (64 - SWEEP_BITS), lines) : lines;
 }
 
+bool table_piece(const struct filter *f, uint64_t most, struct seen_merging *m, uint64_t *i,
+                 uint64_t *end) {
+    *i = bits_min(m->place[0], f->shape.lines);
+    *end = *i + bits_min(most, f->shape.lines - *i);
+    m->place[0] = *end;
+    return *end == f->shape.lines;
+}
+
 int table_save(const struct filter *f, struct seen_writer w) {
     return w.write(w.ctx, f->block, f->shape.lines * 64);
 }

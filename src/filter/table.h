@@ -38,6 +38,10 @@ static inline uint64_t table_place(uint64_t draw, uint64_t places) {
     return bits_range(draw, places);
 }
 
+/* The lines from *i up to *end are the next of a merge; whether they are the last. */
+bool table_piece(const struct filter *, uint64_t most, struct seen_merging *, uint64_t *i,
+                 uint64_t *end);
+
 uint64_t table_size(const struct filter_shape *, uint64_t keys);
 void table_slice(uint64_t generation, uint64_t lines, uint64_t *from, uint64_t *to);
 int table_save(const struct filter *, struct seen_writer);

@@ -318,23 +318,45 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
 
 /* Positions within the current generation differ: where ours is further on, their keys enter one
  * generation younger, lest they leave before their time. */
-static void merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
-    struct state *s = w->state;
+static struct filter_match match_of(const struct window *w, uint64_t at, const struct window *from,
+                                    uint64_t from_at) {
+    const struct state *s = w->state;
     uint64_t start, from_start;
-    close_piece(w);
-    if (at >= s->ring.boundary) advance_to(w, at);
     generation_at(w, at, &start);
     uint64_t theirs = generation_at(from, from_at, &from_start);
     bool younger = s->step && at - start > from_at - from_start;
-    w->filter.ops->merge(&w->filter, s->ring.generation, &from->filter, theirs, younger);
+    return (struct filter_match){s->ring.generation, theirs, younger};
+}
+
+static void begin_merge(struct window *w, const struct window *from,
+                        const struct filter_match *match) {
+    struct state *s = w->state;
     for (uint32_t a = 0; a < live_of(w); a++) {
-        bool gone = theirs - a > ((const struct state *)from->state)->ring.generation;
-        uint64_t to = s->ring.generation - a + (younger && a);
-        if (!gone) *load_of(w, to) += keys_of(from, theirs - a);
+        bool gone = match->from - a > ((const struct state *)from->state)->ring.generation;
+        if (!gone) *load_of(w, filter_matching(match, a)) += keys_of(from, match->from - a);
     }
-    struct account_sum sum = sum_now(from);
-    s->account.saved.sum.expected += sum.expected;
+    s->account.saved.sum.expected += sum_now(from).expected;
     renew_others(w);
+}
+
+/* A key's probes are merged one by one, maybe long after each other: what matches at the beginning
+ * matches to the end. */
+static bool merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at,
+                  uint64_t most, struct seen_merging *m) {
+    struct state *s = w->state;
+    uint64_t *kept = m->place + FILTER_PLACES;
+    bool begins = !m->place[0];
+    close_piece(w);
+    if (at >= s->ring.boundary) advance_to(w, at);
+    struct filter_match match = {bits_min(kept[0], s->ring.generation), kept[1], kept[2]};
+    if (begins) {
+        match = match_of(w, at, from, from_at);
+        kept[0] = match.into, kept[1] = match.from, kept[2] = match.younger;
+    }
+    bool last =
+        w->filter.ops->merge(&w->filter, s->ring.generation, &from->filter, &match, most, m);
+    if (begins) begin_merge(w, from, &match);
+    return last;
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {

@@ -363,6 +363,13 @@ seen_detector *law_load(const struct law_bytes *b, const struct seen_allocator *
     return d;
 }
 
+void law_reload(seen_detector **d) {
+    struct law_bytes bytes = law_save(*d, NULL);
+    seen_free(*d);
+    *d = law_load(&bytes, NULL);
+    law_bytes_free(&bytes);
+}
+
 bool law_bytes_equal(const struct law_bytes *a, const struct law_bytes *b) {
     return a->len == b->len && !memcmp(a->data, b->data, a->len);
 }

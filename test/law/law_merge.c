@@ -121,6 +121,80 @@ static void merged_keys_stay_as_long_as_they_would_have(const struct law_case *c
         }
 }
 
+/* Of a few dozen pieces; where there are keys instead of a table, of a few keys. */
+static uint64_t a_piece(const struct seen_plan *plan, uint64_t *rng) {
+    return 1 + law_below(rng, plan->traits & SEEN_GROWS ? 4 : 2 + plan->bytes / 64 / 20);
+}
+
+/* To the byte what it is at once, also where the detectors were saved and loaded in between. */
+static void a_merge_in_pieces_is_the_merge(const struct law_case *c) {
+    if (!(c->traits & SEEN_MERGEABLE)) return;
+    uint64_t rng = law_seed() + c->serial;
+    const char *window;
+    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+        for (int turn = 0; turn < (law_is_variant(c) ? 2 : 4); turn++) {
+            struct seen_plan plan;
+            bool cache = turn % 2 && !(c->traits & SEEN_NO_FP);
+            law_plan(&plan, "%s filter=%s items=400 fp=1e-9 seed=11 shards=%d %s", window,
+                     c->structure, turn % 3 + 1, cache ? "cache=50" : "");
+            struct side a = play(&plan, 0, turn ? law_below(&rng, RECORDS) : 0, law_next(&rng));
+            struct side b = play(&plan, 1, 1 + law_below(&rng, RECORDS), law_next(&rng));
+            struct law_bytes before = law_save(a.d, NULL), whole, pieces;
+            seen_detector *other = law_load(&before, NULL);
+            uint64_t most = a_piece(&plan, &rng);
+            struct seen_merging m = {0};
+            law_check(!seen_merge(other, b.d, NULL), "refused");
+            while (!m.done) {
+                law_check(!seen_merge_some(a.d, b.d, most, &m, NULL), "refused half-way");
+                if (!law_below(&rng, 8)) law_reload(&a.d), law_reload(&b.d);
+            }
+            whole = law_save(other, NULL), pieces = law_save(a.d, NULL);
+            law_check(law_bytes_equal(&whole, &pieces), "%s, %llu at once: it is another detector",
+                      window, (unsigned long long)most);
+            law_bytes_free(&before), law_bytes_free(&whole), law_bytes_free(&pieces);
+            seen_free(other);
+            end(&a);
+            end(&b);
+        }
+}
+
+/* Records come in between, some of them of keys that enter or have entered. */
+static void merge_while_records_come(struct side *a, const struct side *b, uint64_t *rng,
+                                     seen_time *now) {
+    const struct seen_plan *plan = seen_plan_of(a->d);
+    const seen_digest nobody = {UINT64_MAX, UINT64_MAX};
+    struct seen_merging m = {0};
+    while (!m.done) {
+        law_check(!seen_merge_some(a->d, b->d, a_piece(plan, rng), &m, NULL), "refused half-way");
+        if (plan->spec.window == SEEN_LANDMARK || law_below(rng, 4)) continue;
+        uint64_t key = law_below(rng, 2) ? law_below(rng, 320) : law_next(rng);
+        seen_digest d = law_key(plan, key, 11);
+        uint8_t verdict;
+        *now += law_below(rng, 2);
+        seen_observe(a->d, 1, &d, now, &verdict);
+        oracle_observe(a->oracle, d, *now, verdict);
+        oracle_observe(b->oracle, nobody, *now, SEEN_NEW);
+    }
+}
+
+static void records_may_come_while_it_is_merged(const struct law_case *c) {
+    if (!(c->traits & SEEN_MERGEABLE)) return;
+    uint64_t rng = law_seed() + c->serial;
+    const char *window;
+    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+        for (int turn = 0; turn < (law_is_variant(c) ? 2 : 8); turn++) {
+            struct seen_plan plan;
+            law_plan(&plan, "%s filter=%s items=900 fp=1e-9 seed=11", window, c->structure);
+            struct side a = play(&plan, 0, law_below(&rng, RECORDS), law_next(&rng));
+            struct side b = play(&plan, 1, 1 + law_below(&rng, RECORDS), law_next(&rng));
+            seen_time now = last_of(&a) > last_of(&b) ? last_of(&a) : last_of(&b);
+            merge_while_records_come(&a, &b, &rng, &now);
+            judge(&a, &b, now);
+            end(&a);
+            end(&b);
+        }
+}
+
 static void strangers_are_not_merged(const struct law_case *c) {
     static const char *const others[] = {"seed=2", "seed=1 refresh=first", "seed=1 shards=2",
                                          "seed=1 overload=grow"};
@@ -195,6 +269,8 @@ int main(void) {
         {"merged, both are there", merged_both_are_there, false},
         {"merged keys stay as long as they would have", merged_keys_stay_as_long_as_they_would_have,
          false},
+        {"a merge in pieces is the merge", a_merge_in_pieces_is_the_merge, false},
+        {"records may come while it is merged", records_may_come_while_it_is_merged, false},
         {"strangers are not merged", strangers_are_not_merged, false},
         {"a merge without memory counts what it forgets",
          a_merge_without_memory_counts_what_it_forgets, false},
