@@ -80,7 +80,7 @@ enum chain_verdict chain_add(struct value *v, const void *item, size_t len, uint
     seen_observe(value_filter(v), 1, &digest, NULL, &verdict);
     v->youngest++;
     v->items++;
-    v->version++;
+    value_changed(v);
     return CHAIN_NEW;
 }
 

@@ -1,4 +1,4 @@
-/* change.c - SEEN.FORGET, SEEN.CLEAR, SEEN.MERGE. */
+/* change.c - SEEN.FORGET, SEEN.CLEAR. */
 #include "command.h"
 
 #define ITEMS_AT_ONCE 256
@@ -12,7 +12,7 @@ static bool open_to_change(RedisModuleCtx *ctx, RedisModuleString *name, struct 
 
 static int changed(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
                    const char *event) {
-    v->version++;
+    value_changed(v);
     RedisModule_ReplicateVerbatim(ctx);
     command_changed(ctx, name, event);
     return REDISMODULE_OK;
@@ -63,23 +63,8 @@ static int clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     RedisModule_ReplyWithSimpleString(ctx, "OK");
     if (!s.records) return REDISMODULE_OK;
     seen_clear(value_filter(o.value));
+    value_reborn(o.value);
     return changed(ctx, argv[1], o.value, "seen.clear");
-}
-
-static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    struct opened into, from;
-    struct seen_error e;
-    struct seen_stats s;
-    if (argc != 3) return RedisModule_WrongArity(ctx);
-    if (!open_to_change(ctx, argv[1], &into)) return REDISMODULE_OK;
-    if (!command_open(ctx, argv[2], REDISMODULE_READ, false, &from)) return REDISMODULE_OK;
-    if (!from.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
-    seen_stats(value_filter(from.value), &s);
-    if (seen_merge(value_filter(into.value), value_filter(from.value), &e))
-        return command_error(ctx, &e);
-    value_look(into.value);
-    RedisModule_ReplyWithSimpleString(ctx, "OK");
-    return s.records ? changed(ctx, argv[1], into.value, "seen.merge") : REDISMODULE_OK;
 }
 
 /* ----------------------------------------------------------------------------------------- */
@@ -87,17 +72,10 @@ static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 static const RedisModuleCommandArg forget_args[] = {
     COMMAND_KEY, COMMAND_TEXT("item", REDISMODULE_ARG_MULTIPLE), {0}};
 static const RedisModuleCommandArg clear_args[] = {COMMAND_KEY, {0}};
-static const RedisModuleCommandArg merge_args[] = {
-    COMMAND_KEY, {.name = "source", .type = REDISMODULE_ARG_KEY}, {0}};
-
-#define CHANGES (REDISMODULE_KEY_RW | REDISMODULE_KEY_UPDATE)
 
 const struct command commands_change[] = {
     {"SEEN.FORGET", forget, "write fast", -3, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
      "Takes items out; how many of them were in", "O(N) for N items", forget_args},
     {"SEEN.CLEAR", clear, "write fast", 2, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
      "Empties a filter, whatever its size at once", "O(1)", clear_args},
-    {"SEEN.MERGE", merge, "write deny-oom", 3, CHANGES, 2,
-     "What one filter has seen enters another of the same spec and seed",
-     "O(M) for M bytes of filter", merge_args},
     {0}};

@@ -54,8 +54,8 @@ int command_register(RedisModuleCtx *, const struct command *table, const char *
 
 /* -- the tables, each in its file --------------------------------------------------------- */
 
-extern const struct command commands_add[], commands_ask[], commands_change[], commands_move[],
-    commands_bloom[], commands_bloom_move[];
+extern const struct command commands_add[], commands_ask[], commands_change[], commands_merge[],
+    commands_move[], commands_bloom[], commands_bloom_move[];
 
 /* -- keys --------------------------------------------------------------------------------- */
 

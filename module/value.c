@@ -4,17 +4,33 @@
 #include "transfer.h"
 
 #include <string.h>
+#include <sys/random.h>
 
 RedisModuleType *value_type;
 long long value_bytes_most = 1LL << 30;
 
 #define BATCH 64 /* asked at once whether all are duplicates */
 
+/* Begins anywhere: what another process said of its values is not to fit ours. */
+static uint64_t next_version(void) {
+    static uint64_t last;
+    if (!last && getrandom(&last, sizeof last, 0) != sizeof last) last = 1;
+    return ++last;
+}
+
+void value_changed(struct value *v) { v->version = next_version(); }
+
+void value_reborn(struct value *v) {
+    v->life = next_version();
+    value_changed(v);
+}
+
 struct value *value_new(const struct chain *chain) {
     uint32_t room = chain->capacity ? LINKS_MOST : 1;
     struct value *v = RedisModule_TryAlloc(sizeof *v + room * sizeof *v->link);
     if (!v) return NULL;
     *v = (struct value){.chain = *chain, .room = room};
+    value_reborn(v);
     return v;
 }
 
@@ -47,7 +63,7 @@ void value_link(struct value *v, seen_detector *d) {
     v->timed = s->unit == SEEN_MICROSECONDS;
     v->quiet = is_quiet(s);
     v->plain = s->hash == SEEN_XXH3 || s->hash == SEEN_SIPHASH;
-    v->version++;
+    value_changed(v);
 }
 
 void value_look(struct value *v) {
@@ -112,6 +128,6 @@ bool value_add(struct value *v, size_t n, const seen_digest *digest, seen_time n
         seen_observe(value_filter(v), batch, digest + i, v->timed ? times : NULL, verdict + i);
     }
     if (v->timed && now > v->last) v->last = now;
-    v->version++;
+    value_changed(v);
     return true;
 }

@@ -28,7 +28,8 @@ struct value {
     uint64_t dump_version;
     long long dump_cursor;
     struct load *load; /* under way, and no link yet */
-    uint64_t version;  /* of the contents: counts their changes */
+    uint64_t version;  /* of the contents: no two are the same, of any values of this process */
+    uint64_t life;     /* of the value, from its making or its last SEEN.CLEAR on: the same */
     uint64_t repeats;  /* duplicates that changed nothing and reached no detector */
     seen_time last;    /* of a timed window: when the last effect happened */
     bool timed;        /* its clock is time */
@@ -49,6 +50,10 @@ extern long long value_bytes_most;
 struct value *value_new(const struct chain *);
 void value_free(void *value);
 
+/* The contents are others; all of them are gone. */
+void value_changed(struct value *);
+void value_reborn(struct value *);
+
 /* Takes the detector. */
 void value_link(struct value *, seen_detector *);
 
@@ -58,7 +63,7 @@ static inline seen_detector *value_filter(const struct value *v) { return v->lin
 /* Makes a detector and links it.  `limit`: bytes allowed for the whole value, 0 any. */
 int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);
 
-/* Learns anew when the last effect happened, after a load or a merge. */
+/* Learns anew when the last effect happened, after a load. */
 void value_look(struct value *);
 
 /* Everything about the value, in bytes. */

@@ -1,0 +1,120 @@
+/* merge.c - SEEN.MERGE: what one filter has seen enters another, a piece with each call.
+ *
+ *     SEEN.MERGE key source           -> cursor        from there on with the cursor, until
+ *     SEEN.MERGE key source cursor    -> 0             it is 0
+ *
+ * So none of them holds the server long.  `key` works on in between; `source` must rest, since in
+ * most structures its keys move.  A cursor is where the engine goes on (struct seen_merging),
+ * behind the version of the source and the life of the filter it belongs to.  Replicas are told the
+ * same pieces, and trust them. */
+#include "command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS   512 /* lines or keys a call; replicas of another version must do as many */
+#define NUMBERS 12
+#define TEXT    (NUMBERS * 17)
+
+struct cursor {
+    uint64_t version, life; /* of the source; of the filter */
+    struct seen_merging at;
+};
+
+/* -- as text ------------------------------------------------------------------------------ */
+
+static void numbers_of(struct cursor *c, uint64_t *number[NUMBERS]) {
+    number[0] = &c->version, number[1] = &c->life;
+    number[2] = &c->at.stage, number[3] = &c->at.began;
+    for (int i = 4; i < NUMBERS; i++) number[i] = &c->at.place[i - 4];
+}
+
+static void print(struct cursor *c, char *text) {
+    uint64_t *number[NUMBERS];
+    numbers_of(c, number);
+    for (int i = 0; i < NUMBERS; i++)
+        text += sprintf(text, "%s%llx", i ? "-" : "", (unsigned long long)*number[i]);
+}
+
+static bool parse(struct cursor *c, const char *text) {
+    uint64_t *number[NUMBERS];
+    numbers_of(c, number);
+    for (int i = 0; i < NUMBERS; i++) {
+        size_t digits = strspn(text, "0123456789abcdef");
+        if (digits < 1 || digits > 16 || text[digits] != (i + 1 < NUMBERS ? '-' : 0)) return false;
+        *number[i] = strtoull(text, NULL, 16);
+        text += digits + 1;
+    }
+    return c->at.stage > 0;
+}
+
+/* -- the command -------------------------------------------------------------------------- */
+
+/* False after an error reply.  Without a cursor, or with 0, a merge begins. */
+static bool read_cursor(RedisModuleCtx *ctx, const RedisModuleString *given,
+                        const struct value *into, const struct value *from, struct cursor *c) {
+    char text[TEXT];
+    *c = (struct cursor){.version = from->version, .life = into->life};
+    if (!given || command_is(given, "0")) return true;
+    if (!command_text(given, text, sizeof text) || !parse(c, text)) {
+        RedisModule_ReplyWithError(ctx, "ERR a cursor is 0, or what the last call gave");
+        return false;
+    }
+    if ((c->version == from->version && c->life == into->life) || command_obeys(ctx)) return true;
+    RedisModule_ReplyWithError(ctx, "ERR the source changed since this merge began, or one of the "
+                                    "filters was made anew; begin again without a cursor (from a "
+                                    "COPY, if it never rests)");
+    return false;
+}
+
+static void reply(RedisModuleCtx *ctx, struct cursor *c) {
+    char text[TEXT] = "0";
+    if (!c->at.done) print(c, text);
+    RedisModule_ReplyWithStringBuffer(ctx, text, strlen(text));
+}
+
+static int merge_piece(RedisModuleCtx *ctx, RedisModuleString *name, struct value *into,
+                       const struct value *from, struct cursor *c) {
+    struct seen_error e;
+    if (seen_merge_some(value_filter(into), value_filter(from), STEPS, &c->at, &e))
+        return command_error(ctx, &e);
+    if (from->last > into->last) into->last = from->last;
+    value_changed(into);
+    RedisModule_ReplicateVerbatim(ctx);
+    command_changed(ctx, name, "seen.merge");
+    reply(ctx, c);
+    return REDISMODULE_OK;
+}
+
+static bool is_empty(const struct value *v) {
+    struct seen_stats s;
+    seen_stats(value_filter(v), &s);
+    return !s.records;
+}
+
+static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct opened into, from;
+    struct cursor c;
+    if (argc < 3 || argc > 4) return RedisModule_WrongArity(ctx);
+    if (!command_open(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, false, &into) ||
+        !command_open(ctx, argv[2], REDISMODULE_READ, false, &from))
+        return REDISMODULE_OK;
+    if (!into.value || !from.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
+    if (!read_cursor(ctx, argc > 3 ? argv[3] : NULL, into.value, from.value, &c))
+        return REDISMODULE_OK;
+    if (!c.at.stage && is_empty(from.value)) return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
+    return merge_piece(ctx, argv[1], into.value, from.value, &c);
+}
+
+static const RedisModuleCommandArg merge_args[] = {COMMAND_KEY,
+                                                   {.name = "source", .type = REDISMODULE_ARG_KEY},
+                                                   COMMAND_TEXT("cursor", REDISMODULE_ARG_OPTIONAL),
+                                                   {0}};
+
+const struct command commands_merge[] = {{"SEEN.MERGE", merge, "write deny-oom", -3,
+                                          REDISMODULE_KEY_RW | REDISMODULE_KEY_UPDATE, 2,
+                                          "What a filter has seen enters another of the same spec "
+                                          "and seed; again with the cursor, till 0",
+                                          "O(1) a call", merge_args},
+                                         {0}};
