@@ -1,7 +1,7 @@
 /* blocked - a Bloom filter whose probes of a key share one cache line.
  *
- * Guarantee  No false negatives.  False positives by theory_blocked: lines fill unevenly (Poisson),
- *            so that it takes some 10 % more bits than bloom at 1 %, half as many again at 1e-9.
+ * Guarantee  No false negatives.  False positives by theory_blocked: lines fill unevenly
+ * (binomial), so that it takes some 10 % more bits than bloom at 1 %, half as many again at 1e-9.
  * Paper      Putze, Sanders, Singler, WEA 2007 (blocked); one probe a lane as in the split-block
  *            filters of Impala and Parquet; over windows after Metwally et al., WWW 2005, §5.2.
  * Layout     a line is 8 lanes of 64 bits; the last gives 16 of them to the stamp (table.h).
@@ -61,8 +61,7 @@ size_t blocked_observe_portable(struct filter *f, uint64_t generation, size_t n,
     return observe_lines(f, generation, n, d, verdict);
 }
 
-/* -- the structure
- * --------------------------------------------------------------------------------- */
+/* -- the structure ------------------------------------------------------------------------ */
 
 static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                       uint8_t *verdict) {
@@ -123,6 +122,10 @@ static double fp(const struct filter_shape *shape, double keys) {
     return theory_blocked((double)(shape->lines / shape->live), keys, shape->k);
 }
 
+static double fp_scattered(const struct filter_shape *shape, double keys) {
+    return theory_blocked_scattered((double)(shape->lines / shape->live), keys, shape->k);
+}
+
 static double touches(const struct filter_shape *shape) { return shape->live; }
 
 static uint64_t granule(const struct filter_shape *shape) { return shape->live; }
@@ -135,6 +138,7 @@ const struct filter_ops filter_blocked = {
     .live_most = 256,
     .columns = columns,
     .fp = fp,
+    .fp_scattered = fp_scattered,
     .touches = touches,
     .size = table_size,
     .granule = granule,

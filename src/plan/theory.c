@@ -54,23 +54,59 @@ static double lane_hit(const struct lane *lane) {
     return all;
 }
 
-double theory_blocked(double lines, double n, uint32_t k) {
-    double mean = n / lines;
-    if (mean > 600) return 1; /* far beyond full: each bit of 496 is set */
+/* A line of 8 lanes, its keys coming one by one. */
+struct blocked_line {
+    struct lane lanes[3];
+};
+
+static struct blocked_line line_empty(uint32_t k) {
     uint32_t rounds = k / 8, more = k % 8;
-    struct lane lanes[3] = {lane_empty(64, rounds + 1, more), lane_empty(64, rounds, 7 - more),
-                            lane_empty(48, rounds, 1)};
-    double poisson = exp(-mean), sum = 0, end = mean + 16 * sqrt(mean) + 48;
-    for (double j = 1; j < end; j++) {
-        poisson *= mean / j;
-        double hit = 1;
-        for (int i = 0; i < 3; i++) {
-            lane_add_key(&lanes[i]);
-            if (lanes[i].power && lanes[i].b) hit *= lane_hit(&lanes[i]);
-        }
-        sum += poisson * hit;
+    return (struct blocked_line){{lane_empty(64, rounds + 1, more),
+                                  lane_empty(64, rounds, 7 - more), lane_empty(48, rounds, 1)}};
+}
+
+/* Its rate with one key more. */
+static double line_add_key(struct blocked_line *line) {
+    double hit = 1;
+    for (int i = 0; i < 3; i++) {
+        lane_add_key(&line->lanes[i]);
+        if (line->lanes[i].power && line->lanes[i].b) hit *= lane_hit(&line->lanes[i]);
     }
-    return sum < 1 ? sum : 1;
+    return hit;
+}
+
+#define LINE_KEYS_MOST 600 /* on average: far beyond full, each bit of 496 is set */
+
+/* The mean over how many keys a line has: of j as often as of j-1 (first - fall (j-1)) / j times.
+ * Where the sum of all is large it is scaled down, so that no term of weight is lost. */
+static double over_lines(double first, double fall, double mean, uint32_t k) {
+    struct blocked_line line = line_empty(k);
+    double often = 1, all = 1, sum = 0, last = mean + 16 * sqrt(mean) + 48;
+    for (double j = 1; j < last && first > fall * (j - 1); j++) {
+        often *= (first - fall * (j - 1)) / j;
+        all += often;
+        sum += often * line_add_key(&line);
+        if (all > 1e200) often *= 1e-200, all *= 1e-200, sum *= 1e-200;
+    }
+    return sum / all;
+}
+
+/* All in one line: of a fraction of a key, that fraction of the step. */
+static double in_one_line(double n, uint32_t k) {
+    struct blocked_line line = line_empty(k);
+    double before = 0, hit = 0;
+    for (double j = 0; j < n; j++) before = hit, hit = line_add_key(&line);
+    return before + (hit - before) * (n - ceil(n) + 1);
+}
+
+double theory_blocked(double lines, double n, uint32_t k) {
+    if (n > LINE_KEYS_MOST * lines) return 1;
+    if (lines <= 1) return in_one_line(n, k);
+    return over_lines(n / (lines - 1), 1 / (lines - 1), n / lines, k);
+}
+
+double theory_blocked_scattered(double lines, double n, uint32_t k) {
+    return n > LINE_KEYS_MOST * lines ? 1 : over_lines(n / lines, 0, n / lines, k);
 }
 
 /* Sums upwards; where the first term is below all doubles, so is the sum for any limit below 256.

@@ -19,10 +19,13 @@ double theory_bloom_keys(double m, double set, double k);
 /* The same with a space of m/k cells for each probe: (1-(1-k/m)^n)^k.  [M05] §5.1, figure 4. */
 double theory_partitioned(double m, double n, double k);
 
-/* One line of 496 bits a key: the keys of a line are Poisson(n/lines) [P07], its bits are 8 lanes
- * of 64 (the last of 48), probe r goes to lane r mod 8.  Exact for that layout up to the Poisson.
- */
+/* One line of 496 bits a key: its bits are 8 lanes of 64 (the last of 48), probe r goes to lane
+ * r mod 8, and the keys of a line are binomial (n, 1/lines): [P07] takes their limit, Poisson's,
+ * which in a few lines errs more.  Exact for that layout. */
 double theory_blocked(double lines, double n, uint32_t k);
+
+/* Of a Poisson number of keys, n on average: those of a line are Poisson's then. */
+double theory_blocked_scattered(double lines, double n, uint32_t k);
 
 /* P(fewer than `limit` successes in n trials of probability q), for limits below 256. */
 double theory_few(double n, double q, double limit);

@@ -38,6 +38,9 @@ static void formulas_hold_at_their_ends(void **state) {
     near(theory_bloom(1, 1, 3), 1, 1e-12);
     near(theory_bloom(1e3, 1e9, 3), 1, 1e-12);
     near(theory_blocked(10, 1e9, 8), 1, 1e-12);
+    near(theory_blocked(1, 1, 8), pow(64, -7) / 48, 1e-12);
+    near(theory_blocked(2, 1, 8), pow(64, -7) / 48 / 2, 1e-12);
+    near(theory_blocked(2, 1100, 1), theory_blocked(4, 2200, 1), 1e-3); /* no term lost */
     near(theory_bloom(1e12, 1, 1), 1e-12, 1e-9); /* no digits lost where it is tiny */
     near(theory_union(1e-18, 64), 64e-18, 1e-12);
     near(theory_union(.5, 2), .75, 1e-12);
@@ -167,6 +170,20 @@ static void one_line_a_key_errs_as_simulated(void **state) {
         for (int i = 0; i < 20; i++) measured += simulate_blocked(512, 512 * 60, k, &rng) / 20;
         near(measured, predicted, .03);
     }
+}
+
+/* In a few lines keys lie more evenly than Poisson has them; but not in those of many shards. */
+static void few_lines_err_less_by_as_much_as_simulated(void **state) {
+    (void)state;
+    uint64_t rng = 1;
+    for (uint64_t lines = 1; lines <= 16; lines *= 4) {
+        double measured = 0, predicted = theory_blocked((double)lines, 60. * (double)lines, 8);
+        for (int i = 0; i < 400; i++)
+            measured += simulate_blocked(lines, 60 * lines, 8, &rng) / 400;
+        near(measured, predicted, .03);
+        assert_true(theory_blocked_scattered((double)lines, 60. * (double)lines, 8) > predicted);
+    }
+    near(theory_blocked(1e6, 6e7, 8), theory_blocked_scattered(1e6, 6e7, 8), 1e-5);
 }
 
 static double square(const void *ctx, double x) {
@@ -322,6 +339,7 @@ int main(void) {
         cmocka_unit_test(in_the_mean_more_probes_are_best),
         cmocka_unit_test(probes_wait_for_the_busiest_module),
         cmocka_unit_test(one_line_a_key_errs_as_simulated),
+        cmocka_unit_test(few_lines_err_less_by_as_much_as_simulated),
         cmocka_unit_test(means_are_integrals_and_sums),
         cmocka_unit_test(the_interval_of_a_poisson_count_holds_95_percent),
         cmocka_unit_test(the_probes_of_a_key_are_independent),
