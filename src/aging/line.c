@@ -244,6 +244,13 @@ static double marked_now(const struct line_state *s, const struct line_view *vie
     return (double)set / (double)(n * LINE_CLASSES);
 }
 
+/* How much of the current generation has gone by. */
+static double turned(const struct line_state *s, uint64_t at) {
+    uint64_t boundary = s->h.ring.boundary;
+    if (at >= boundary) return (double)((at - boundary) % s->step) / (double)s->step;
+    return 1 - (double)bits_min(boundary - at, s->step) / (double)s->step;
+}
+
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct line_state *s = w->state;
     struct line_view view = line_view_at(s, at);
@@ -258,17 +265,21 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
         uint64_t generation = line_spares(s)[i].generation;
         spared += generation && view.generation - generation <= view.live;
     }
-    double mean = (double)stored / (double)s->lines, each = ldexp(1, -(int)s->bits);
+    double held = (double)stored / (double)s->lines, each = ldexp(1, -(int)s->bits);
+    double turn = turned(s, at), live = (double)bits_max(1, view.live);
+    double mean = held * (live + .5) / (live + turn); /* over a generation */
+    double epoch = (view.since + turn) / (s->live + 1.);
     out->stored += stored;
     out->listed += spared;
     out->saturated += s->h.lost;
     out->forgotten += s->h.forgotten;
     out->kept = bits_min(out->kept, s->h.kept);
-    double right = 1 - theory_line_fp(mean, mean, s->room, s->bits);
+    double right = 1 - theory_line_fp(held, mean, s->room, s->bits, epoch);
     if (flooded(s, &view)) right *= 1 - pow(marked_now(s, &view), LINE_CHAIN);
     out->fp_now += (1 - right) / (double)w->plan->spec.shards;
-    double alike = mean > 0 ? theory_line_alike(mean, mean, s->room) / mean : 1;
-    out->expected_false += (double)s->h.compared * each * alike / theory_line_looked(mean, s->room);
+    double compared = theory_line_looked(mean, s->room, THEORY_LINE_MEAN);
+    double alike = theory_line_alike(1, mean, s->room, THEORY_LINE_MEAN);
+    out->expected_false += (double)s->h.compared * each * alike / compared;
     out->expected_false += (double)s->h.taken; /* too many: lost keys that come again are true */
     out->landmarks = bits_max(out->landmarks, s->h.ring.begun);
 }

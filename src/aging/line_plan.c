@@ -7,7 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define FULL_MOST .072 /* of the keys may find their line full: 1.45 lines a record at most */
+/* Of the keys may find their line full: 1.34 lines a record, and 16 bits keep fp=5e-4. */
+#define FULL_MOST .066
 
 static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
 #define WIDTHS (sizeof widths / sizeof *widths)
@@ -54,10 +55,11 @@ static double keys_in(const struct demand *d, uint64_t lines, uint32_t bits) {
     return (double)lines * theory_line_mean(FULL_MOST, line_room(bits)) / d->longer;
 }
 
-/* At a full window; the marks are those of the average. */
+/* At its worst: a full window, at the end of an epoch; what made the marks was the average. */
 static double rate_of(const struct demand *d, double keys, uint64_t lines, uint32_t bits) {
     double held = fmin(mean_of(d, keys, lines), line_room(bits));
-    return theory_line_fp(held, held * d->steadily / d->longer, line_room(bits), bits);
+    return theory_line_fp(held, held * d->steadily / d->longer, line_room(bits), bits,
+                          THEORY_LINE_END);
 }
 
 /* Chance: one shard of several gets more than its share, up to five standard deviations. */
@@ -164,7 +166,7 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
     double keys = d->keys > 0 ? d->keys : keys_in(d, s->lines, bits);
     double mean = fmin(mean_of(d, keys, s->lines), room) * d->steadily / d->longer;
     plan->fp_full = rate_of(d, keys, s->lines, bits);
-    plan->fp_mean = theory_line_fp(mean, mean, room, bits);
+    plan->fp_mean = theory_line_fp(mean, mean, room, bits, THEORY_LINE_MEAN);
     if (plan->fp_full > s->fp * (1 + 1e-9)) {
         if (options_has(&plan->asked, OPTION_FP))
             return error_set(e, SEEN_EREFUSED, 0,
@@ -173,7 +175,7 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
                              bits, plan->fp_full);
         s->fp = plan_round_up(plan->fp_full);
     }
-    plan->touches = theory_line_touched(mean, room);
+    plan->touches = theory_line_touched(mean, room, THEORY_LINE_MEAN);
     plan->capacity =
         (uint64_t)fmax(1, ceil(fmax(keys, keys_in(d, s->lines, bits)) * (double)s->shards - 1e-6));
     static const enum option decided[] = {OPTION_FP, OPTION_SIGNATURE, OPTION_LINES,

@@ -23,26 +23,27 @@ double theory_line_full(double mean, uint32_t room) {
     return loss(lo, room);
 }
 
-double theory_line_marked(double mean, uint32_t room) {
-    return 1 - exp(-1.3 * mean * theory_line_full(mean, room) / THEORY_LINE_CLASSES);
+double theory_line_marked(double mean, uint32_t room, double epoch) {
+    double epochs = .86 + .88 * epoch;
+    return 1 - exp(-epochs * mean * theory_line_full(mean, room) / THEORY_LINE_CLASSES);
 }
 
-double theory_line_looked(double mean, uint32_t room) {
-    double marked = theory_line_marked(mean, room);
+double theory_line_looked(double mean, uint32_t room, double epoch) {
+    double marked = theory_line_marked(mean, room, epoch);
     return 1 + marked * (1 + marked * (1 + marked));
 }
 
-double theory_line_touched(double mean, uint32_t room) {
-    double full = theory_line_full(mean, room), marked = theory_line_marked(mean, room);
-    return theory_line_looked(mean, room) + full * (1 - marked);
+double theory_line_touched(double mean, uint32_t room, double epoch) {
+    double full = theory_line_full(mean, room), marked = theory_line_marked(mean, room, epoch);
+    return theory_line_looked(mean, room, epoch) + full * (1 - marked);
 }
 
-double theory_line_alike(double held, double mean, uint32_t room) {
-    return held * (theory_line_looked(mean, room) + 2 * theory_line_full(mean, room));
+double theory_line_alike(double held, double mean, uint32_t room, double epoch) {
+    return held * (theory_line_looked(mean, room, epoch) + 2 * theory_line_full(mean, room));
 }
 
-double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits) {
-    return -expm1(theory_line_alike(held, mean, room) * log1p(-ldexp(1, -(int)bits)));
+double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits, double epoch) {
+    return -expm1(theory_line_alike(held, mean, room, epoch) * log1p(-ldexp(1, -(int)bits)));
 }
 
 double theory_line_mean(double full, uint32_t room) {

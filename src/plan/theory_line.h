@@ -16,25 +16,30 @@
 /* P(a new key finds its line full): [E17], offered as much as leaves `mean` inside. */
 double theory_line_full(double mean, uint32_t room);
 
+/* How much of an epoch has gone by: at its end marks are most. */
+#define THEORY_LINE_MEAN .5
+#define THEORY_LINE_END  1.
+
 /* P(the marks of a key's class are set): a key of its class, one of six, came while the line was
- * full.  Marks last for one to two epochs, but such keys come together, as if for 1.3
- * (fitted: the lines touched come out within 2 %). */
-double theory_line_marked(double mean, uint32_t room);
+ * full.  Marks are of this epoch and the one before, but such keys come together, as if in .86 of
+ * an epoch when one begins, and in 1.74 at its end (fitted: the lines touched come out within
+ * 2 %). */
+double theory_line_marked(double mean, uint32_t room, double epoch);
 
 /* Lines in which a record that is new is looked for: the first, and those behind marks. */
-double theory_line_looked(double mean, uint32_t room);
+double theory_line_looked(double mean, uint32_t room, double epoch);
 
 /* Lines that it touches: if its own was full and not marked, the next as well. */
-double theory_line_touched(double mean, uint32_t room);
+double theory_line_touched(double mean, uint32_t room, double epoch);
 
 /* Entries that could be taken for it, where lines hold so many now, and `mean` over the epochs from
  * which the marks are: all in those lines, and those that went from one of them to where it would
  * have gone itself, which it meets whatever their lines (fitted: as if twice as many as went from
  * its first line). */
-double theory_line_alike(double held, double mean, uint32_t room);
+double theory_line_alike(double held, double mean, uint32_t room, double epoch);
 
 /* False-positive rate: 2^-f for each of these. */
-double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits);
+double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits, double epoch);
 
 /* The mean at which so many keys find their line full. */
 double theory_line_mean(double full, uint32_t room);

@@ -130,8 +130,9 @@ static struct load load_for(const struct law_case *c, const struct seen_plan *pl
     uint64_t q = plan->spec.subwindows + plan->spec.generations;
     if (!q) return (struct load){2 * ITEMS, ITEMS, queries};
     uint64_t step = (ITEMS + q - 1) / q;
-    /* One record short of the end: the next would begin a generation and drop the oldest. */
-    return (struct load){2 * (q + 1) * step - 1, (q + 1) * step, queries};
+    /* One record short of the end: the next would begin a generation and drop the oldest.  And of
+     * those that `line` has, the last of an epoch (the epochs' first is one shorter). */
+    return (struct load){(2 * q + 1) * step - 1, (q + 1) * step, queries};
 }
 
 static void measured_false_positives_are_the_predicted_ones(const struct law_case *c) {

@@ -39,11 +39,12 @@ static void more_keys_touch_more_and_err_more(void **state) {
     for (uint32_t bits = 16; bits <= 43; bits += 9)
         for (double mean = .25; mean < line_room(bits); mean += .25) {
             uint32_t room = line_room(bits);
-            assert_true(theory_line_touched(mean, room) >= theory_line_touched(mean - .25, room));
-            assert_true(theory_line_fp(mean, mean, room, bits) >
-                        theory_line_fp(mean - .25, mean - .25, room, bits));
-            assert_true(theory_line_touched(mean, room) <= 4);
-            assert_true(theory_line_fp(mean, mean, room, bits) >=
+            assert_true(theory_line_touched(mean, room, 0) >=
+                        theory_line_touched(mean - .25, room, 0));
+            assert_true(theory_line_fp(mean, mean, room, bits, 0) >
+                        theory_line_fp(mean - .25, mean - .25, room, bits, 0));
+            assert_true(theory_line_touched(mean, room, 1) <= 4);
+            assert_true(theory_line_fp(mean, mean, room, bits, 0) >=
                         -expm1(mean * log1p(-exp2(-1. * bits))));
         }
 }
@@ -53,10 +54,17 @@ static void more_keys_touch_more_and_err_more(void **state) {
 #define SEEDS  20
 #define WINDOW 100000
 
+/* Lines touched over whole epochs, in the first generation of one and in the last. */
+enum { WHOLE, FIRST, LAST, PARTS };
+
 struct measured {
-    struct tally touched, wrong;
+    struct tally touched[PARTS], wrong;
     double records;
 };
+
+static int part_of(const struct line_state *s) {
+    return s->view.since == 0 ? FIRST : s->view.since == s->live ? LAST : WHOLE;
+}
 
 /* All keys new, from two turns of the generations on, for two. */
 static void measure(struct measured *m, const struct seen_plan *plan, uint64_t seed) {
@@ -64,16 +72,21 @@ static void measure(struct measured *m, const struct seen_plan *plan, uint64_t s
     seen_detector *d = law_new(plan, NULL);
     const struct line_state *s = d->shard[0].state;
     uint64_t rng = law_seed() * 100 + seed, turn = s->step * (s->live + 1) / BATCH * BATCH;
-    uint64_t wrong = 0, looked = 0;
+    uint64_t wrong = 0, looked[PARTS] = {0}, records[PARTS] = {0};
     seen_digest digest[BATCH];
     uint8_t verdict[BATCH];
     for (uint64_t n = 0; n < 4 * turn; n += BATCH) {
-        if (n == 2 * turn) wrong = 0, looked = s->h.looked;
+        uint64_t before = s->h.looked;
         for (int i = 0; i < BATCH; i++) digest[i] = law_fresh(&rng);
         seen_observe(d, BATCH, digest, NULL, verdict);
+        if (n < 2 * turn) continue;
         for (int i = 0; i < BATCH; i++) wrong += verdict[i];
+        int part = part_of(s);
+        looked[WHOLE] += s->h.looked - before, records[WHOLE] += BATCH;
+        if (part != WHOLE) looked[part] += s->h.looked - before, records[part] += BATCH;
     }
-    tally_add(&m->touched, 1 + (double)(s->h.looked - looked) / (2. * (double)turn));
+    for (int i = 0; i < PARTS; i++)
+        tally_add(&m->touched[i], 1 + (double)looked[i] / (double)records[i]);
     tally_add(&m->wrong, (double)wrong / (2. * (double)turn));
     m->records += 2. * (double)turn;
     seen_free(d);
@@ -94,11 +107,14 @@ static void detectors_do_as_the_formulas_say(void **state) {
         double step = (double)line_step(&plan.spec), live = line_live(&plan.spec);
         double mean = (live + .5) * step / (double)plan.spec.lines;
         for (uint64_t seed = 0; seed < SEEDS; seed++) measure(&m, &plan, seed);
-        double touched = theory_line_touched(mean, room);
-        double fp = theory_line_fp(mean, mean, room, bits);
+        const double epoch[PARTS] = {THEORY_LINE_MEAN, .5 / (live + 1), 1 - .5 / (live + 1)};
+        double fp = theory_line_fp(mean, mean, room, bits, THEORY_LINE_MEAN);
         near(plan.fp_mean, fp, 1e-9);
-        near(plan.touches, touched, 1e-9);
-        tally_agree("lines touched", &m.touched, touched, .03 / 5 * touched);
+        near(plan.touches, theory_line_touched(mean, room, THEORY_LINE_MEAN), 1e-9);
+        for (int part = 0; part < PARTS; part++) {
+            double touched = theory_line_touched(mean, room, epoch[part]);
+            tally_agree("lines touched", &m.touched[part], touched, .03 / 5 * touched);
+        }
         if (bits <= 18)
             tally_agree("fp", &m.wrong, fp, sqrt(fp / m.records + pow(.03 / 5 * fp, 2)));
     }
