@@ -34,8 +34,8 @@
  *            renews behind marks renews the marks.  For ages the youngest of all matches counts.
  *            Under refresh=first a record called a duplicate, even falsely, is not stored: the
  *            guarantee is relative to those called new.
- * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 47,671 lines of 64 bytes: 24.5 bits a key.
- * Cost       1.1 lines a record where a quarter repeats, 1.4 where none does.
+ * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 48,127 lines of 64 bytes: 24.7 bits a key.
+ * Cost       1.1 lines a record where a quarter repeats, 1.3 where none does.
  */
 #include "aging/line.h"
 
