@@ -20,9 +20,9 @@ set yrange [0:*]
 set key top left
 set grid
 set arrow from 2**32, graph 0 to 2**32, graph 1 nohead dashtype 3
-set label "2^{32}" at 2**32, graph .97 right offset -.5,0
-plot "$RESULTS" using 2:3 with linespoints lw 2 title "line", \
-     "" using 2:5 with linespoints lw 2 title "cache", \
-     "" using 2:7 with linespoints lw 2 title "blocked", \
-     "" using 2:9 with linespoints lw 2 dashtype 2 lc "gray40" title "memory: change a random line"
+set label "2^{32}" at 2**32, graph .9 right offset -.5,0
+plot "$RESULTS" using 2:3 with linespoints lw 2 pt 7 ps .7 lc rgb "#c03030" title "line", \
+     "" using 2:5 with linespoints lw 2 pt 5 ps .7 lc rgb "#0060ad" title "cache", \
+     "" using 2:7 with linespoints lw 2 pt 9 ps .9 lc rgb "#2a8a3a" title "blocked", \
+     "" using 2:9 with linespoints lw 2 pt 6 dashtype 2 lc "gray40" title "memory: change a random line"
 END
