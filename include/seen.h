@@ -217,6 +217,19 @@ int seen_new(seen_detector **, const struct seen_plan *, const struct seen_alloc
              struct seen_error *);
 void seen_free(seen_detector *); /* NULL is fine */
 
+/* Moves one block of memory: returns where its bytes are now, aligned to 64, the old place being
+ * given back; or NULL, and it stays. */
+struct seen_mover {
+    void *(*move)(void *ctx, void *p, size_t size);
+    void *ctx;
+};
+
+/* For memory that is packed anew now and then.  Offers the mover each of the detector's blocks,
+ * but those of 180 KB in which filter=exact keeps keys, and mends what points into the moved ones,
+ * the caller's pointer included; what seen_plan_of returned is void.  `alloc` takes the place of
+ * the detector's allocator, which may have moved too; NULL: it stays.  Nothing else changes. */
+void seen_move(seen_detector **, const struct seen_allocator *alloc, struct seen_mover);
+
 /* Test and add n digests in order: a duplicate inside one batch is found.  `time` is needed by time
  * windows only and may be NULL otherwise; a time below the last one is taken as the last, and
  * counted as late: with lateness=L only one more than L below, and as the last less L, so that a
@@ -314,7 +327,7 @@ struct seen_stats {
 void seen_stats(const seen_detector *, struct seen_stats *);
 
 const struct seen_plan *seen_plan_of(
-    const seen_detector *); /* with the seed; lives as long as the detector */
+    const seen_detector *); /* with the seed; lives as long as the detector, and moves with it */
 uint64_t seen_seed(const seen_detector *);
 
 /* -- snapshots ---------------------------------------------------------------------------- */

@@ -1,37 +1,41 @@
 #include "memory.h"
 
-#include "redis_api.h"
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* The engine wants 64-byte alignment.  jemalloc aligns so what is large; where a server's allocator
- * does not, and for what is small, the block lies in a larger one, whose address is in the word
- * before it. */
+/* The engine wants 64-byte alignment.  jemalloc keeps blocks of one size side by side from the
+ * beginning of a page on, and rounds multiples of 64 up to multiples of 64, so that these are
+ * aligned.  Where a server's allocator is not like that the block lies in a larger one, whose
+ * address is in the word before it. */
 #define ALIGNED 64
-#define LARGE   ((size_t)4096)
+#define PAGE    ((size_t)4096)
+#define PACKED  ((size_t)16 << 10) /* what is larger has pages of its own */
 
-static bool aligns; /* the server's allocator, what is LARGE */
+static bool aligns; /* the server's allocator, multiples of ALIGNED */
+
+static bool is_aligned(size_t size) {
+    void *p = RedisModule_TryAlloc(size);
+    bool is = (uintptr_t)p % ALIGNED == 0 && (!p || RedisModule_MallocSize(p) % ALIGNED == 0);
+    RedisModule_Free(p);
+    return is;
+}
 
 void memory_look(void) {
     aligns = true;
-    for (size_t size = LARGE; size <= LARGE << 12; size += size / 2) {
-        void *p = RedisModule_TryAlloc(size);
-        aligns = aligns && (uintptr_t)p % ALIGNED == 0;
-        RedisModule_Free(p);
-    }
+    for (size_t size = ALIGNED; size <= PACKED && aligns; size += ALIGNED)
+        aligns = is_aligned(size);
+    for (size_t size = PACKED; size <= PACKED << 10 && aligns; size += size / 2)
+        aligns = is_aligned(size);
 }
 
-static bool lies_within(size_t size) { return !aligns || size < LARGE; }
-
 static void *allocate(size_t size) {
-    bool within = lies_within(size);
     if (size > SIZE_MAX - 2 * ALIGNED) return NULL;
-    void *p = RedisModule_TryAlloc(within ? size + 2 * ALIGNED : size);
-    if (p && within) {
+    size_t rounded = (size + ALIGNED - 1) / ALIGNED * ALIGNED;
+    void *p = RedisModule_TryAlloc(aligns ? rounded : size + 2 * ALIGNED);
+    if (p && !aligns) {
         uintptr_t up = ((uintptr_t)p / ALIGNED + 2) * ALIGNED;
         ((void **)up)[-1] = p;
         p = (void *)up;
@@ -41,15 +45,12 @@ static void *allocate(size_t size) {
     return NULL;
 }
 
-static void deallocate(void *p, size_t size) {
-    RedisModule_Free(lies_within(size) ? ((void **)p)[-1] : p);
-}
+static void deallocate(void *p) { RedisModule_Free(aligns ? p : ((void **)p)[-1]); }
 
 /* Whole pages are given back to the system, which hands them out zeroed when they are touched. */
 static void clear(char *p, size_t size) {
-    const uintptr_t page = 4096;
-    char *from = (char *)(((uintptr_t)p + page - 1) / page * page);
-    char *to = (char *)((uintptr_t)(p + size) / page * page);
+    char *from = (char *)(((uintptr_t)p + PAGE - 1) / PAGE * PAGE);
+    char *to = (char *)((uintptr_t)(p + size) / PAGE * PAGE);
     if (size < MEMORY_LARGE || madvise(from, (size_t)(to - from), MADV_DONTNEED)) {
         memset(p, 0, size);
         return;
@@ -73,11 +74,23 @@ static void release(void *ctx, void *p, size_t size) {
     if (!p) return;
     m->bytes -= size;
     if (size >= MEMORY_LARGE) clear(p, size);
-    deallocate(p, size);
+    deallocate(p);
 }
 
 struct seen_allocator memory_allocator(struct memory *m) {
     return (struct seen_allocator){zalloc, release, m};
+}
+
+/* -- defragmentation ---------------------------------------------------------------------- */
+
+/* The server knows whether a block would lie better elsewhere, where it is as aligned as here. What
+ * has pages of its own would not, and would take long to copy. */
+static void *move(void *ctx, void *p, size_t size) {
+    return aligns && size <= PACKED ? RedisModule_DefragAlloc(ctx, p) : NULL;
+}
+
+struct seen_mover memory_mover(RedisModuleDefragCtx *ctx) {
+    return (struct seen_mover){move, ctx};
 }
 
 /* -- later -------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #ifndef MODULE_MEMORY_H
 #define MODULE_MEMORY_H
 
+#include "redis_api.h"
 #include "seen.h"
 
 #define MEMORY_LARGE ((size_t)1 << 20) /* bytes that take too long to clear or free at once */
@@ -20,6 +21,9 @@ void memory_look(void);
 
 /* Detectors made with it must go before `m` does. */
 struct seen_allocator memory_allocator(struct memory *m);
+
+/* Moves what is small to where the server has room among others. */
+struct seen_mover memory_mover(RedisModuleDefragCtx *);
 
 /* Runs work(arg) soon on the module's thread; at once, on this one, where there can be none. */
 void memory_later(void (*work)(void *arg), void *arg);

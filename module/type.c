@@ -208,6 +208,14 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
     return 1 + v->memory.bytes / 4096;
 }
 
+/* At once, however many calls the server would allow: a link is copied in a few microseconds, or
+ * not at all, and there are few. */
+static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
+    (void)key;
+    *value = value_move(*value, ctx);
+    return 0;
+}
+
 /* -- COPY: one transfer out is read back in ------------------------------------------------- */
 
 struct copying {
@@ -250,6 +258,7 @@ int type_register(RedisModuleCtx *ctx) {
         .digest = digest,
         .free = value_free,
         .free_effort = free_effort,
+        .defrag = defrag,
     };
     value_type = RedisModule_CreateDataType(ctx, VALUE_TYPE, ENCODING, &methods);
     return value_type ? REDISMODULE_OK : REDISMODULE_ERR;

@@ -50,6 +50,15 @@ void value_free(void *value) {
         free_now(v);
 }
 
+struct value *value_move(struct value *v, RedisModuleDefragCtx *ctx) {
+    if (v->dump || v->load) return v;
+    struct value *moved = RedisModule_DefragAlloc(ctx, v);
+    if (moved) v = moved;
+    struct seen_allocator from = memory_allocator(&v->memory);
+    for (uint32_t i = 0; i < v->links; i++) seen_move(&v->link[i], &from, memory_mover(ctx));
+    return v;
+}
+
 /* A duplicate is a change in itself where records are counted, where it renews its key and where
  * it enters the cache.  In a landmark window of time, or of none, its key is there already. */
 static bool is_quiet(const struct seen_spec *s) {

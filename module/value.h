@@ -54,6 +54,10 @@ void value_free(void *value);
 void value_changed(struct value *);
 void value_reborn(struct value *);
 
+/* Moves it to where the server would rather have it, and its links too; returns where it is.  A
+ * dump or a load under way knows where its value is: then it stays. */
+struct value *value_move(struct value *, RedisModuleDefragCtx *);
+
 /* Takes the detector. */
 void value_link(struct value *, seen_detector *);
 

@@ -29,6 +29,8 @@ struct window_ops {
 
     void (*init)(struct window *);
     void (*destroy)(struct window *);
+    /* Its block may have moved; offers what it has outside (NULL: nothing). */
+    void (*move)(struct window *, struct seen_mover);
     void (*observe)(struct window *, size_t n, const seen_digest *, const uint64_t *at,
                     uint8_t *verdict);
     /* Has memory fetch the lines looked at first; NULL: it would not pay. */

@@ -66,6 +66,13 @@ void store_free(struct store *s) {
     store_init(s, s->alloc, s->most);
 }
 
+void store_move(struct store *s, const struct seen_allocator *alloc, struct seen_mover mover) {
+    size_t bytes = s->directory * sizeof(void *);
+    struct store_chunk **moved = bytes ? mover.move(mover.ctx, s->chunks, bytes) : NULL;
+    if (moved) s->chunks = moved;
+    s->alloc = alloc;
+}
+
 void store_empty(struct store *s) {
     uint64_t forgotten = s->forgotten, kept = s->kept;
     store_free(s);

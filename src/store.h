@@ -36,6 +36,8 @@ struct store {
 
 void store_init(struct store *, const struct seen_allocator *, uint64_t most); /* 0: no limit */
 void store_free(struct store *);
+/* The store, and its allocator, may stand elsewhere now; offers the directory, not the chunks. */
+void store_move(struct store *, const struct seen_allocator *, struct seen_mover);
 void store_empty(struct store *);    /* frees all but the counts of what was forgotten */
 uint64_t store_bytes(uint64_t keys); /* what so many take */
 

@@ -95,6 +95,10 @@ static bool is_empty(const struct state *s, uint64_t at) {
 
 static void destroy(struct window *w) { store_free(&((struct state *)w->state)->store); }
 
+static void move(struct window *w, struct seen_mover mover) {
+    store_move(&((struct state *)w->state)->store, w->filter.alloc, mover);
+}
+
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     struct state *s = w->state;
@@ -210,6 +214,7 @@ const struct window_ops aging_sliding_exact = {
     .size = size,
     .init = init,
     .destroy = destroy,
+    .move = move,
     .observe = observe,
     .find = find,
     .landmark = landmark,

@@ -15,6 +15,7 @@ static uint64_t reach(const struct filter *f) { return f->shape.live - 1; }
 
 static void init(struct filter *f) { store_init(f->block, f->alloc, f->shape.lines); }
 static void destroy(struct filter *f) { store_free(f->block); }
+static void move(struct filter *f, struct seen_mover m) { store_move(f->block, f->alloc, m); }
 
 static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                       uint8_t *verdict) {
@@ -103,6 +104,7 @@ const struct filter_ops filter_exact = {
     .granule = granule,
     .init = init,
     .destroy = destroy,
+    .move = move,
     .observe = observe,
     .find = find,
     .advance = advance,

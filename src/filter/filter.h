@@ -82,6 +82,8 @@ struct filter_ops {
     /* -- work; `generation` only ever grows -- */
     void (*init)(struct filter *);
     void (*destroy)(struct filter *);
+    /* Its block may have moved; offers what it has outside (NULL: nothing). */
+    void (*move)(struct filter *, struct seen_mover);
     /* Test and add in order; returns how many keys the current generation did not hold before. */
     size_t (*observe)(struct filter *, uint64_t generation, size_t n, const seen_digest *,
                       uint8_t *verdict);

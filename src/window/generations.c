@@ -189,6 +189,10 @@ static void destroy(struct window *w) {
     if (w->filter.ops->destroy) w->filter.ops->destroy(&w->filter);
 }
 
+static void move(struct window *w, struct seen_mover mover) {
+    if (w->filter.ops->move) w->filter.ops->move(&w->filter, mover);
+}
+
 /* -- rotation
  * -------------------------------------------------------------------------------------- */
 
@@ -423,7 +427,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 
 #define GENERATIONS(label)                                                                         \
     {                                                                                              \
-        .name = label, .plan = plan, .size = size, .init = init, .destroy = destroy,               \
+        .name = label, .plan = plan, .size = size, .init = init, .destroy = destroy, .move = move, \
         .observe = observe, .prefetch = prefetch, .find = find, .landmark = landmark,              \
         .forget = forget, .merge = merge, .stats = stats, .clear_counters = clear_counters,        \
         .save = save, .load = load, .since = since,                                                \

@@ -20,6 +20,7 @@
  *   law_buffer.c     lru, clock and fp-lru against stack distances
  *   law_confirm.c    with cache=, what is confirmed is certain, and by the cache's definition
  *   law_late.c       lateness= against its definition
+ *   law_move.c       moved to other places it goes on as if nothing had happened
  *   law_threads.c    shards on several threads give the verdicts and bytes of one
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
 #ifndef LAW_H
