@@ -208,8 +208,8 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
     return 1 + v->memory.bytes / 4096;
 }
 
-/* At once, however many calls the server would allow: a link is copied in a few microseconds, or
- * not at all, and there are few. */
+/* In one call, though the server would grant more: a link is copied in microseconds or not at all,
+ * and links are few. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
     (void)key;
     *value = value_move(*value, ctx);
