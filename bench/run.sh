@@ -2,7 +2,8 @@
 # All benchmarks, each a ratio within one run: `make bench`.
 set -eu
 build=${1:-build}
-ninja -C "$build" --quiet bench-blocked bench-cache bench-growth bench-line bench-sliding bench-spaces
+ninja -C "$build" --quiet bench-blocked bench-cache bench-growth bench-line bench-plans bench-sliding \
+    bench-spaces
 echo "== blocked: test-and-add of digests in batches"
 "$build/bench-blocked"
 echo "== cache: windows without length, against stable"
@@ -11,6 +12,8 @@ echo "== line: sliding windows without false negatives, and the papers' structur
 "$build/bench-line"
 echo "== growth: tables of up to 10^9 bits"
 "$build/bench-growth" 1e9
+echo "== plans: from the text of a spec to its plan, microseconds"
+"$build/bench-plans"
 echo "== sliding: exact windows, 25 % duplicates, in batches"
 "$build/bench-sliding"
 if command -v redis-benchmark > /dev/null; then

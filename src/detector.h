@@ -22,6 +22,7 @@ struct window {
 
 struct window_ops {
     const char *name;
+    bool by_name; /* for special wishes (SEEN_BY_NAME), where there is no filter to say so */
 
     /* Decides everything that plan->spec leaves open, and predicts. */
     int (*plan)(struct seen_plan *, const struct filter_ops *, struct seen_error *);

@@ -47,7 +47,7 @@ static inline seen_digest *stream(size_t n, uint64_t window, uint64_t seed) {
     return d;
 }
 
-static seen_detector *detector(const char *spec_text, uint32_t cpu, struct seen_plan *plan) {
+static inline seen_detector *detector(const char *spec_text, uint32_t cpu, struct seen_plan *plan) {
     struct seen_error e;
     struct seen_spec spec;
     seen_detector *d;
@@ -59,7 +59,7 @@ failed:
     exit(2);
 }
 
-static double observe(seen_detector *detector, const seen_digest *d, size_t n) {
+static inline double observe(seen_detector *detector, const seen_digest *d, size_t n) {
     uint8_t verdict[BATCH];
     double start = seconds();
     for (size_t i = 0; i + BATCH <= n; i += BATCH)
@@ -76,7 +76,7 @@ struct bench_table {
 };
 
 /* In huge pages where that is what detectors get. */
-static struct bench_table table_new(uint64_t lines) {
+static inline struct bench_table table_new(uint64_t lines) {
     size_t bytes = lines * 64, huge = (size_t)2 << 20;
     struct bench_table t = {NULL, lines, NULL, (bytes + 2 * huge) / huge * huge};
     t.whole = mmap(NULL, t.span, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -87,7 +87,7 @@ static struct bench_table table_new(uint64_t lines) {
     return t;
 }
 
-static void table_free(struct bench_table *t) { munmap(t->whole, t->span); }
+static inline void table_free(struct bench_table *t) { munmap(t->whole, t->span); }
 
 /* Reads, changes and writes `words` words of a random line for each digest, fetched 16 ahead. */
 static inline __attribute__((always_inline)) double modify(const struct bench_table *t,

@@ -407,6 +407,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 
 const struct window_ops aging_age_partitioned = {
     .name = "sliding",
+    .by_name = true,
     .plan = plan,
     .size = size,
     .init = init,

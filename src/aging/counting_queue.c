@@ -101,7 +101,7 @@ static uint64_t granule(const struct filter_shape *s) {
 }
 
 static const struct filter_ops sizing = {.name = "counting",
-                                         .traits = SEEN_NO_FN | SEEN_BY_NAME | SEEN_NO_AGES,
+                                         .traits = SEEN_NO_FN | SEEN_NO_AGES,
                                          .k_most = K_MOST,
                                          .live_most = 1,
                                          .fp = fp,
@@ -153,7 +153,7 @@ static int plan_room(struct seen_plan *plan, const struct fit *fit, struct seen_
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, 1, spec->shards};
+    struct fit fit = {&sizing, 1, 1, spec->shards, false};
     plan->traits = sizing.traits;
     int bad = counters_settle(spec, 1, e);
     if (bad) return bad;
@@ -166,7 +166,6 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     if (!bad) bad = plan_room(plan, &fit, e);
     if (!bad) bad = plan_filter(plan, &fit, fixed_bytes(spec, room_of(spec)), e);
     if (bad) return bad;
-    plan->fp_mean = plan->fp_full;
     plan->capacity = bits_min(plan->capacity, room_of(spec));
     return 0;
 }
@@ -435,6 +434,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 
 const struct window_ops aging_counting = {
     .name = "sliding",
+    .by_name = true,
     .plan = plan,
     .size = size,
     .init = init,

@@ -35,7 +35,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     if (bad) return bad;
     if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
     options_mark(spec, OPTION_FP);
-    plan->traits = (plan->traits & ~(uint32_t)SEEN_NO_FP) | SEEN_BY_NAME;
+    plan->traits &= ~(uint32_t)SEEN_NO_FP;
     plan->fp_full = plan->fp_mean = spec->fp;
     plan->fn = theory_buffer_fn_coin(plan->fn, spec->fp);
     return 0;
@@ -87,6 +87,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 
 const struct window_ops aging_fp_lru = {
     .name = "decaying",
+    .by_name = true,
     .plan = plan,
     .size = recent_size,
     .init = recent_init,

@@ -99,6 +99,7 @@ static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t
                   struct seen_error *e) {
     const struct seen_spec *s = &plan->spec;
     char takes[32], has[32], rate[40] = "no fp", fp[32];
+    if (!e) return SEEN_EREFUSED;
     uint32_t other = width_within(d);
     uint64_t need = detector_fixed(s, bytes_of(lines_for(d, d->most, bits)));
     if (other)

@@ -9,6 +9,11 @@
 
 #include <math.h>
 
+#define K_MOST   64
+#define PATIENCE 4
+#define NONE     2     /* no rate */
+#define SAME     1e-12 /* rates nearer than that are */
+
 static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
     double m = stable_cells(s, lines), K = (double)s->k, Max = (double)s->max;
     bool given = options_has(s, OPTION_P);
@@ -31,21 +36,50 @@ static double about_cells(const struct seen_spec *s) {
     return fmax(TABLE_BITS, mem * 7.75 / shards);
 }
 
+/* Rate of false negatives with K probes in m cells; NONE where fp cannot be kept. */
+static double rate_with(const struct seen_spec *spec, double m, double K, double max) {
+    bool given = options_has(spec, OPTION_P), fixed = options_has(spec, OPTION_K);
+    double P = given ? (double)spec->p : theory_stable_p_whole(m, K, max, spec->fp);
+    struct theory_stable s = {m, K, P, max};
+    if (m <= K || (!given && P == 0)) return NONE;
+    if (!fixed && theory_stable_fp(&s) > spec->fp * (1 + 1e-12)) return NONE;
+    double most = theory_stable_fn(&s, decaying_gaps(spec)); /* of all gaps */
+    return most < SAME ? most : theory_stable_fn_mean(&s, decaying_gaps(spec));
+}
+
+/* The best K is seldom far from this one. */
+static double k_guess(const struct seen_spec *spec, double max) {
+    return fmin(fmax(1, floor(-log2(spec->fp) * max / (max + 1.2))), K_MOST);
+}
+
+/* The rates around the best K: on either side they rise, but for P being whole, so many worse in a
+ * row at most. */
+static void rates_around(const struct seen_spec *spec, double m, double max, double *rate) {
+    int guess = (int)k_guess(spec, max);
+    double least = rate[guess] = rate_with(spec, m, guess, max);
+    for (int step = -1; step <= 1; step += 2)
+        for (int K = guess + step, worse = 0; K >= 1 && K <= K_MOST && worse < PATIENCE;
+             K += step) {
+            rate[K] = rate_with(spec, m, K, max);
+            worse = rate[K] < least + SAME ? 0 : worse + 1;
+            least = fmin(least, rate[K]);
+        }
+}
+
 /* Best K for cells of `max`, and its rate of false negatives in *fn; 0 where none keeps fp. */
 static double best_k(const struct seen_spec *spec, double max, double *fn) {
-    double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), best = 0, gaps;
-    bool given = options_has(spec, OPTION_P), fixed = options_has(spec, OPTION_K);
-    gaps = decaying_gaps(spec);
-    if (fixed) m = fmax(m, 8 / spec->fp); /* the size is only a guess: no reason to refuse a k */
-    *fn = 2;
-    for (double K = fixed ? (double)spec->k : 1; K <= (fixed ? (double)spec->k : 64); K++) {
-        double P = given ? (double)spec->p : theory_stable_p_whole(m, K, max, spec->fp);
-        struct theory_stable s = {m, K, P, max};
-        if (m <= K || (!given && P == 0)) continue;
-        if (!fixed && theory_stable_fp(&s) > spec->fp * (1 + 1e-12)) continue;
-        double rate = theory_stable_fn_mean(&s, gaps);
-        if (rate < *fn - 1e-12) *fn = rate, best = K;
+    double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), rate[K_MOST + 1];
+    int best = 0;
+    if (options_has(spec, OPTION_K)) {
+        m = fmax(m, 8 / spec->fp); /* the size is only a guess: no reason to refuse a k */
+        *fn = rate_with(spec, m, (double)spec->k, max);
+        return *fn < NONE ? (double)spec->k : 0;
     }
+    for (int K = 0; K <= K_MOST; K++) rate[K] = NONE;
+    rates_around(spec, m, max, rate);
+    for (int K = 1; K <= K_MOST; K++)
+        if (rate[K] < rate[best] - SAME) best = K;
+    *fn = rate[best];
     return best;
 }
 

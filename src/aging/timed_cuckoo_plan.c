@@ -24,7 +24,8 @@ struct demand {
 
 /* Sets lambda and the signature that fp asks for; whether that fits. */
 static bool fits(struct seen_spec *spec, const struct demand *d, double lambda, double keys) {
-    uint64_t bits = 0;
+    double least = theory_timed_cuckoo_least(lambda, keys, spec->fp);
+    uint64_t bits = (uint64_t)fmin(fmax(0, floor(least) - 1), CUCKOO_KEY_MOST);
     spec->lambda = (uint64_t)lambda;
     while (theory_timed_cuckoo(lambda, keys, (double)bits) > spec->fp && bits < CUCKOO_KEY_MOST)
         bits++;
@@ -42,6 +43,7 @@ static int refuse(struct seen_plan *plan, const struct demand *d, uint64_t fixed
     char takes[32], has[32];
     struct demand less = *d;
     double shards = (double)spec->shards;
+    if (!e) return SEEN_EREFUSED;
     fits(spec, d, least_lambda(spec, d->keys), d->keys);
     uint64_t need = fixed + spec->shards * cells_bytes(spec);
     seen_print_size(bits_ceil_div(need, 1024) * 1024, takes, sizeof takes);

@@ -90,14 +90,13 @@ static const struct filter_ops sizing = {.name = "timing",
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, 1, spec->shards};
+    struct fit fit = {&sizing, 1, 1, spec->shards, false};
     plan->traits = sizing.traits;
     int bad = stamps_plan(plan, SEEN_KEEP, e);
     if (bad) return bad;
     uint64_t fixed = detector_fixed(spec, STATE_BYTES);
     bad = plan_filter(plan, &fit, fixed, e);
     if (bad) return bad;
-    plan->fp_mean = plan->fp_full;
     plan->touches = (double)spec->k + (double)spec->lines * stamps_swept(spec);
     return 0;
 }

@@ -126,6 +126,10 @@ static double fp_scattered(const struct filter_shape *shape, double keys) {
     return theory_blocked_scattered((double)(shape->lines / shape->live), keys, shape->k);
 }
 
+static double fp_filling(const struct filter_shape *shape, double keys, bool scattered) {
+    return theory_blocked_filling((double)(shape->lines / shape->live), keys, shape->k, scattered);
+}
+
 static double touches(const struct filter_shape *shape) { return shape->live; }
 
 static uint64_t granule(const struct filter_shape *shape) { return shape->live; }
@@ -139,6 +143,7 @@ const struct filter_ops filter_blocked = {
     .columns = columns,
     .fp = fp,
     .fp_scattered = fp_scattered,
+    .fp_filling = fp_filling,
     .touches = touches,
     .size = table_size,
     .granule = granule,

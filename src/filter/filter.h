@@ -70,6 +70,8 @@ struct filter_ops {
     double (*fp)(const struct filter_shape *, double keys); /* of one generation holding keys */
     /* of a Poisson number of keys, as shards get (NULL: the mean of fp over them) */
     double (*fp_scattered)(const struct filter_shape *, double keys);
+    /* of either, the mean while so many keys come (NULL: by quadrature) */
+    double (*fp_filling)(const struct filter_shape *, double keys, bool scattered);
     double (*touches)(const struct filter_shape *); /* cache lines a record */
     uint64_t (*size)(const struct filter_shape *,
                      uint64_t keys);                  /* bytes; keys matters if it grows */

@@ -36,19 +36,18 @@ struct filling {
     double lead; /* of the youngest slice through its generation */
 };
 
-static void fills_of(const struct filling *f, double *fill) {
-    uint32_t slices = age_slices(f->shape);
-    double m = (double)(f->shape->lines / slices * TABLE_BITS);
-    double share = (double)age_step(f->shape) / (double)f->shape->length;
-    theory_age_fill(fill, slices, f->shape->k, m, f->keys / SCATTER * share, f->lead);
+/* Keys of a generation, and cells of a slice. */
+static double keys_of(const struct filling *f, double keys) {
+    return keys / SCATTER * (double)age_step(f->shape) / (double)f->shape->length;
+}
+static double cells_of(const struct filling *f) {
+    return (double)f->shape->lines / age_slices(f->shape) * TABLE_BITS;
 }
 
 static double rate_with(const void *ctx, double keys) {
-    struct filling f = *(const struct filling *)ctx;
-    double fill[THEORY_AGE_SLICES];
-    f.keys = keys;
-    fills_of(&f, fill);
-    return theory_age(fill, age_slices(f.shape), f.shape->k);
+    const struct filling *f = ctx;
+    return theory_age_steady(age_slices(f->shape), f->shape->k, cells_of(f), keys_of(f, keys),
+                             f->lead);
 }
 
 static double rate_at(const void *ctx, double lead) {
@@ -65,7 +64,7 @@ static double fp(const struct filter_shape *shape, double keys) {
 static double touches(const struct filter_shape *shape) { return shape->k; }
 
 static const struct filter_ops sizing = {.name = "age-partitioned",
-                                         .traits = SEEN_NO_FN | SEEN_BY_NAME,
+                                         .traits = SEEN_NO_FN,
                                          .k_most = THEORY_AGE_K,
                                          .live_most = 1,
                                          .fp = fp,
@@ -86,12 +85,12 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
     double each =
         keys ? (double)keys / (double)spec->shards : fit_keys(fit, &shape, spec->fp, shape.k);
     struct filling f = {&shape, SCATTER * each, spec->shards, 1};
-    plan->fp_mean = theory_mean(rate_at, &f, 1);
+    plan->fp_mean = theory_mean_smooth(rate_at, &f, 1);
     if (spec->unit == SEEN_RECORDS) reach--; /* the record itself is none of those before */
     plan->slack = reach / (double)spec->length - 1;
-    fills_of(&f, fill);
-    plan->touches = (double)spec->k + theory_age_probes(fill, (uint32_t)spec->k + l,
-                                                        (uint32_t)spec->k, (uint32_t)spec->k);
+    uint32_t k = (uint32_t)spec->k;
+    theory_age_fill(fill, k + l, k, cells_of(&f), keys_of(&f, f.keys), f.lead);
+    plan->touches = k + theory_age_probes(fill, k + l, k, k);
     spec->generations = l;
     options_mark(spec, OPTION_GENERATIONS);
     return 0;
@@ -99,7 +98,7 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
 
 int age_plan(struct seen_plan *plan, uint64_t fixed, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, SCATTER, spec->shards};
+    struct fit fit = {&sizing, 1, SCATTER, spec->shards, false};
     plan->traits = sizing.traits;
     int bad = plan_sliding(plan, SEEN_KEEP, e);
     if (bad) return bad;

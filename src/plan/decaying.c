@@ -35,18 +35,30 @@ static uint64_t bytes_of(const struct seen_spec *spec, const struct decaying *d,
     return detector_fixed(spec, d->state + lines * 64);
 }
 
+struct bracket {
+    uint64_t lo, hi; /* lines that reach less far than asked; and as far, if below LINES_MOST */
+};
+
+static double ask(struct bracket *b, const struct seen_spec *spec, const struct decaying *d,
+                  double keys, double lines) {
+    uint64_t at = (uint64_t)fmin(fmax(lines, (double)b->lo + 1), (double)b->hi - 1);
+    double reach = d->reach(spec, at);
+    *(reach < keys ? &b->lo : &b->hi) = at;
+    return (double)at * (reach > 0 ? keys / reach : 1024); /* it grows as the lines do, nearly */
+}
+
 /* Least lines that reach `keys` back. */
 static uint64_t lines_for(const struct seen_spec *spec, const struct decaying *d, double keys) {
-    uint64_t lo = d->least - 1, hi = d->least;
-    for (; hi < LINES_MOST && d->reach(spec, hi) < keys; hi *= 2) lo = hi;
-    while (lo + 1 < hi) {
-        uint64_t middle = lo + (hi - lo) / 2;
-        if (d->reach(spec, middle) < keys)
-            lo = middle;
-        else
-            hi = middle;
+    struct bracket b = {d->least - 1, LINES_MOST};
+    double lines = (double)d->least, last = 0;
+    for (int i = 0; i < 8 && b.lo + 1 < b.hi && fabs(lines - last) > 1e-9 * lines; i++) {
+        last = lines;
+        lines = ask(&b, spec, d, keys, lines);
     }
-    return hi;
+    for (int side = -1; side <= 1 && b.lo + 1 < b.hi; side += 2)
+        ask(&b, spec, d, keys, floor(lines + side * (1 + 1e-9 * lines)));
+    while (b.lo + 1 < b.hi) ask(&b, spec, d, keys, (double)(b.lo + (b.hi - b.lo) / 2));
+    return b.hi;
 }
 
 static void print_need(uint64_t bytes, char *buf, size_t cap) {

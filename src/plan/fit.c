@@ -1,11 +1,14 @@
 #include "plan/fit.h"
 
 #include "bits.h"
+#include "filter/table.h"
 #include "plan/theory.h"
 
 #include <math.h>
 
 #define LINES_MOST ((uint64_t)1 << 42) /* 256 TiB */
+#define LINES_NEAR 0x1p-14             /* found to one part in 4096, */
+#define KEYS_NEAR  3e-6                /* and in 1e5 */
 
 struct one_generation {
     const struct fit *fit;
@@ -40,24 +43,26 @@ double fit_fp(const struct fit *fit, const struct filter_shape *shape, double ke
     return theory_union(one_rate(&g, full), fit->live);
 }
 
+/* Rate of one generation, in the mean while its keys grow. */
+static double growing_rate(const struct one_generation *g, double from, double to) {
+    const struct filter_ops *f = g->fit->filter;
+    if (f->fp_filling && !(from > 0)) return f->fp_filling(g->shape, to, g->fit->shards > 1);
+    if (g->fit->shards > 1 && !f->fp_scattered && to <= THEORY_GROWING_MOST)
+        return theory_scattered_growing(exact_rate, g, from, to);
+    struct one_generation older = *g;
+    older.older = from;
+    return theory_mean(one_rate, &older, to - from);
+}
+
 double fit_fp_mean(const struct fit *fit, const struct filter_shape *shape, double keys) {
     struct one_generation g = {fit, shape, 0};
     double full = keys * fit->generation;
-    if (shape->summed) {
-        g.older = full * (fit->live - 1);
-        return theory_mean(one_rate, &g, full);
-    }
-    double filling = theory_mean(one_rate, &g, full);
+    if (!fit->fills) return fit_fp(fit, shape, keys);
+    if (shape->summed) return growing_rate(&g, full * (fit->live - 1), full * fit->live);
+    double filling = growing_rate(&g, 0, full);
     double others = theory_union(one_rate(&g, full), fit->live - 1);
     return 1 - (1 - others) * (1 - filling) < 1e-6 ? others + filling
                                                    : 1 - (1 - others) * (1 - filling);
-}
-
-static uint32_t k_first(const struct fit *fit, uint32_t k) {
-    return !fit->filter->k_most ? 0 : k ? k : 1;
-}
-static uint32_t k_last(const struct fit *fit, uint32_t k) {
-    return !fit->filter->k_most ? 0 : k ? k : fit->filter->k_most;
 }
 
 /* The first of the structure's own sizes that will do. */
@@ -69,46 +74,91 @@ static uint64_t least_form(const struct fit *fit, const struct filter_shape *sha
     return 0;
 }
 
-/* Binary search over whole granules for one k; 0 if even the most lines are not enough. */
+/* -- one question asked again and again: does this many keep fp? ---------------------------- */
+
+/* How many granules of lines for so many keys, or (of_keys) how many keys in so many lines.  What
+ * was answered once is known for all beyond. */
+struct border {
+    const struct fit *fit;
+    struct filter_shape shape;
+    double keys, fp;
+    uint64_t granule;
+    bool of_keys;
+    double low, high; /* asked and on one side of the border, and on the other */
+};
+
+static double border_rate(struct border *b, double x) {
+    if (b->of_keys)
+        b->keys = x;
+    else
+        b->shape.lines = (uint64_t)x * b->granule;
+    double rate = fit_fp(b->fit, &b->shape, b->keys);
+    if ((rate <= b->fp) == b->of_keys)
+        b->low = fmax(b->low, x);
+    else
+        b->high = fmin(b->high, x);
+    return rate;
+}
+
+static bool border_keeps(struct border *b, double x) {
+    if (x <= b->low) return b->of_keys;
+    if (x >= b->high) return !b->of_keys;
+    return border_rate(b, x) <= b->fp;
+}
+
+/* A Bloom filter's rate as the logarithm of its load: a straight line over that of x. */
+static double straight(double rate, uint32_t k) {
+    return log(-log1p(-pow(rate, 1. / (k ? k : 1))));
+}
+
+/* Moves low and high together, within a share of `near`, by the secant method from x; what remains
+ * is left to who searches. */
+static void border_narrow(struct border *b, double x, double near, double most) {
+    double goal = straight(b->fp, b->shape.k), last_x = 0, last_y = 0, step = 1, last_step;
+    double slope = b->of_keys ? 1 : -1;
+    for (int i = 0; i < 12 && b->low < most; i++) {
+        x = fmin(fmax(x, 1), most);
+        if (!b->of_keys) x = floor(x);
+        if (x <= b->low || x >= b->high || (!b->of_keys && b->high - b->low <= 1)) break;
+        double y = straight(border_rate(b, x), b->shape.k) - goal;
+        if (!isfinite(y)) { /* so empty or so full that all are alike */
+            last_x = 0;
+            x *= (y > 0) == b->of_keys ? 1. / 16 : 16;
+            continue;
+        }
+        if (last_x > 0) slope = (y - last_y) / log(x / last_x);
+        last_step = step, last_x = x, last_y = y;
+        step = -y / slope;
+        if (!(fabs(step) < 100)) break;
+        x *= exp(step);
+        if (fabs(step * last_step) < near / 2) break; /* as the method's error, nearly */
+    }
+    double below = x * (1 - near), above = x * (1 + near);
+    if (!b->of_keys) below = floor(below), above = floor(above) + 1;
+    if (below >= 1) border_keeps(b, below);
+    if (above <= most) border_keeps(b, above);
+}
+
+/* Binary search over whole granules for one k, from shape.lines; 0 if even the most lines are not
+ * enough. */
 static uint64_t least_lines(const struct fit *fit, struct filter_shape shape, double keys,
                             double fp) {
     if (fit->filter->form) return least_form(fit, &shape, keys, fp);
     uint64_t granule = fit->filter->granule(&shape), lo = 0, hi = 1;
-    for (;; hi *= 2) {
-        shape.lines = hi * granule;
-        if (shape.lines > LINES_MOST) return 0;
-        if (fit_fp(fit, &shape, keys) <= fp) break;
-        lo = hi;
-    }
+    struct border b = {fit, shape, keys, fp, granule, false, 0, INFINITY};
+    double most = (double)(LINES_MOST / granule), guess = (double)shape.lines;
+    if (!shape.lines) guess = 1.45 * keys * shape.k / TABLE_BITS;
+    border_narrow(&b, guess / (double)granule, LINES_NEAR, most);
+    for (; !border_keeps(&b, (double)hi); lo = hi, hi *= 2)
+        if (2 * hi * granule > LINES_MOST) return 0;
     while (lo + 1 < hi && (hi - lo) > hi >> 12) { /* to one part in 4096 */
         uint64_t middle = lo + (hi - lo) / 2;
-        shape.lines = middle * granule;
-        if (fit_fp(fit, &shape, keys) <= fp)
+        if (border_keeps(&b, (double)middle))
             hi = middle;
         else
             lo = middle;
     }
     return hi * granule;
-}
-
-bool fit_lines(const struct fit *fit, struct filter_shape *shape, double keys, double fp,
-               uint32_t k, uint64_t budget) {
-    uint64_t lines[65] = {0}, least = 0;
-    for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
-        shape->k = i;
-        lines[i] = least_lines(fit, *shape, keys, fp);
-        if (lines[i] && (!least || lines[i] < least)) least = lines[i];
-        if (least && lines[i] > 2 * least) break; /* past the minimum */
-    }
-    double most = 1.05 * (double)least;
-    if (least <= budget) most = fmin(most, (double)budget);
-    for (uint32_t i = k_first(fit, k); least && i <= k_last(fit, k); i++) {
-        if (!lines[i] || (double)lines[i] > most) continue;
-        shape->k = i;
-        shape->lines = lines[i];
-        return true;
-    }
-    return false;
 }
 
 uint64_t fit_least(const struct fit *fit, struct filter_shape shape) {
@@ -131,13 +181,17 @@ struct filter_shape fit_whole(const struct fit *fit, struct filter_shape shape) 
     return shape;
 }
 
-static double most_keys(const struct fit *fit, const struct filter_shape *shape, double fp) {
+static double most_keys(const struct fit *fit, const struct filter_shape *shape, double fp,
+                        double guess) {
     double lo = 0, hi = 1, most = most_there_are(fit, shape);
     if (isfinite(most) && fit_fp(fit, shape, most) <= fp) return most;
-    while (hi < 1e18 && fit_fp(fit, shape, hi) <= fp) lo = hi, hi *= 2;
+    struct border b = {fit, *shape, 0, fp, 0, true, 0, INFINITY};
+    if (!(guess > 0)) guess = .69 * TABLE_BITS * (double)shape->lines / fmax(1, shape->k);
+    border_narrow(&b, guess, KEYS_NEAR, 1e18);
+    while (hi < 1e18 && border_keeps(&b, hi)) lo = hi, hi *= 2;
     while (hi - lo > .5 && hi - lo > hi * 1e-5) {
         double middle = lo + (hi - lo) / 2;
-        if (fit_fp(fit, shape, middle) <= fp)
+        if (border_keeps(&b, middle))
             lo = middle;
         else
             hi = middle;
@@ -145,31 +199,161 @@ static double most_keys(const struct fit *fit, const struct filter_shape *shape,
     return floor(lo);
 }
 
-double fit_keys(const struct fit *fit, struct filter_shape *shape, double fp, uint32_t k) {
-    double keys[65] = {0}, most = 0;
-    for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
-        shape->k = i;
-        struct filter_shape fits = fit_whole(fit, *shape);
-        if (!fits.lines) continue;
-        keys[i] = most_keys(fit, &fits, fp);
-        most = fmax(most, keys[i]);
-        if (keys[i] < most / 2) break;
-    }
-    for (shape->k = k_first(fit, k); keys[shape->k] < most / 1.05; shape->k++)
+/* -- which k -------------------------------------------------------------------------------- */
+
+/* From the k of a Bloom filter that keeps fp outwards, for as long as others do as well: what they
+ * need grows on either side of the best, granules of lines aside, which `keeps` leaves aside. Small
+ * numbers of lines are uneven: so many worse ones in a row end the walk. */
+#define PATIENCE 3
+
+struct walk {
+    uint32_t k, worse;
+    int step;
+};
+
+static struct walk walk_from(uint32_t k, int step) { return (struct walk){k, 0, step}; }
+
+static bool walk_on(struct walk *w, const struct fit *fit) {
+    w->k += (uint32_t)w->step;
+    return w->k > 0 && w->k <= fit->filter->k_most && w->worse < PATIENCE;
+}
+
+static bool walk_well(struct walk *w, bool well) {
+    w->worse = well ? 0 : w->worse + 1;
+    return well;
+}
+
+static uint32_t k_guess(const struct fit *fit, double k) {
+    return (uint32_t)fmin(fmax(1, floor(k + .5)), fit->filter->k_most);
+}
+
+static struct filter_shape shape_with(const struct filter_shape *shape, uint64_t lines,
+                                      uint32_t k) {
+    struct filter_shape other = *shape;
+    other.lines = lines;
+    other.k = k;
+    return other;
+}
+
+static bool keeps(const struct fit *fit, struct filter_shape shape, double keys, double fp) {
+    return shape.lines >= fit_least(fit, shape) && fit_fp(fit, &shape, keys) <= fp;
+}
+
+/* Do with fewer lines, if that can be with k probes. */
+static bool less_with(const struct fit *fit, struct filter_shape *shape, double keys, double fp,
+                      uint32_t k) {
+    struct filter_shape less = shape_with(shape, shape->lines - 1, k);
+    if (!k || (shape->lines && !keeps(fit, fit_whole(fit, less), keys, fp))) return false;
+    less.lines = least_lines(fit, shape_with(shape, shape->lines, k), keys, fp);
+    if (!less.lines || (shape->lines && less.lines >= shape->lines)) return false;
+    *shape = less;
+    return true;
+}
+
+/* Sets k to the one with the fewest lines, which are set too. */
+static void fewest_lines(const struct fit *fit, struct filter_shape *shape, double keys,
+                         double fp) {
+    shape->k = k_guess(fit, -log2(fp));
+    shape->lines = least_lines(fit, *shape, keys, fp);
+    while (less_with(fit, shape, keys, fp, shape->k / 2)) /* few keys take few probes */
         ;
-    return keys[shape->k];
+    uint32_t guess = shape->k;
+    for (int step = -1; step <= 1; step += 2)
+        for (struct walk w = walk_from(guess, step); walk_on(&w, fit);) {
+            struct filter_shape as_well = shape_with(shape, shape->lines, w.k);
+            bool less = less_with(fit, shape, keys, fp, w.k);
+            walk_well(&w, less || !shape->lines || keeps(fit, as_well, keys, fp));
+        }
+}
+
+/* Bit k: k probes, fewer than the shape has, keep fp in so many lines. */
+static uint64_t fewer_probes(const struct fit *fit, const struct filter_shape *shape,
+                             uint64_t lines, double keys, double fp) {
+    uint64_t fewer = 0;
+    for (struct walk w = walk_from(shape->k, -1); walk_on(&w, fit);) {
+        struct filter_shape other = shape_with(shape, lines, w.k);
+        bool whole = keeps(fit, fit_whole(fit, other), keys, fp);
+        walk_well(&w, whole || keeps(fit, other, keys, fp));
+        if (whole) fewer |= (uint64_t)1 << w.k;
+    }
+    return fewer;
+}
+
+bool fit_lines(const struct fit *fit, struct filter_shape *shape, double keys, double fp,
+               uint32_t k, uint64_t budget) {
+    bool choose = fit->filter->k_most && !k;
+    struct filter_shape least = shape_with(shape, 0, fit->filter->k_most ? k : 0);
+    if (choose)
+        fewest_lines(fit, &least, keys, fp);
+    else
+        least.lines = least_lines(fit, least, keys, fp);
+    if (!least.lines) return false;
+    *shape = least;
+    uint64_t most = (uint64_t)(1.05 * (double)least.lines);
+    if (least.lines <= budget) most = bits_min(most, budget);
+    uint64_t fewer = choose ? fewer_probes(fit, shape, most, keys, fp) : 0;
+    for (uint32_t i = 1; i < shape->k; i++) {
+        uint64_t lines = 0;
+        if (fewer >> i & 1) lines = least_lines(fit, shape_with(shape, most, i), keys, fp);
+        if (lines && lines <= most) *shape = shape_with(shape, lines, i);
+    }
+    return true;
+}
+
+static double keys_with(const struct fit *fit, const struct filter_shape *shape, double fp,
+                        uint32_t k, double guess) {
+    struct filter_shape whole = fit_whole(fit, shape_with(shape, shape->lines, k));
+    return whole.lines ? most_keys(fit, &whole, fp, guess) : 0;
+}
+
+/* Sets k to the one that holds the most keys, which are returned. */
+static double most_keys_of_all(const struct fit *fit, struct filter_shape *shape, double fp) {
+    uint32_t guess = k_guess(fit, -log2(fp));
+    double most = keys_with(fit, shape, fp, guess, 0);
+    while (!(most > 0) && guess > 1) most = keys_with(fit, shape, fp, --guess, 0);
+    shape->k = guess;
+    for (int step = -1; step <= 1; step += 2)
+        for (struct walk w = walk_from(guess, step); walk_on(&w, fit);) {
+            struct filter_shape other = shape_with(shape, shape->lines, w.k);
+            bool whole = keeps(fit, fit_whole(fit, other), most, fp);
+            if (!walk_well(&w, whole || keeps(fit, other, most, fp)) || !whole) continue;
+            double keys = keys_with(fit, shape, fp, w.k, most);
+            if (keys > most) most = keys, shape->k = w.k;
+        }
+    return most;
+}
+
+double fit_keys(const struct fit *fit, struct filter_shape *shape, double fp, uint32_t k) {
+    if (!fit->filter->k_most || k)
+        return keys_with(fit, shape, fp, shape->k = fit->filter->k_most ? k : 0, 0);
+    double most = most_keys_of_all(fit, shape, fp), enough = most / 1.05;
+    uint64_t fewer = most > 0 ? fewer_probes(fit, shape, shape->lines, enough, fp) : 0;
+    for (uint32_t i = 1; i < shape->k; i++) {
+        double keys = fewer >> i & 1 ? keys_with(fit, shape, fp, i, most) : 0;
+        if (keys >= enough && keys > 0) most = keys, shape->k = i;
+    }
+    return most;
+}
+
+static double rate_in(const struct fit *fit, const struct filter_shape *shape, double keys) {
+    return shape->lines ? fit_fp(fit, shape, keys) : 2;
 }
 
 double fit_rate(const struct fit *fit, struct filter_shape *shape, double keys, uint32_t k) {
-    uint32_t best = 0;
-    double least = 2;
-    for (uint32_t i = k_first(fit, k); i <= k_last(fit, k); i++) {
-        shape->k = i;
-        struct filter_shape fits = fit_whole(fit, *shape);
-        if (!fits.lines) continue;
-        double rate = fit_fp(fit, &fits, keys);
-        if (rate < least) least = rate, best = i;
-    }
-    shape->k = best;
+    bool choose = fit->filter->k_most && !k;
+    uint32_t guess = fit->filter->k_most ? k : 0;
+    if (choose) guess = k_guess(fit, .69 * TABLE_BITS * (double)shape->lines / keys);
+    shape->k = guess;
+    struct filter_shape whole = fit_whole(fit, *shape);
+    double least = rate_in(fit, &whole, keys);
+    for (int step = -1; choose && step <= 1; step += 2)
+        for (struct walk w = walk_from(guess, step); walk_on(&w, fit);) {
+            struct filter_shape other = shape_with(shape, shape->lines, w.k);
+            whole = fit_whole(fit, other);
+            double rate = rate_in(fit, &whole, keys);
+            bool less = rate < least || (rate <= least && w.k < shape->k);
+            walk_well(&w, less || rate_in(fit, &other, keys) < least);
+            if (less) least = rate, shape->k = w.k;
+        }
     return least;
 }

@@ -10,9 +10,11 @@ struct fit {
     uint32_t live;     /* generations, the current one included */
     double generation; /* share of the window's keys that falls into one, e.g. 1 or 1/Q */
     uint64_t shards;   /* of several each gets its keys by chance */
+    bool fills;        /* the youngest generation does, from none; else all are always full */
 };
 
-/* False-positive rate when every generation is full; and the mean while the current one fills. */
+/* False-positive rate when every generation is full; and the mean while the current one fills,
+ * if it does. */
 double fit_fp(const struct fit *, const struct filter_shape *, double keys);
 double fit_fp_mean(const struct fit *, const struct filter_shape *, double keys);
 

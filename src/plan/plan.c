@@ -75,12 +75,12 @@ int plan_sliding(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
 /* -- all that could serve, and the best of them ------------------------------------------- */
 
 /* Was an option given that only such structures have? */
-static bool asked_for(const struct seen_plan *plan) {
+static bool asked_for(const struct seen_spec *asked) {
     size_t n;
     const struct seen_option *o = seen_options(&n);
     for (size_t i = 0; i < n; i++)
-        if (o[i].of && i != OPTION_K && options_has(&plan->asked, (enum option)i)) return true;
-    return *plan->asked.filter;
+        if (o[i].of && i != OPTION_K && options_has(asked, (enum option)i)) return true;
+    return *asked->filter;
 }
 
 static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
@@ -96,7 +96,7 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
                          plan->filter, name);
     bool others = plan->spec.hash != plan->asked.hash,
          unsure = plan->spec.hash >= SEEN_INT && !(plan->traits & SEEN_NO_FP);
-    if ((others || unsure) && !asked_for(plan))
+    if ((others || unsure) && !asked_for(&plan->asked))
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s with hash=%s %s; name it if you want it",
                          plan->filter, name,
                          others ? "takes other keys than were asked for" : "promises no fp=");
@@ -119,6 +119,10 @@ static int check_options(const struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
+static bool special(const struct registry_choice *c) {
+    return c->filter ? c->filter->traits & SEEN_BY_NAME : c->ops->by_name;
+}
+
 static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
                        const struct registry_choice *c, struct seen_error *e) {
     memset(plan, 0, sizeof *plan);
@@ -130,6 +134,7 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     if (!options_has(spec, OPTION_SHARDS)) spec->shards = 1;
     int bad = check_options(plan, e);
     if (!bad) bad = c->ops->plan(plan, c->filter, e);
+    if (special(c)) plan->traits |= SEEN_BY_NAME;
     if (!bad) bad = check_hash(plan, e);
     if (!bad) bad = confirm_plan(plan, e);
     static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
@@ -205,12 +210,20 @@ static void explain(struct seen_plan *best, int others) {
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
 }
 
-/* Structures that grow, or are for special wishes, stand aside where a bounded one was asked to fit
- * and could not; under hash=int and hash=raw none was. */
+/* Structures that grow stand aside where a bounded one was asked to fit and could not; under
+ * hash=int and hash=raw none was. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
-    if (!refused || asked_for(plan)) return false;
-    return plan->traits & SEEN_BY_NAME ||
-           (plan->traits & SEEN_GROWS && plan->asked.hash < SEEN_INT);
+    return refused && plan->traits & SEEN_GROWS && plan->asked.hash < SEEN_INT &&
+           !asked_for(&plan->asked);
+}
+
+/* So do those for special wishes; and they lose against any other, so that, where only the best is
+ * wanted, they need not be planned once it is known that it is not alone. */
+static bool in_vain(const struct registry_choice *c, const struct seen_spec *asked,
+                    const struct seen_plan *best, size_t n, size_t refused, bool best_only) {
+    if (!special(c)) return false;
+    if (!n) return refused && !asked_for(asked);
+    return best_only && n > 1 && !(best->traits & SEEN_BY_NAME);
 }
 
 static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
@@ -224,13 +237,14 @@ static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
                      "sliding");
 }
 
-int seen_plan_all(struct seen_plan *plans, size_t cap, const struct seen_spec *asked,
-                  struct seen_error *e) {
+static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_spec *asked,
+                        bool best_only, struct seen_error *e) {
     struct registry_choice c;
     struct seen_plan plan;
     size_t n = 0, refused = 0;
     if (!asked->window) return error_set(e, SEEN_EINVAL, 0, "the spec has no window");
     for (size_t i = 0; registry_pick(asked->window, asked->filter, i, &c); i++) {
+        if (in_vain(&c, asked, plans, n, refused, best_only)) continue;
         if (plan_choice(&plan, asked, &c, refused ? NULL : e)) { /* the first refusal is told */
             refused++;
             continue;
@@ -248,9 +262,14 @@ int seen_plan_all(struct seen_plan *plans, size_t cap, const struct seen_spec *a
     return (int)n;
 }
 
+int seen_plan_all(struct seen_plan *plans, size_t cap, const struct seen_spec *asked,
+                  struct seen_error *e) {
+    return plan_several(plans, cap, asked, false, e);
+}
+
 int seen_plan_make(struct seen_plan *plan, const struct seen_spec *asked, struct seen_error *e) {
-    struct seen_plan plans[16];
-    int n = seen_plan_all(plans, sizeof plans / sizeof *plans, asked, e);
+    struct seen_plan plans[2]; /* the best, and that there are others */
+    int n = plan_several(plans, sizeof plans / sizeof *plans, asked, true, e);
     if (n < 0) return n;
     *plan = plans[0];
     return 0;

@@ -15,6 +15,7 @@ struct request {
     struct filter_shape shape; /* a shard's */
     double keys;               /* a shard's; 0 if unknown */
     double fp;                 /* allowed */
+    double most;               /* keys that it holds at that rate; 0 if not yet known */
     uint64_t budget;           /* lines a shard; 0 if memory is not given */
     uint64_t fixed;
     bool one_size; /* the options leave no other */
@@ -37,6 +38,7 @@ static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_F
 /* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
 static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     char fp[40] = "", takes[32], has[32], rate[48] = "no fp, or ", keys[48];
+    if (!e) return SEEN_EREFUSED; /* what follows takes longer than the rest */
     const struct seen_spec *spec = &r->plan->spec;
     struct filter_shape shape = r->shape;
     shape.lines = r->budget;
@@ -145,8 +147,9 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
             fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
             return refuse(r, bytes_of(r, shape), e);
         if (errs(r)) r->fp = plan_round_up(rate);
-    } else if (fit_keys(r->fit, shape, r->fp, k) < 1 && !options_has(spec, OPTION_LINES)) {
-        return none_large_enough(r, e);
+    } else {
+        r->most = fit_keys(r->fit, shape, r->fp, k);
+        if (r->most < 1 && !options_has(spec, OPTION_LINES)) return none_large_enough(r, e);
     }
     *shape = fit_whole(r->fit, *shape);
     if (!shape->lines) return too_small(r, e);
@@ -188,7 +191,8 @@ static int size_growing(struct request *r, struct seen_error *e) {
     const struct filter_ops *f = r->fit->filter;
     double most = 1e15;
     if (options_has(spec, OPTION_MEM)) most = (double)keys_within(r, spec->mem);
-    if (!options_has(spec, OPTION_LINES)) spec->lines = most < 1e15 ? (uint64_t)most : 0;
+    if (!options_has(spec, OPTION_LINES) || !spec->lines) /* lines=0: no limit but mem= */
+        spec->lines = most < 1e15 ? (uint64_t)most : 0;
     double keys = r->keys > 0 ? r->keys : (double)spec->lines;
     if (options_has(spec, OPTION_MEM) && !spec->lines) return too_small(r, e);
     if (spec->lines && keys > (double)spec->lines && options_has(&plan->asked, OPTION_ITEMS))
@@ -211,7 +215,7 @@ static void predict(struct request *r) {
     struct seen_spec *spec = &plan->spec;
     double shards = (double)spec->shards;
     struct filter_shape shape = r->shape;
-    double most = fit_keys(r->fit, &shape, r->fp, shape.k);
+    double most = r->most > 0 ? r->most : fit_keys(r->fit, &shape, r->fp, shape.k);
     double keys = r->keys > 0 ? r->keys : most;
     plan->capacity = (uint64_t)fmax(1, fmax(most, r->keys) * shards + .5);
     plan->bytes = bytes_of(r, &r->shape);

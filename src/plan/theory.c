@@ -1,144 +1,70 @@
 #include "plan/theory.h"
 
 #include <math.h>
+#include <stdbool.h>
+
+#define RARE 1e-18 /* a share that no double shows, nor the sum of all that are rarer */
+#define PI   3.14159265358979323846
+
+#define SCATTERED_FEW 200 /* Poisson numbers of such a mean are summed over, */
+#define WAVES         40  /* with a stride that leaves e^-40 */
+#define REACH_MOST    1e15
+#define REACH_NEAR    1e-9
+#define GROWING_MOST  800 /* keys, of a mean of THEORY_GROWING_MOST */
 
 /* 1-(1-q)^x, exact for tiny q and for huge x. */
 static double at_least_once(double q, double x) {
     return q >= 1 ? (x > 0 ? 1 : 0) : -expm1(x * log1p(-q));
 }
 
-double theory_bloom(double m, double n, double k) { return pow(at_least_once(1 / m, k * n), k); }
+/* x^k; whole numbers of probes are many, and multiplied out sooner. */
+static double power(double x, double k) {
+    uint32_t left = (uint32_t)k;
+    double all = 1;
+    if (left != k) return pow(x, k);
+    for (; left; left /= 2, x *= x)
+        if (left % 2) all *= x;
+    return all;
+}
+
+double theory_bloom(double m, double n, double k) { return power(at_least_once(1 / m, k * n), k); }
 
 double theory_bloom_keys(double m, double set, double k) {
     return -log1p(-fmin(set / m, 1 - 1 / (m + 1))) * m / k;
 }
 
-double theory_partitioned(double m, double n, double k) { return pow(at_least_once(k / m, n), k); }
+double theory_partitioned(double m, double n, double k) {
+    return power(at_least_once(k / m, n), k);
+}
 
 double theory_odds(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
 
 double theory_union(double p, double count) { return at_least_once(p, count); }
 
-/* -- one line a key ----------------------------------------------------------------------- */
+/* -- keys by chance ----------------------------------------------------------------------- */
 
-/* A lane of `width` bits into which each of j keys throws b bits. */
-struct lane {
-    double width, miss[4], step[4]; /* miss[i] = P(no throw hits i given bits) = (1-i/width)^(bj) */
-    uint32_t b, power;              /* `power` lanes are alike */
-};
-
-static struct lane lane_empty(double width, uint32_t b, uint32_t power) {
-    struct lane lane = {.width = width, .b = b, .power = power};
-    for (int i = 0; i < 4; i++) {
-        lane.miss[i] = 1;
-        lane.step[i] = pow(1 - i / width, b);
+/* Mean of rate[X] over X that is Poisson's, its mean growing from a to b: X is j for a share
+ * (P(X_b > j) - P(X_a > j))/(b-a) of the time.  Summed downwards, lest small tails be lost. */
+static double growing_mean(const double *rate, uint32_t end, double a, double b) {
+    double at_a[GROWING_MOST], at_b[GROWING_MOST], tail_a = 0, tail_b = 0, sum = 0;
+    at_a[0] = exp(-a), at_b[0] = exp(-b);
+    for (uint32_t j = 1; j < end; j++) {
+        at_a[j] = at_a[j - 1] * a / j;
+        at_b[j] = at_b[j - 1] * b / j;
     }
-    return lane;
-}
-
-static void lane_add_key(struct lane *lane) {
-    for (int i = 0; i < 4; i++) lane->miss[i] *= lane->step[i];
-}
-
-/* P(the b probes of another key are all set): by how many different bits they ask for (Stirling),
- * and by inclusion and exclusion over those bits. */
-static double lane_hit(const struct lane *lane) {
-    const double *m = lane->miss, w = lane->width;
-    double one = 1 - m[1], two = 1 - 2 * m[1] + m[2], three = 1 - 3 * m[1] + 3 * m[2] - m[3],
-           hit = 1;
-    if (lane->b == 1) hit = one;
-    if (lane->b == 2) hit = (one + (w - 1) * two) / w;
-    if (lane->b == 3) hit = (one + 3 * (w - 1) * two + (w - 1) * (w - 2) * three) / (w * w);
-    double all = 1;
-    for (uint32_t i = 0; i < lane->power; i++) all *= hit > 0 ? hit : 0;
-    return all;
-}
-
-/* A line of 8 lanes, its keys coming one by one. */
-struct blocked_line {
-    struct lane lanes[3];
-};
-
-static struct blocked_line line_empty(uint32_t k) {
-    uint32_t rounds = k / 8, more = k % 8;
-    return (struct blocked_line){{lane_empty(64, rounds + 1, more),
-                                  lane_empty(64, rounds, 7 - more), lane_empty(48, rounds, 1)}};
-}
-
-/* Its rate with one key more. */
-static double line_add_key(struct blocked_line *line) {
-    double hit = 1;
-    for (int i = 0; i < 3; i++) {
-        lane_add_key(&line->lanes[i]);
-        if (line->lanes[i].power && line->lanes[i].b) hit *= lane_hit(&line->lanes[i]);
+    for (uint32_t j = end; j-- > 0;) {
+        sum += rate[j] * (tail_b - tail_a);
+        tail_a += at_a[j], tail_b += at_b[j];
     }
-    return hit;
+    return sum / (b - a);
 }
 
-#define LINE_KEYS_MOST 600 /* on average: far beyond full, each bit of 496 is set */
-
-/* The mean over how many keys a line has: of j as often as of j-1 (first - fall (j-1)) / j times.
- * Where the sum of all is large it is scaled down, so that no term of weight is lost. */
-static double over_lines(double first, double fall, double mean, uint32_t k) {
-    struct blocked_line line = line_empty(k);
-    double often = 1, all = 1, sum = 0, last = mean + 16 * sqrt(mean) + 48;
-    for (double j = 1; j < last && first > fall * (j - 1); j++) {
-        often *= (first - fall * (j - 1)) / j;
-        all += often;
-        sum += often * line_add_key(&line);
-        if (all > 1e200) often *= 1e-200, all *= 1e-200, sum *= 1e-200;
-    }
-    return sum / all;
-}
-
-/* All in one line: of a fraction of a key, that fraction of the step. */
-static double in_one_line(double n, uint32_t k) {
-    struct blocked_line line = line_empty(k);
-    double before = 0, hit = 0;
-    for (double j = 0; j < n; j++) before = hit, hit = line_add_key(&line);
-    return before + (hit - before) * (n - ceil(n) + 1);
-}
-
-double theory_blocked(double lines, double n, uint32_t k) {
-    if (n > LINE_KEYS_MOST * lines) return 1;
-    if (lines <= 1) return in_one_line(n, k);
-    return over_lines(n / (lines - 1), 1 / (lines - 1), n / lines, k);
-}
-
-double theory_blocked_scattered(double lines, double n, uint32_t k) {
-    return n > LINE_KEYS_MOST * lines ? 1 : over_lines(n / lines, 0, n / lines, k);
-}
-
-/* Sums upwards; where the first term is below all doubles, so is the sum for any limit below 256.
- */
-double theory_few(double n, double q, double limit) {
-    if (q >= 1) return n < limit;
-    double term = exp(n * log1p(-q)), odds = q / (1 - q), sum = 0;
-    for (double j = 0; j < limit && j <= n; j++) {
-        sum += term;
-        term *= (n - j) / (j + 1) * odds;
-    }
-    return sum < 1 ? sum : 1;
-}
-
-/* -- means and intervals ------------------------------------------------------------------ */
-
-/* 16-point Gauss-Legendre on each quarter of [0,1]. */
-double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
-    static const double x[8] = {0.0950125098376374, 0.2816035507792589, 0.4580167776572274,
-                                0.6178762444026438, 0.7554044083550030, 0.8656312023878318,
-                                0.9445750230732326, 0.9894009349916499};
-    static const double w[8] = {0.1894506104550685, 0.1826034150449236, 0.1691565193950025,
-                                0.1495959888165767, 0.1246289712555339, 0.0951585116824928,
-                                0.0622535239386479, 0.0271524594117541};
-    double sum = 0;
-    for (int panel = 0; panel < 4; panel++) {
-        double middle = (panel + .5) / 4, half = 1. / 8;
-        for (int i = 0; i < 8; i++)
-            sum += half * w[i] *
-                   (rate(ctx, n * (middle - half * x[i])) + rate(ctx, n * (middle + half * x[i])));
-    }
-    return sum;
+/* Every how many keys a sum over a Poisson number of them may be taken, where what is summed is
+ * smooth: of its wave of that length a mean n leaves exp(-n(1-cos(2 pi/stride))). */
+static uint32_t stride_of(double n) {
+    uint32_t stride = 1;
+    while (n * (1 - cos(2 * PI / (stride + 1))) > WAVES) stride++;
+    return stride;
 }
 
 double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
@@ -147,17 +73,70 @@ double theory_scattered(double (*rate)(const void *ctx, double keys), const void
     static const double w[4] = {0.2440975028949394, 0.0499164067652179, 0.0027891413212318,
                                 2.2345844007746e-5};
     double sum = 0;
-    if (n < 200) {
-        double poisson = exp(-n), end = n + 12 * sqrt(n) + 30;
-        for (double j = 1; j < end; j++) {
+    if (n < SCATTERED_FEW) {
+        uint32_t stride = stride_of(n), next = stride;
+        double poisson = exp(-n), end = n + 12 * sqrt(n) + 30, term = 1;
+        for (uint32_t j = 1; j < end && (j < n || term >= RARE * sum); j++) {
             poisson *= n / j;
-            sum += poisson * rate(ctx, j);
+            if (j < next) continue;
+            next = j + stride;
+            if (j < n && poisson < RARE) continue;
+            sum += term = poisson * rate(ctx, j);
         }
-        return sum;
+        return sum * stride;
     }
     for (int i = 0; i < 4; i++)
         sum += w[i] * (rate(ctx, n - x[i] * sqrt(n)) + rate(ctx, n + x[i] * sqrt(n)));
     return sum + 0.4063492063492063 * rate(ctx, n);
+}
+
+double theory_scattered_growing(double (*rate)(const void *ctx, double keys), const void *ctx,
+                                double a, double b) {
+    double at[GROWING_MOST] = {0};
+    uint32_t end = (uint32_t)(b + 12 * sqrt(b) + 30);
+    for (uint32_t j = 1; j < end; j++) at[j] = rate(ctx, j);
+    return growing_mean(at, end, a, b);
+}
+
+double theory_few(double n, double q, double limit) {
+    struct theory_few few = theory_few_begin(n, q);
+    double sum = 0;
+    for (double i = 0; i < limit; i++) sum = theory_few_next(&few);
+    return sum;
+}
+
+/* -- means and intervals ------------------------------------------------------------------ */
+
+/* Gauss-Legendre of 2 `half` points on [from, from + width]; x, w: those on the right. */
+static double quadrature(double (*rate)(const void *ctx, double keys), const void *ctx, double from,
+                         double width, int half, const double *x, const double *w) {
+    double sum = 0, middle = from + width / 2;
+    for (int i = 0; i < half; i++)
+        sum += w[i] / 2 *
+               (rate(ctx, middle - width / 2 * x[i]) + rate(ctx, middle + width / 2 * x[i]));
+    return sum;
+}
+
+/* 16 points on each quarter. */
+double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
+    static const double x[8] = {0.0950125098376374, 0.2816035507792589, 0.4580167776572274,
+                                0.6178762444026438, 0.7554044083550030, 0.8656312023878318,
+                                0.9445750230732326, 0.9894009349916499};
+    static const double w[8] = {0.1894506104550685, 0.1826034150449236, 0.1691565193950025,
+                                0.1495959888165767, 0.1246289712555339, 0.0951585116824928,
+                                0.0622535239386479, 0.0271524594117541};
+    double sum = 0;
+    for (int quarter = 0; quarter < 4; quarter++)
+        sum += quadrature(rate, ctx, n * quarter / 4, n / 4, 8, x, w) / 4;
+    return sum;
+}
+
+double theory_mean_smooth(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
+    static const double x[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136268,
+                                0.9602898564975363};
+    static const double w[4] = {0.3626837833783620, 0.3137066458778874, 0.2223810344533745,
+                                0.1012285362903762};
+    return quadrature(rate, ctx, 0, n, 4, x, w);
 }
 
 struct mean_case {
@@ -191,6 +170,54 @@ static uint64_t poisson_quantile(double mean, double tail, double z) {
 void theory_poisson(double mean, uint64_t *lo, uint64_t *hi) {
     *lo = poisson_quantile(mean, .025, -1.959964);
     *hi = poisson_quantile(mean, .975, 1.959964);
+}
+
+/* -- how far back ------------------------------------------------------------------------- */
+
+struct half {
+    double (*found)(const void *ctx, double gap);
+    const void *ctx;
+    double yes, no, above, below; /* gaps asked, and by how much there and there it is not 1/2 */
+};
+
+static bool half_found(struct half *h, double gap) {
+    if (gap <= h->yes) return true;
+    if (gap >= h->no) return false;
+    double more = h->found(h->ctx, gap) - .5;
+    if (more >= 0)
+        h->yes = gap, h->above = more;
+    else
+        h->no = gap, h->below = more;
+    return more >= 0;
+}
+
+/* Regula falsi between powers of two, halving what stays (Illinois): gaps as near as asked for. */
+static void half_narrow(struct half *h) {
+    for (int lo = 0, hi = 50; lo + 1 < hi;)
+        *(half_found(h, exp2((lo + hi) / 2)) ? &lo : &hi) = (lo + hi) / 2;
+    for (int i = 0, last = 0; i < 40 && h->no - h->yes > fmax(.25, h->no * REACH_NEAR / 4); i++) {
+        double x = (h->no * h->above - h->yes * h->below) / (h->above - h->below);
+        if (!(x > h->yes && x < h->no)) return;
+        int side = half_found(h, x) ? 1 : -1;
+        if (side == last) *(side > 0 ? &h->below : &h->above) /= 2;
+        last = side;
+    }
+}
+
+double theory_reach(double (*found)(const void *ctx, double gap), const void *ctx) {
+    struct half h = {found, ctx, 0, INFINITY, .5, -.5};
+    double lo = 0, hi = 1;
+    if (!half_found(&h, 1)) return 0;
+    half_narrow(&h);
+    while (hi < REACH_MOST && half_found(&h, hi)) lo = hi, hi *= 2;
+    while (hi - lo > .5 && hi - lo > hi * REACH_NEAR) {
+        double middle = lo + (hi - lo) / 2;
+        if (half_found(&h, middle))
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return floor(lo);
 }
 
 /* -- memory that waits -------------------------------------------------------------------- */

@@ -6,6 +6,8 @@
 #ifndef THEORY_H
 #define THEORY_H
 
+#include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* False-positive rate of a Bloom filter of m cells that holds n keys, k probes each in one space:
@@ -27,8 +29,32 @@ double theory_blocked(double lines, double n, uint32_t k);
 /* Of a Poisson number of keys, n on average: those of a line are Poisson's then. */
 double theory_blocked_scattered(double lines, double n, uint32_t k);
 
+/* The mean of either while keys come, up to n. */
+double theory_blocked_filling(double lines, double n, uint32_t k, bool scattered);
+
 /* P(fewer than `limit` successes in n trials of probability q), for limits below 256. */
 double theory_few(double n, double q, double limit);
+
+/* The same for limits of 1, 2, …, one after the other.  Sums upwards; where the first term is below
+ * all doubles, so is the sum for any limit below 256. */
+struct theory_few {
+    double n, odds, term, sum, limit;
+    bool certain;
+};
+
+static inline struct theory_few theory_few_begin(double n, double q) {
+    return (struct theory_few){n, q / (1 - q), exp(n * log1p(-q)), 0, 0, q >= 1};
+}
+
+static inline double theory_few_next(struct theory_few *few) {
+    if (few->certain) return few->n < ++few->limit;
+    if (few->limit <= few->n) {
+        few->sum += few->term;
+        few->term *= (few->n - few->limit) / (few->limit + 1) * few->odds;
+        few->limit++;
+    }
+    return few->sum < 1 ? few->sum : 1;
+}
 
 /* p/(1-p): at a false-positive rate p each record called new stands for so many new ones that were
  * called duplicates.  At most 1e6. */
@@ -41,9 +67,21 @@ double theory_union(double p, double count);
  * By Gauss-Legendre quadrature: the closed alternating sum loses all digits past k = 16. */
 double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
 
+/* The same of a rate that is as a polynomial of low degree: by 8 points instead of 64. */
+double theory_mean_smooth(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
+
 /* Mean of rate(ctx, keys) for a Poisson number of keys of mean n: what a shard gets.  Summed up to
- * n = 200, then by 9-point Gauss-Hermite quadrature. */
+ * n = 200, with a stride where there are many; then by 9-point Gauss-Hermite quadrature. */
 double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
+
+/* The mean of that while n grows from a to b <= THEORY_GROWING_MOST: summed. */
+#define THEORY_GROWING_MOST 500
+double theory_scattered_growing(double (*rate)(const void *ctx, double keys), const void *ctx,
+                                double a, double b);
+
+/* The gap at which found(ctx, gap), which never rises, falls below 1/2, in whole numbers or to nine
+ * digits, at most 1e15; 0 where it is below at 1. */
+double theory_reach(double (*found)(const void *ctx, double gap), const void *ctx);
 
 /* The landmark mean of a Bloom filter with a = kn/m: integral over u of (1-e^(-au))^k. */
 double theory_landmark_mean(double a, uint32_t k);

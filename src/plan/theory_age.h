@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-#define THEORY_AGE_K      64  /* the most that k may be, */
-#define THEORY_AGE_SLICES 320 /* and that slices may */
+#define THEORY_AGE_K      64     /* the most that k may be, */
+#define THEORY_AGE_SLICES 320    /* and that slices may */
+#define THEORY_AGE_LEAST  1e-300 /* rates below are 0 */
 
 /* Fill ratios of slices of m cells while the youngest is `lead` (0 to 1) through its generation of
  * n keys: each takes the keys of k generations, so slice i has had those of min(i + lead, k). */
@@ -20,6 +21,9 @@ void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double
  * the form of which all terms are positive: slices i-k+1 to i match, i-k does not, and no run is
  * before. */
 double theory_age(const double *fill, uint32_t slices, uint32_t k);
+
+/* The same with the fills of theory_age_fill, sooner: from slice k on they are alike. */
+double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double lead);
 
 /* Slices from `first` on that a key never met is expected to be looked up in, where the youngest
  * run is searched, the oldest slice of a run first, and a miss passes over all runs with it. */

@@ -4,8 +4,6 @@
 
 #include <math.h>
 
-#define REACH_MOST 1e15
-
 double theory_cache_fp(const struct theory_cache *c) { return c->ways / c->values; }
 
 static double found_fifo(const struct theory_cache *c, double gap) {
@@ -35,16 +33,6 @@ double theory_cache_fn_mean(const struct theory_cache *c, double most) {
     return theory_mean(missed_at, &g, 1);
 }
 
-double theory_cache_reach(const struct theory_cache *c) {
-    double lo = 0, hi = 1;
-    if (theory_cache_found(c, 1) < .5) return 0;
-    while (hi < REACH_MOST && theory_cache_found(c, hi) >= .5) lo = hi, hi *= 2;
-    while (hi - lo > .5 && hi - lo > hi * 1e-9) {
-        double middle = lo + (hi - lo) / 2;
-        if (theory_cache_found(c, middle) >= .5)
-            lo = middle;
-        else
-            hi = middle;
-    }
-    return floor(lo);
-}
+static double found_at(const void *ctx, double gap) { return theory_cache_found(ctx, gap); }
+
+double theory_cache_reach(const struct theory_cache *c) { return theory_reach(found_at, c); }

@@ -2,6 +2,9 @@
 
 #include <math.h>
 
+#define NEWTON 64 /* steps at most; half a dozen do */
+#define EXACT  1e-15
+
 /* The loss formula by its recursion. */
 static double loss(double offered, uint32_t room) {
     double b = 1;
@@ -9,51 +12,56 @@ static double loss(double offered, uint32_t room) {
     return b;
 }
 
+/* What is offered, by Newton's method; from below, for what stays inside is concave. */
 double theory_line_full(double mean, uint32_t room) {
-    double lo = mean, hi = 4 * room + 4.; /* what is offered */
+    double most = 4 * room + 4., offered = mean, step = 1, lost = 0;
     if (mean <= 0) return 0;
     if (mean >= room) return 1;
-    for (int i = 0; i < 60; i++) {
-        double middle = lo + (hi - lo) / 2;
-        if (middle * (1 - loss(middle, room)) < mean)
-            lo = middle;
-        else
-            hi = middle;
+    for (int i = 0; i < NEWTON && step > offered * EXACT && offered < most; i++) {
+        lost = loss(offered, room);
+        double inside = offered * (1 - lost);
+        step = (mean - inside) / (1 - lost * (1 + room - inside));
+        offered = fmin(offered + step, most);
     }
-    return loss(lo, room);
+    return loss(offered, room);
 }
 
-double theory_line_marked(double mean, uint32_t room, double epoch) {
+static double marked(double mean, double full, double epoch) {
     double epochs = .86 + .88 * epoch;
-    return 1 - exp(-epochs * mean * theory_line_full(mean, room) / THEORY_LINE_CLASSES);
+    return 1 - exp(-epochs * mean * full / THEORY_LINE_CLASSES);
+}
+
+static double looked(double marked) { return 1 + marked * (1 + marked * (1 + marked)); }
+
+double theory_line_marked(double mean, uint32_t room, double epoch) {
+    return marked(mean, theory_line_full(mean, room), epoch);
 }
 
 double theory_line_looked(double mean, uint32_t room, double epoch) {
-    double marked = theory_line_marked(mean, room, epoch);
-    return 1 + marked * (1 + marked * (1 + marked));
+    return looked(theory_line_marked(mean, room, epoch));
 }
 
 double theory_line_touched(double mean, uint32_t room, double epoch) {
-    double full = theory_line_full(mean, room), marked = theory_line_marked(mean, room, epoch);
-    return theory_line_looked(mean, room, epoch) + full * (1 - marked);
+    double full = theory_line_full(mean, room), marks = marked(mean, full, epoch);
+    return looked(marks) + full * (1 - marks);
 }
 
 double theory_line_alike(double held, double mean, uint32_t room, double epoch) {
-    return held * (theory_line_looked(mean, room, epoch) + 2 * theory_line_full(mean, room));
+    double full = theory_line_full(mean, room);
+    return held * (looked(marked(mean, full, epoch)) + 2 * full);
 }
 
 double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits, double epoch) {
     return -expm1(theory_line_alike(held, mean, room, epoch) * log1p(-ldexp(1, -(int)bits)));
 }
 
+/* What is offered as before: the loss over it is concave too, both as logarithms. */
 double theory_line_mean(double full, uint32_t room) {
-    double lo = 0, hi = room;
-    for (int i = 0; i < 40; i++) {
-        double middle = lo + (hi - lo) / 2;
-        if (theory_line_full(middle, room) < full)
-            lo = middle;
-        else
-            hi = middle;
+    double offered = room, step = 1;
+    for (int i = 0; i < NEWTON && fabs(step) > EXACT; i++) {
+        double lost = loss(offered, room);
+        step = log(full / lost) / (room - offered * (1 - lost));
+        offered *= exp(step);
     }
-    return lo;
+    return offered * (1 - full);
 }

@@ -12,6 +12,10 @@ double theory_timed_cuckoo(double lambda, double n, double s) {
     return -expm1(n * log1p(-exp2(-s) / lambda / lambda));
 }
 
+double theory_timed_cuckoo_least(double lambda, double n, double fp) {
+    return -log2(-expm1(log1p(-fp) / n) * lambda * lambda);
+}
+
 double theory_timed_cuckoo_signature(double lambda, double fp) {
     return fmax(0, -log2(fp) - log2(lambda) + 1);
 }

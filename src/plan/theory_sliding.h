@@ -20,6 +20,9 @@ double theory_timing_bits(double m, double window);
  * n 2^-s/lambda^2.  [I13] Theorem 1 bounds it by 2^(1-s)/lambda, with n <= 2 lambda. */
 double theory_timed_cuckoo(double lambda, double n, double s);
 
+/* Signature bits, a real number, that give it the value fp. */
+double theory_timed_cuckoo_least(double lambda, double n, double fp);
+
 /* Signature bits that [I13] Theorem 1 asks for: max(0, log2(1/fp) - log2 lambda + 1). */
 double theory_timed_cuckoo_signature(double lambda, double fp);
 

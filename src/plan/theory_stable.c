@@ -11,7 +11,8 @@
  * b = p(1-k); its head up to l = n-1 is P(Bin(n, 1-a) > j). */
 static double alive(double n, double Max, double p, double k) {
     double any = p + k - p * k, ratio = p * (1 - k) / any, term = k / any, sum = 0;
-    for (double j = 0; j < Max; j++, term *= ratio) sum += term * (1 - theory_few(n, any, j + 1));
+    struct theory_few few = theory_few_begin(n, any);
+    for (double j = 0; j < Max; j++, term *= ratio) sum += term * (1 - theory_few_next(&few));
     return sum < 1 ? sum : 1;
 }
 
@@ -109,16 +110,9 @@ double theory_stable_best_k(double m, double Max, double fp, double most, int wh
     return best;
 }
 
-double theory_stable_reach(const struct theory_stable *s) {
-    double lo = 0, hi = 1;
-    if (theory_stable_fn(s, 1) > .5) return 0;
-    while (hi < 1e15 && theory_stable_fn(s, hi) <= .5) lo = hi, hi *= 2;
-    while (hi - lo > .5 && hi - lo > hi * 1e-9) {
-        double middle = lo + (hi - lo) / 2;
-        if (theory_stable_fn(s, middle) <= .5)
-            lo = middle;
-        else
-            hi = middle;
-    }
-    return floor(lo);
+static double found_at(const void *ctx, double gap) {
+    const struct theory_stable *s = ctx;
+    return 1 - theory_stable_fn(s, gap);
 }
+
+double theory_stable_reach(const struct theory_stable *s) { return theory_reach(found_at, s); }

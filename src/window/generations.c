@@ -128,7 +128,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_
     if (bad) return bad;
     uint32_t live = live_for(spec);
     uint64_t step = step_of(spec);
-    struct fit fit = {f, live, step ? (double)step / (double)spec->length : 1, spec->shards};
+    struct fit fit = {f, live, step ? (double)step / (double)spec->length : 1, spec->shards, true};
     struct filter_shape none = {.live = live};
     uint64_t filter_fixed = f->size(&none, 0);
     struct seen_plan empty = *plan;
