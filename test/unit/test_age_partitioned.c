@@ -301,6 +301,20 @@ static void a_fifth_of_slack_costs_so_many_bits_a_key(void **state) {
     }
 }
 
+static void slices_alike_are_reckoned_sooner(void **state) {
+    (void)state;
+    static const uint32_t cases[][2] = {{1, 5}, {2, 1}, {7, 3}, {10, 50}, {30, 150}, {64, 255}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (double n = 10; n < 5000; n *= 3) {
+            double fill[THEORY_AGE_SLICES];
+            uint32_t k = cases[c][0], slices = k + cases[c][1];
+            theory_age_fill(fill, slices, k, 49600, n, .3);
+            double rate = theory_age(fill, slices, k);
+            double sooner = theory_age_steady(slices, k, 49600, n, .3);
+            if (rate > THEORY_AGE_LEAST) near(sooner, rate, 1e-12);
+        }
+}
+
 static void it_serves_by_name_or_by_its_option_only(void **state) {
     (void)state;
     static const struct {
@@ -334,6 +348,7 @@ int main(void) {
         cmocka_unit_test(a_key_is_found_for_l_generations_then_by_chance_until_k_more_are_over),
         cmocka_unit_test(beyond_the_slack_a_key_is_new_and_within_the_window_never),
         cmocka_unit_test(a_fifth_of_slack_costs_so_many_bits_a_key),
+        cmocka_unit_test(slices_alike_are_reckoned_sooner),
         cmocka_unit_test(it_serves_by_name_or_by_its_option_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -141,9 +141,10 @@ static void in_the_mean_more_probes_are_best(void **state) {
 }
 
 /* Simulated here from the layout alone: 8 lanes, the last of 48 bits, probe r in lane r mod 8. */
-static double simulate_blocked(uint64_t lines, uint64_t keys, uint32_t k, uint64_t *rng) {
+static double simulate_blocked(uint64_t lines, uint64_t keys, uint32_t k, uint64_t trials,
+                               uint64_t *rng) {
     static uint64_t table[512][8];
-    uint64_t hits = 0, trials = 40000;
+    uint64_t hits = 0;
     memset(table, 0, sizeof table);
     for (uint64_t i = 0; i < keys + trials; i++) {
         uint64_t need[8] = {0}, missing = 0;
@@ -167,7 +168,8 @@ static void one_line_a_key_errs_as_simulated(void **state) {
     uint64_t rng = 1;
     for (uint32_t k = 1; k <= 24; k++) {
         double measured = 0, predicted = theory_blocked(512, 512 * 60, k);
-        for (int i = 0; i < 20; i++) measured += simulate_blocked(512, 512 * 60, k, &rng) / 20;
+        for (int i = 0; i < 20; i++)
+            measured += simulate_blocked(512, 512 * 60, k, 40000, &rng) / 20;
         near(measured, predicted, .03);
     }
 }
@@ -179,7 +181,7 @@ static void few_lines_err_less_by_as_much_as_simulated(void **state) {
     for (uint64_t lines = 1; lines <= 16; lines *= 4) {
         double measured = 0, predicted = theory_blocked((double)lines, 60. * (double)lines, 8);
         for (int i = 0; i < 400; i++)
-            measured += simulate_blocked(lines, 60 * lines, 8, &rng) / 400;
+            measured += simulate_blocked(lines, 60 * lines, 8, 40000, &rng) / 400;
         near(measured, predicted, .03);
         assert_true(theory_blocked_scattered((double)lines, 60. * (double)lines, 8) > predicted);
     }
@@ -196,6 +198,87 @@ static void means_are_integrals_and_sums(void **state) {
     near(theory_mean(square, NULL, 3), 3, 1e-9);                  /* integral of (3u)^2 */
     near(theory_scattered(square, NULL, 20), 20 * 20 + 20, 1e-9); /* E X^2 of a Poisson number */
     near(theory_scattered(square, NULL, 1e4), 1e8 + 1e4, 1e-9);
+}
+
+static double bloom_rate(const void *k, double keys) {
+    return theory_bloom(2000, keys, *(const double *)k);
+}
+
+static double scattered_rate(const void *k, double n) { return theory_scattered(bloom_rate, k, n); }
+
+/* Term by term: below 200 keys the sum takes strides. */
+static void shards_get_a_Poisson_number_of_keys(void **state) {
+    (void)state;
+    static const double ks[] = {1, 3, 10, 30, 64};
+    for (int i = 0; i < 5; i++)
+        for (double n = .01; n < 200; n *= 1.07) {
+            double poisson = exp(-n), sum = 0;
+            for (double j = 1; j < 600; j++) sum += (poisson *= n / j) * bloom_rate(&ks[i], j);
+            near(theory_scattered(bloom_rate, &ks[i], n), sum, 1e-12);
+        }
+    for (int i = 0; i < 3; i++) {
+        double whole = theory_mean(scattered_rate, &ks[i], 190);
+        double first = theory_scattered_growing(bloom_rate, &ks[i], 0, 60);
+        double second = theory_scattered_growing(bloom_rate, &ks[i], 60, 190);
+        near(theory_scattered_growing(bloom_rate, &ks[i], 0, 190), whole, 1e-9);
+        near((60 * first + 130 * second) / 190, whole, 1e-9);
+    }
+}
+
+static uint64_t poisson_draw(double mean, uint64_t *rng) {
+    uint64_t n = 0;
+    for (double left = exp(-mean), p = 1;; n++) {
+        *rng = *rng * 6364136223846793005u + 1442695040888963407u;
+        p *= (double)((*rng >> 11) + 1) * 0x1p-53;
+        if (p < left) return n;
+    }
+}
+
+/* A shard of a line. */
+static void chance_between_shards_is_in_the_rate_of_lines(void **state) {
+    (void)state;
+    uint64_t rng = 7;
+    for (uint32_t k = 2; k <= 10; k += 4) {
+        double measured = 0, predicted = theory_blocked_scattered(1, 30, k);
+        for (int i = 0; i < 20000; i++)
+            measured += simulate_blocked(1, poisson_draw(30, &rng), k, 1000, &rng) / 20000;
+        near(measured, predicted, .05);
+    }
+}
+
+static double line_rate(const void *k, double n) {
+    return theory_blocked(10, n, *(const uint32_t *)k);
+}
+static double line_rate_scattered(const void *k, double n) {
+    return theory_blocked_scattered(10, n, *(const uint32_t *)k);
+}
+static double lone_line_rate(const void *k, double n) {
+    return theory_blocked(1, n, *(const uint32_t *)k);
+}
+
+static void lines_that_fill_err_as_their_rate_does_in_the_mean(void **state) {
+    (void)state;
+    for (uint32_t k = 1; k <= 24; k++)
+        for (double n = .5; n < 9000; n *= 3) {
+            near(theory_blocked_filling(10, n, k, false), theory_mean(line_rate, &k, n), 1e-12);
+            near(theory_blocked_filling(10, n, k, true), theory_mean(line_rate_scattered, &k, n),
+                 1e-12);
+            near(theory_blocked_filling(1, n, k, false), theory_mean(lone_line_rate, &k, n), 1e-12);
+        }
+}
+
+static double half_found(const void *at, double gap) { return gap <= *(const double *)at ? .6 : 0; }
+
+static double fades(const void *at, double gap) { return exp(-M_LN2 * gap / *(const double *)at); }
+
+static void the_reach_is_where_half_are_found(void **state) {
+    (void)state;
+    for (double at = 1; at < 1e14; at = ceil(at * 1.7)) {
+        double soft = at + .5;
+        assert_true(fabs(theory_reach(half_found, &at) - at) <= fmax(1, 1e-9 * at));
+        assert_true(fabs(theory_reach(fades, &soft) - at) <= fmax(1, 1e-9 * at));
+    }
+    assert_true(theory_reach(half_found, &(double){.5}) == 0);
 }
 
 static void the_interval_of_a_poisson_count_holds_95_percent(void **state) {
@@ -341,6 +424,10 @@ int main(void) {
         cmocka_unit_test(one_line_a_key_errs_as_simulated),
         cmocka_unit_test(few_lines_err_less_by_as_much_as_simulated),
         cmocka_unit_test(means_are_integrals_and_sums),
+        cmocka_unit_test(shards_get_a_Poisson_number_of_keys),
+        cmocka_unit_test(chance_between_shards_is_in_the_rate_of_lines),
+        cmocka_unit_test(lines_that_fill_err_as_their_rate_does_in_the_mean),
+        cmocka_unit_test(the_reach_is_where_half_are_found),
         cmocka_unit_test(the_interval_of_a_poisson_count_holds_95_percent),
         cmocka_unit_test(the_probes_of_a_key_are_independent),
         cmocka_unit_test(the_planner_chooses_by_cache_lines_then_memory),
