@@ -1,5 +1,5 @@
-/* plans.h - planning may take milliseconds, and the specs in use are few: the last plans are kept.
- */
+/* plans.h - planning takes longer than all else about a small key, and the specs in use are few:
+ * the last plans are kept. */
 #ifndef MODULE_PLANS_H
 #define MODULE_PLANS_H
 

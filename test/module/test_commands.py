@@ -165,6 +165,32 @@ def test_a_transaction_and_a_script_are_replicated(r):
     assert r.eval("return redis.call('SEEN.ADD', KEYS[1], 'a')", 1, "k") == 0
 
 
+# -- resolved specs ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("spec", [
+    "landmark fp=1e-6 items=1000", "jumping:1h/12 fp=1e-4 mem=64KiB", "sliding:1h",
+    "decaying mem=64KiB",
+    "landmark filter=exact", "sliding:1h filter=exact", "sliding:1h filter=exact lateness=5s",
+    "sliding:1h filter=exact mem=1MiB items=1000", "landmark shards=4 filter=exact"])
+def test_the_spec_that_info_shows_makes_the_same_filter_again(r, spec):
+    do(r, "SEEN.CREATE k " + spec)
+    shown = info(r, "k")["spec"].decode()
+    do(r, "SEEN.CREATE copy " + shown)
+    assert info(r, "copy")["spec"].decode() == shown
+
+
+@pytest.mark.parametrize("spec", [
+    "landmark filter=exact refresh=last overload=grow hash=xxh3 seed=5 shards=1 lines=0",
+    "sliding:1h filter=exact refresh=last overload=grow hash=xxh3 seed=5 shards=2 lines=0"])
+def test_a_resolved_set_without_limit_gets_that_of_the_server(r, spec):
+    do(r, "SEEN.CREATE k " + spec)
+    shown = info(r, "k")["spec"].decode()
+    assert " mem=1GiB " in shown and " seed=5 " in shown and "lines=0" not in shown
+    assert info(r, "k")["capacity"] > 1000000
+    assert do(r, "SEEN.MADD k a b a") == [1, 1, 0]
+
+
 # -- refusals ---------------------------------------------------------------------------------------
 
 
