@@ -383,24 +383,28 @@ static uint64_t set_in(const uint64_t *line) {
     return set;
 }
 
+/* A line counts for the slice in its place, if it was touched since that began. */
+static void tally(struct state *s, uint64_t i, const uint64_t *line) {
+    uint32_t place = (uint32_t)(i / s->lines);
+    if (place >= s->slices) return;
+    uint16_t stamp = (uint16_t)(s->ring.generation - place_of(s, now(s), place));
+    if (table_stamp(line) == stamp) s->set[place] += set_in(line);
+}
+
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
-    (void)at;
+    (void)at, (void)limit;
     struct state *s = w->state;
-    uint64_t first = s->ring.boundary;
+    uint64_t first = s->ring.boundary, lines = w->filter.shape.lines;
     if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, &s->pieces, sizeof s->pieces))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
     if (!ring_sane(&s->ring, &w->plan->spec, s->step, first, s->slices) || !pieces_sane(&s->pieces))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    int bad = table_load(&w->filter, s->ring.generation, in, limit, e);
-    if (bad) return bad;
     s->at = (uint32_t)(s->ring.generation % s->slices);
-    for (uint32_t slice = 0; slice < s->slices; slice++) {
-        uint32_t place = place_of(s, now(s), slice);
-        uint16_t stamp = (uint16_t)(s->ring.generation - slice);
-        for (uint64_t i = place * s->lines; i < (place + 1) * s->lines; i++)
-            if (table_stamp(table_line(&w->filter, i)) == stamp)
-                s->set[place] += set_in(table_line(&w->filter, i));
+    for (uint64_t i = 0, next; i < lines;) {
+        if (!(next = table_read(in, w->filter.block, i, lines)))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+        for (; i < next; i++) tally(s, i, table_line(&w->filter, i));
     }
     return 0;
 }

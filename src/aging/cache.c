@@ -128,12 +128,10 @@ static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, w->state, size(w->plan, NULL));
 }
 
-static uint64_t count(const struct cache *c, const struct cache_shape *g) {
+static uint64_t count(const struct cache *c, const struct cache_shape *g, const uint64_t *line) {
     uint64_t stored = 0;
-    for (uint64_t i = 0; i < g->lines; i++)
-        for (uint32_t s = 0; s < g->sets; s++)
-            if (table_stamp(c->line[i]) == (uint16_t)c->generation)
-                stored += held(g, c->line[i], s * g->ways * g->bits);
+    if (table_stamp(line) != (uint16_t)c->generation) return 0;
+    for (uint32_t s = 0; s < g->sets; s++) stored += held(g, line, s * g->ways * g->bits);
     return stored;
 }
 
@@ -143,13 +141,18 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)at, (void)limit;
     struct cache *c = w->state;
     struct cache_shape g = shape_of(w);
-    uint64_t most = (uint64_t)1 << 56;
-    if (in.read(in.ctx, c, size(w->plan, NULL)))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+    uint64_t most = (uint64_t)1 << 56, stored = 0;
+    if (in.read(in.ctx, c, sizeof *c))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
     bool fits = c->generation && c->generation < most && c->landmarks < most;
     for (uint32_t n = 0; n <= CACHE_WAYS_MOST; n++)
         fits &= c->compared[n] < (n > g.ways ? 1 : most);
-    if (!fits || count(c, &g) != c->stored)
+    for (uint64_t i = 0, next; fits && i < g.lines;) {
+        if (!(next = table_read(in, c->line, i, g.lines)))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+        for (; i < next; i++) stored += count(c, &g, c->line[i]);
+    }
+    if (!fits || stored != c->stored)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     return 0;
 }

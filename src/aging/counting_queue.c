@@ -38,9 +38,10 @@
 
 #include <math.h>
 
-#define BATCH  16 /* records whose lines are fetched together */
-#define K_MOST 64
-#define WALK   4 /* entries counted anew a record */
+#define BATCH        16 /* records whose lines are fetched together */
+#define K_MOST       64
+#define WALK         4    /* entries counted anew a record */
+#define READ_ENTRIES 1024 /* of the queue of a snapshot, at once */
 #define LEAVE                                                                                      \
     1024 /* entries popped a record, at most, and as many more as empty the queue in               \
             so many records */
@@ -380,11 +381,10 @@ static void clear_counters(struct window *w) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
-/* Bytes of the entries from one on, up to the last or to where the ring turns; `next` is after
- * them.
+/* Bytes of the entries from one on, up to `end` or to where the ring turns; `next` is after them.
  */
-static size_t stretch(const struct state *s, uint64_t number, uint64_t *next) {
-    uint64_t n = bits_min(s->h.end - number, s->room - number % s->room);
+static size_t stretch(const struct state *s, uint64_t number, uint64_t end, uint64_t *next) {
+    uint64_t n = bits_min(end - number, s->room - number % s->room);
     *next = number + n;
     return n * (s->clocked ? 16 : 8);
 }
@@ -395,23 +395,23 @@ static int save(const struct window *w, struct seen_writer out) {
         out.write(out.ctx, table(s), w->plan->spec.lines * 64))
         return -1;
     for (uint64_t i = s->h.begin, next; i < s->h.end; i = next) {
-        size_t bytes = stretch(s, i, &next);
+        size_t bytes = stretch(s, i, s->h.end, &next);
         if (out.write(out.ctx, entry(s, i), bytes)) return -1;
     }
     return 0;
 }
 
 static int load_queue(struct state *s, uint64_t at, struct seen_reader in, struct seen_error *e) {
-    for (uint64_t i = s->h.begin, next; i < s->h.end; i = next) {
-        size_t bytes = stretch(s, i, &next);
+    for (uint64_t i = s->h.begin, last = 0, next; i < s->h.end;) {
+        size_t bytes = stretch(s, i, bits_min(s->h.end, i + READ_ENTRIES), &next);
         if (in.read(in.ctx, entry(s, i), bytes))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its queue");
-    }
-    for (uint64_t i = s->h.begin, last = 0; i < s->h.end; i++) {
-        uint64_t clock = clock_of(s, i, at);
-        if (clock < last || clock > at)
-            return error_set(e, SEEN_EFORMAT, 0, "the snapshot's queue is not in order");
-        last = clock;
+        for (; i < next; i++) {
+            uint64_t clock = clock_of(s, i, at);
+            if (clock < last || clock > at)
+                return error_set(e, SEEN_EFORMAT, 0, "the snapshot's queue is not in order");
+            last = clock;
+        }
     }
     return 0;
 }
@@ -421,14 +421,18 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)limit;
     struct state *s = w->state;
     struct head *h = &s->h;
-    if (in.read(in.ctx, h, sizeof *h) || in.read(in.ctx, &s->r.h, sizeof s->r.h) ||
-        in.read(in.ctx, table(s), w->plan->spec.lines * 64))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+    uint64_t lines = w->plan->spec.lines;
+    if (in.read(in.ctx, h, sizeof *h) || in.read(in.ctx, &s->r.h, sizeof s->r.h))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
     if (h->begin > h->end || h->end >= COUNT_MOST || h->end - h->begin > s->room ||
         (!s->clocked && h->end - h->begin > at) || h->landmarks >= COUNT_MOST ||
-        h->forgotten >= COUNT_MOST || !pieces_sane(&h->pieces) ||
-        !recount_load(&s->r, table(s), h->end))
+        h->forgotten >= COUNT_MOST || !pieces_sane(&h->pieces) || !recount_sane(&s->r, h->end))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    for (uint64_t i = 0, next; i < lines;) {
+        if (!(next = table_read(in, table(s), i, lines)))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+        for (; i < next; i++) recount_tally(&s->r, table(s), i);
+    }
     return load_queue(s, at, in, e);
 }
 

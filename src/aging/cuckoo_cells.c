@@ -153,13 +153,18 @@ static const char *line_wrong(const struct cuckoo_cells *c, uint64_t line) {
     return NULL;
 }
 
-const char *cuckoo_wrong(const struct cuckoo_cells *c, uint64_t lambda) {
+uint64_t cuckoo_cells_within(const struct cuckoo_cells *c, uint64_t lines) {
+    return bits_min(c->cells, c->vla ? lines * c->positions : lines * 512 / c->entry);
+}
+
+const char *cuckoo_wrong(const struct cuckoo_cells *c, uint64_t from, uint64_t end,
+                         uint64_t lambda) {
     uint64_t place = ((uint64_t)1 << cuckoo_place_bits(lambda)) - 1;
     const char *wrong = NULL;
-    for (uint64_t line = 0; c->vla && line < c->parts && !wrong; line++)
-        wrong = line_wrong(c, line);
+    for (uint64_t i = from; c->vla && i < end && !wrong; i += c->positions)
+        wrong = line_wrong(c, i / c->positions);
     if (wrong) return wrong;
-    for (uint64_t i = 0; i < c->cells; i++)
+    for (uint64_t i = from; i < end; i++)
         if ((cuckoo_get(c, i).key & place) >= lambda)
             return "a key of the snapshot stands outside the table";
     return NULL;

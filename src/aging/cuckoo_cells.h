@@ -42,8 +42,11 @@ uint32_t cuckoo_place_bits(uint64_t lambda);
 uint64_t cuckoo_lines(const struct seen_spec *); /* of 64 bytes, the tail included */
 
 void cuckoo_init(struct cuckoo_cells *, const struct seen_spec *, uint64_t at);
-/* NULL, or what is wrong with lines that were loaded. */
-const char *cuckoo_wrong(const struct cuckoo_cells *, uint64_t lambda);
+/* The cells that lie in the first `lines` lines, all of each. */
+uint64_t cuckoo_cells_within(const struct cuckoo_cells *, uint64_t lines);
+/* NULL, or what is wrong with cells that were loaded; of lines of variable length, with all of
+ * those that cell `from` begins. */
+const char *cuckoo_wrong(const struct cuckoo_cells *, uint64_t from, uint64_t end, uint64_t lambda);
 
 /* What changes lines of variable length. */
 void cuckoo_insert(struct cuckoo_cells *, uint64_t i, struct cuckoo_key);

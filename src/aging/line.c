@@ -41,6 +41,7 @@
 
 #include "cpu.h"
 #include "error.h"
+#include "filter/table.h"
 
 #include <math.h>
 
@@ -292,8 +293,6 @@ static void clear_counters(struct window *w) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
-#define LINES_AT_ONCE 1024 /* read and checked */
-
 static uint64_t bytes_behind(const struct line_state *s) {
     return s->lines * 64 + s->spares * sizeof(struct line_spare);
 }
@@ -337,15 +336,24 @@ static void count(struct line_state *s, const uint64_t *line) {
     }
 }
 
-/* Checked as they come, so that whoever feeds us bytes waits for none but these. */
 static int load_lines(struct line_state *s, struct seen_reader in, bool *fine) {
-    for (uint64_t i = 0, n; i < s->lines && *fine; i += n) {
-        n = bits_min(s->lines - i, LINES_AT_ONCE);
-        if (in.read(in.ctx, line_at(s, i), n * 64)) return -1;
-        for (uint64_t j = i; j < i + n && *fine; j++) {
-            *fine = sane_line(s, line_at(s, j));
-            if (*fine) count(s, line_at(s, j));
+    for (uint64_t i = 0, next; i < s->lines && *fine;) {
+        if (!(next = table_read(in, line_at(s, 0), i, s->lines))) return -1;
+        for (; i < next && *fine; i++) {
+            *fine = sane_line(s, line_at(s, i));
+            if (*fine) count(s, line_at(s, i));
         }
+    }
+    return 0;
+}
+
+static int load_spares(struct line_state *s, struct seen_reader in, bool *fine) {
+    for (uint64_t i = 0; i < s->spares && *fine; i++) {
+        struct line_spare *spare = &line_spares(s)[i];
+        if (in.read(in.ctx, spare, sizeof *spare)) return -1;
+        *fine = spare->generation <= s->h.ring.generation;
+        if (*fine && spare->generation && s->h.ring.generation - spare->generation <= s->view.live)
+            s->held[spare->generation % LINE_RING]++;
     }
     return 0;
 }
@@ -359,15 +367,8 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     s->view = view_of(s, s->h.ring.generation);
     memset(s->held, 0, sizeof s->held);
     bool fine = sane(s, at);
-    if (load_lines(s, in, &fine) ||
-        (fine && in.read(in.ctx, line_spares(s), s->spares * sizeof(struct line_spare))))
+    if (load_lines(s, in, &fine) || load_spares(s, in, &fine))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
-    for (uint64_t i = 0; i < s->spares && fine; i++) {
-        uint64_t generation = line_spares(s)[i].generation;
-        fine = generation <= s->h.ring.generation;
-        if (fine && generation && s->h.ring.generation - generation <= s->view.live)
-            s->held[generation % LINE_RING]++;
-    }
     return fine ? 0 : error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
 }
 

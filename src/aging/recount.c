@@ -116,15 +116,17 @@ bool recount_step(struct recount *r, uint64_t *table, uint64_t begin, uint64_t e
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
-bool recount_load(struct recount *r, const uint64_t *table, uint64_t end) {
+bool recount_sane(const struct recount *r, uint64_t end) {
     const struct recount_head *h = &r->h;
-    for (uint64_t i = 0; i < r->lines; i++)
-        for (uint32_t cell = 0; cell < r->a_line; cell++) {
-            uint32_t value = recount_get(r, table, (struct cells_probe){i, cell});
-            r->set += value > 0;
-            r->stuck += value == r->top;
-        }
     return h->epoch < COUNT_MOST && h->region * r->shadow < r->lines && h->walking <= 1 &&
            h->region <= REGIONS && h->walk <= end && h->taken < r->shadow &&
            (!h->walking || !h->taken) && h->saturated < COUNT_MOST && h->rebuilt < COUNT_MOST;
+}
+
+void recount_tally(struct recount *r, const uint64_t *table, uint64_t line) {
+    for (uint32_t cell = 0; line < r->lines && cell < r->a_line; cell++) {
+        uint32_t value = recount_get(r, table, (struct cells_probe){line, cell});
+        r->set += value > 0;
+        r->stuck += value == r->top;
+    }
 }

@@ -57,7 +57,8 @@ void recount_empty(struct recount *, uint64_t *table);
 bool recount_step(struct recount *, uint64_t *table, uint64_t begin, uint64_t end);
 void recount_walked(struct recount *, uint64_t *table, struct cells_probe); /* a probe of one */
 
-/* After the head and the lines were read: checks the one, counts the other. */
-bool recount_load(struct recount *, const uint64_t *table, uint64_t end);
+/* A head that was loaded; then a line that was. */
+bool recount_sane(const struct recount *, uint64_t end);
+void recount_tally(struct recount *, const uint64_t *table, uint64_t line);
 
 #endif

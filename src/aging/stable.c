@@ -291,6 +291,30 @@ static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, w->state, size(w->plan, NULL));
 }
 
+static bool sane(const struct state *s) {
+    return s->generation && s->generation < COUNT_MOST && s->records < COUNT_MOST &&
+           s->until > s->records && s->until <= s->records + PIECE_MOST && s->fresh <= PIECE_MOST &&
+           s->landmarks < COUNT_MOST && s->odds >= 0 && s->odds <= 1e6 && isfinite(s->expected) &&
+           s->expected >= 0;
+}
+
+/* Cells above 0, of a line: many at a time, by what all the bits of each come to in its lowest. */
+static uint64_t set_in(const struct state *s, const uint64_t *line, uint32_t d) {
+    uint32_t cells = TABLE_BITS / d, most = 56 / d;
+    uint64_t set = 0, lowest = (((uint64_t)1 << most * d) - 1) / (((uint64_t)1 << d) - 1);
+    if (table_stamp(line) != (uint16_t)s->generation) return 0;
+    for (uint32_t c = 0; c < cells; c += most) {
+        uint32_t byte = (uint32_t)bits_min(c * d >> 3, 56), left = cells - c;
+        uint64_t word, any;
+        memcpy(&word, (const char *)line + byte, sizeof word);
+        any = word >>= c * d - 8 * byte;
+        for (uint32_t bit = 1; bit < d; bit++) any |= word >> bit;
+        if (left < most) any &= ((uint64_t)1 << left * d) - 1;
+        set += bits_popcount(any & lowest);
+    }
+    return set;
+}
+
 /* Any table is one, but its cells above 0 must have been counted. */
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
@@ -298,17 +322,16 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
     uint32_t d = stable_bits(spec->max);
-    if (in.read(in.ctx, s, size(w->plan, NULL)))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
     uint64_t set = 0;
-    for (uint64_t i = 0; i < spec->lines; i++)
-        for (uint32_t c = 0; c < TABLE_BITS / d; c++)
-            set += table_stamp(s->line[i]) == (uint16_t)s->generation &&
-                   cell_read(s->line[i], c, d) != 0;
-    if (set != s->set || !s->generation || s->generation >= COUNT_MOST ||
-        s->records >= COUNT_MOST || s->until <= s->records || s->until > s->records + PIECE_MOST ||
-        s->fresh > PIECE_MOST || s->landmarks >= COUNT_MOST || !(s->odds >= 0 && s->odds <= 1e6) ||
-        !(isfinite(s->expected) && s->expected >= 0))
+    if (in.read(in.ctx, s, sizeof *s))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
+    bool fits = sane(s);
+    for (uint64_t i = 0, next; fits && i < spec->lines;) {
+        if (!(next = table_read(in, s->line, i, spec->lines)))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+        for (; i < next; i++) set += set_in(s, s->line[i], d);
+    }
+    if (!fits || set != s->set)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     return 0;
 }

@@ -78,6 +78,12 @@ static inline uint64_t *stamps_bucket(struct stamps *s, uint64_t age) {
     return &s->stamped[then % STAMPS_BUCKETS];
 }
 
+/* A cell that was loaded. */
+static inline void stamps_tally(struct stamps *s, uint64_t cell) {
+    uint64_t *bucket = stamps_bucket(s, stamps_age(s, cell));
+    if (bucket) ++*bucket;
+}
+
 /* `old` gives way to a stamp of now, or (anew = false) to nothing. */
 static inline void stamps_count(struct stamps *s, uint64_t old, bool anew) {
     uint64_t *bucket = stamps_bucket(s, stamps_age(s, old));

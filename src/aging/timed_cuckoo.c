@@ -33,6 +33,7 @@
  */
 #include "aging/timed_cuckoo.h"
 #include "error.h"
+#include "filter/table.h"
 #include "plan/theory_sliding.h"
 
 #include <math.h>
@@ -311,23 +312,29 @@ static bool sane(const struct timed_cuckoo *s) {
     return fine;
 }
 
+static int load_cells(struct timed_cuckoo *s, struct seen_reader in, struct seen_error *e) {
+    uint64_t cell = 0;
+    for (uint64_t i = 0; i < s->c.lines;) {
+        if (!(i = table_read(in, cuckoo_bytes(&s->c), i, s->c.lines)))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
+        uint64_t end = cuckoo_cells_within(&s->c, i);
+        const char *wrong = cuckoo_wrong(&s->c, cell, end, s->lambda);
+        if (wrong) return error_set(e, SEEN_EFORMAT, 0, "%s", wrong);
+        for (; cell < end; cell++) stamps_tally(&s->t, cuckoo_get(&s->c, cell).stamp);
+    }
+    return 0;
+}
+
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)limit;
     struct timed_cuckoo *s = w->state;
-    if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, &s->t.h, sizeof s->t.h) ||
-        in.read(in.ctx, cuckoo_bytes(&s->c), s->c.lines * 64))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
+    if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, &s->t.h, sizeof s->t.h))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its cells");
     if (!stamps_sane(&s->t, at) || !sane(s))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    const char *wrong = cuckoo_wrong(&s->c, s->lambda);
-    if (wrong) return error_set(e, SEEN_EFORMAT, 0, "%s", wrong);
     s->t.phase = s->t.h.clock % s->t.range;
-    for (uint64_t i = 0; i < s->c.cells; i++) {
-        uint64_t *bucket = stamps_bucket(&s->t, stamps_age(&s->t, cuckoo_get(&s->c, i).stamp));
-        if (bucket) ++*bucket;
-    }
-    return 0;
+    return load_cells(s, in, e);
 }
 
 const struct window_ops aging_timed_cuckoo = {

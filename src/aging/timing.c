@@ -32,6 +32,7 @@
 #include "aging/stamps.h"
 #include "detector.h"
 #include "error.h"
+#include "filter/table.h"
 #include "plan/plan.h"
 #include "plan/theory.h"
 #include "plan/theory_sliding.h"
@@ -249,21 +250,29 @@ static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, cells(s), w->plan->spec.lines * 64);
 }
 
+/* A cell is counted once all its bits are there. */
+static int load_cells(struct state *s, uint64_t lines, struct seen_reader in) {
+    uint64_t cell = 0;
+    for (uint64_t i = 0; i < lines;) {
+        if (!(i = table_read(in, cells(s), i, lines))) return -1;
+        for (uint64_t end = bits_min(s->t.cells, i * 512 / s->bits); cell < end; cell++)
+            stamps_tally(&s->t, cell_get(s, cell));
+    }
+    return 0;
+}
+
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)limit;
     struct state *s = w->state;
     if (in.read(in.ctx, &s->landmarks, sizeof s->landmarks) ||
-        in.read(in.ctx, &s->pieces, sizeof s->pieces) || in.read(in.ctx, &s->t.h, sizeof s->t.h) ||
-        in.read(in.ctx, cells(s), w->plan->spec.lines * 64))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
+        in.read(in.ctx, &s->pieces, sizeof s->pieces) || in.read(in.ctx, &s->t.h, sizeof s->t.h))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its cells");
     if (!pieces_sane(&s->pieces) || !stamps_sane(&s->t, at) || s->landmarks >= COUNT_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->t.phase = s->t.h.clock % s->t.range;
-    for (uint64_t i = 0; i < s->t.cells; i++) {
-        uint64_t *bucket = stamps_bucket(&s->t, stamps_age(&s->t, cell_get(s, i)));
-        if (bucket) ++*bucket;
-    }
+    if (load_cells(s, w->plan->spec.lines, in))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
     return 0;
 }
 

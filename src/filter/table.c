@@ -3,6 +3,7 @@
 #include "error.h"
 
 #define SWEEP_BITS 15
+#define READ_LINES 256 /* at once */
 
 uint64_t table_size(const struct filter_shape *shape, uint64_t keys) {
     (void)keys;
@@ -33,4 +34,9 @@ int table_load(struct filter *f, uint64_t generation, struct seen_reader r, uint
     if (r.read(r.ctx, f->block, f->shape.lines * 64))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
     return 0;
+}
+
+uint64_t table_read(struct seen_reader r, void *table, uint64_t i, uint64_t lines) {
+    uint64_t n = bits_min(lines - i, READ_LINES);
+    return r.read(r.ctx, (char *)table + i * 64, n * 64) ? 0 : i + n;
 }
