@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define STACK_BYTES ((size_t)1 << 20)
+#define PIECE       ((size_t)1 << 10) /* what is smaller is a few numbers between the tables */
+#define PIECES      2                 /* begun in a step of a dump, at most */
 #define DUMPS_MOST  16
 
 struct transfer {
@@ -18,6 +20,7 @@ struct transfer {
 
     char *bytes; /* of this step: to be filled, or to be read */
     size_t at, len;
+    int pieces; /* of a dump: begun in this step */
 
     const struct value *from; /* of a dump */
     struct value *into;       /* of a load, once it is complete */
@@ -64,9 +67,13 @@ static void step(struct transfer *t) {
 
 /* -- the thread --------------------------------------------------------------------------- */
 
+/* What takes long to load the library writes in small pieces (seen_save): so that loading a step's
+ * bytes is short too, whatever they are. */
 static int give(void *ctx, const void *buf, size_t len) {
     struct transfer *t = ctx;
     const char *bytes = buf;
+    if (len >= PIECE && t->pieces == PIECES && !await(t)) return -1;
+    t->pieces += len >= PIECE;
     while (len) {
         if (t->at == t->len && !await(t)) return -1;
         size_t n = t->len - t->at < len ? t->len - t->at : len;
@@ -210,7 +217,7 @@ bool transfer_load(struct transfer **place, uint64_t limit) {
 size_t transfer_next(struct transfer *t, char *buf, size_t cap, bool *last) {
     t->bytes = buf;
     t->len = cap;
-    t->at = 0;
+    t->at = t->pieces = 0;
     step(t);
     *last = t->done;
     return t->at;

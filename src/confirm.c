@@ -5,8 +5,8 @@
 #include "error.h"
 #include "spec/options.h"
 
-#define CHUNK 256
-#define AHEAD 16 /* records whose chains are fetched together */
+#define CHUNK 128 /* keys saved at once, few enough that to find them places takes no time */
+#define AHEAD 16  /* records whose chains are fetched together */
 
 enum own {
     NEXT,
@@ -202,11 +202,13 @@ int confirm_load(seen_detector *d, struct seen_reader in, struct seen_error *e) 
     for (uint64_t i = 0; i < saved.keys; i++) {
         if (in.read(in.ctx, &key, sizeof key))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cache");
-        if (key.stamp > detector_now(d, 0) + 1 || buffer_find(c.b, key.digest) != BUFFER_NONE)
+        if (key.stamp > detector_now(d, 0) + 1 || !buffer_load(c.b, (uint32_t)i, key.digest))
             return error_set(e, SEEN_EFORMAT, 0,
                              "the snapshot's cache holds a key twice, or one from the future");
-        c.stamp[enter(&c, key.digest)] = key.stamp;
+        c.stamp[i] = key.stamp;
     }
+    c.b->used = saved.keys;
+    c.b->own[NEXT] = saved.keys == c.b->room ? 0 : saved.keys;
     c.b->own[CONFIRMED] = saved.confirmed;
     return 0;
 }

@@ -353,7 +353,7 @@ struct record {
     uint64_t stamp;
 };
 
-#define RECORDS 128 /* written and read at once */
+#define RECORDS 128 /* written and read at once: few enough that to insert them takes no time */
 
 int store_save(const struct store *s, struct seen_writer w) {
     struct saved saved = {s->forgotten, s->kept, s->size};

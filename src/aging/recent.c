@@ -110,10 +110,9 @@ int recent_load_slot(struct buffer *b, bool vacant, struct seen_reader in, struc
     seen_digest d;
     if (in.read(in.ctx, &d, sizeof d))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
-    if (!vacant && buffer_find(b, d) != BUFFER_NONE)
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot holds a key twice");
-    uint32_t i = (uint32_t)b->used++;
     b->vacant += vacant;
-    if (!vacant) buffer_put(b, i, d);
+    if (!vacant && !buffer_load(b, (uint32_t)b->used, d))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot holds a key twice");
+    b->used++;
     return 0;
 }

@@ -24,7 +24,7 @@ size_t recent_forget(struct window *, size_t n, const seen_digest *,
 
 /* -- snapshots: a few numbers of the structure's, then digests ---------------------------- */
 
-#define RECENT_CHUNK 256
+#define RECENT_CHUNK 128 /* few enough that to find them places takes no time */
 
 struct recent_chunk {
     struct seen_writer out;

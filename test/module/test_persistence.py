@@ -152,6 +152,20 @@ def test_large_filters_go_in_chunks(r):
     assert info(r, "new")["stored"] == info(r, "k")["stored"]
 
 
+@pytest.mark.parametrize("spec", ["landmark filter=exact", "sliding:1h filter=exact",
+                                  "decaying filter=lru mem=1MiB", "decaying filter=clock mem=1MiB"])
+def test_keys_that_are_found_a_place_each_go_in_small_chunks(r, spec):
+    do(r, "SEEN.CREATE k", spec)
+    do(r, "SEEN.MADD k", *range(10_000))
+    pairs = dump(r, "k")
+    # A clock's flags, a byte a key, are no keys.
+    chunks = [len(chunk) for _, chunk in pairs[1 if "clock" in spec else 0:]]
+    assert max(chunks) < 10 << 10
+    assert len(pairs) > 30
+    load(r, "new", pairs)
+    assert r.execute_command("SEEN.MCHECK", "new", *range(9_990, 10_010)) == [1] * 10 + [0] * 10
+
+
 def test_a_dump_overtaken_by_a_change_says_so(r, refused):
     do(r, "SEEN.CREATE k landmark fp=1e-6 mem=1MiB")
     cursor, _ = do(r, "SEEN.DUMP k 0")
