@@ -10,8 +10,9 @@ main thread spends on a request, which a busy machine disturbs less.  1.00 is th
 "limit" is the no-op's ratio once it also hashes its items and changes a random cache line for each,
 of a block as large as the filter: what any filter of one line an item can reach on this machine.
 
-With --latency: what holds the server how long, by its own account, on filters of 64 MiB and 512 MiB,
-and the slowest SEEN.ADD beside the slowest SETRANGE while a BGSAVE runs.
+With --latency: what holds the server how long, by its own account, on filters of 64 MiB and 512 MiB;
+the longest chunk of SEEN.DUMP and SEEN.LOAD of every structure (steps.py); and the slowest SEEN.ADD
+beside the slowest SETRANGE while a BGSAVE runs.
 """
 
 import argparse
@@ -24,6 +25,8 @@ import tempfile
 import time
 
 import redis
+
+from steps import steps
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 ITEM = "x" * 52 + "__rand_int__"  # which becomes 12 digits: 64 bytes
@@ -188,11 +191,14 @@ def main():
     parser.add_argument("--rounds", default=5, type=int)
     parser.add_argument("--latency", action="store_true", help="only what holds the server")
     args = parser.parse_args()
-    server = Server(args.server, (ROOT / args.build).resolve())
+    build = (ROOT / args.build).resolve()
+    server = Server(args.server, build)
     try:
         if not args.latency:
             throughput(server, args.rounds)
         held(server.client, args.rounds + 2)
+        if args.latency:
+            steps(server.client, server.port, build, args.rounds)
         under_bgsave(server.client, args.rounds)
     finally:
         server.stop()
