@@ -112,7 +112,10 @@ static bool sound(const char *text) {
 static void unpack(struct state *s, struct before *b, size_t len) {
     struct unpacker u = {.at = b->blob, .end = b->blob ? (char *)b->blob + len : NULL};
     if (strcmp(unpack_text(&u), magic) != 0)
-        die("%s is a snapshot, but not a state of seen dedup: it does not say how it was made",
+        die("%s is the snapshot of a filter, as SEEN.DUMP and libseen write it, and no state of "
+            "seen: "
+            "it does not say what was asked and how far files were read; load it with SEEN.LOAD or "
+            "seen_load, and give another --state",
             s->name);
     uint64_t format = unpack_number(&u);
     const char *version = unpack_text(&u);
