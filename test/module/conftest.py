@@ -5,6 +5,9 @@
 Every test that takes `r` runs on redis-server and on valkey-server, whichever are there, and when it
 is done its replica must hold the same: same keys, same digests.  SEEN_MODULE names the module, from
 the root of the tree (default: build/module/seen.so).
+
+SEEN_VALGRIND=1 runs the servers under valgrind, some 30 times slower, and fails the test whose
+server it finds something in.
 """
 
 import os
@@ -26,6 +29,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = str((ROOT / os.environ.get("SEEN_MODULE", "build/module/seen.so")).resolve())
 SANITIZED = pathlib.Path(MODULE).exists() and b"libasan.so" in pathlib.Path(MODULE).read_bytes()
 SERVERS = ["redis-server", "valkey-server"]
+VALGRIND = bool(os.environ.get("SEEN_VALGRIND"))
 LONG = bool(os.environ.get("SEEN_LONG"))
 
 
@@ -49,6 +53,17 @@ def sanitizer():
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
 
+def valgrind(program, log):
+    """Each server in the way that it bears.  redis-server's memory valgrind hands out, and so knows its
+    bounds, but not that MADV_DONTNEED clears it.  valkey-server calls jemalloc by its own names too,
+    which must keep its memory: there valgrind knows what was never written, and no bounds."""
+    if not VALGRIND:
+        return []
+    way = "--soname-synonyms=somalloc=nouserintercepts" if "valkey" in program else "--undef-value-errors=no"
+    return ["valgrind", "--quiet", "--error-exitcode=99", "--log-file=%s.%%p" % log, way,
+            "--suppressions=%s" % pathlib.Path(__file__).with_name("valgrind.supp")]
+
+
 class Server:
     """One server in a directory of its own; `options` as on its command line."""
 
@@ -61,7 +76,7 @@ class Server:
         self.start()
 
     def start(self):
-        command = [self.program, "--port", str(self.port), "--bind", "127.0.0.1",
+        command = [*valgrind(self.program, self.directory / "valgrind"), self.program, "--port", str(self.port), "--bind", "127.0.0.1",
                    "--dir", str(self.directory), "--save", "", "--appendonly", "no",
                    "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
                    *self.options, "--loadmodule", MODULE, *self.module]
@@ -88,7 +103,9 @@ class Server:
     def stop(self, how="terminate"):
         if self.process.poll() is None:
             getattr(self.process, how)()
-        self.process.wait(30)
+        self.process.wait(120 if VALGRIND else 30)
+        found = "".join(f.read_text() for f in self.directory.glob("valgrind.*"))
+        assert not found, found[:8000]
 
     def restart(self, how="terminate"):
         self.stop(how)
@@ -104,6 +121,8 @@ def program(request):
         pytest.skip("valkey-server calls jemalloc by its own names, so that ASan cannot take its place")
     if not any(map(shutil.which, SERVERS)):
         pytest.skip("neither redis-server nor valkey-server is installed: tools/setup.sh module")
+    if VALGRIND and not shutil.which("valgrind"):
+        pytest.exit("valgrind is not installed: tools/setup.sh valgrind", 2)
     if not shutil.which(request.param):
         pytest.skip("%s is not installed; the other server runs these tests" % request.param)
     return shutil.which(request.param)

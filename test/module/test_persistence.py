@@ -2,7 +2,7 @@
 
 import pytest
 
-from conftest import SANITIZED, contents, settle
+from conftest import SANITIZED, VALGRIND, contents, settle
 from library import Library
 from test_commands import do, info
 
@@ -354,8 +354,8 @@ def test_commands_leave_no_memory_behind(start):
 
 
 def test_large_filters_are_made_cleared_and_deleted_at_once(start):
-    if SANITIZED:
-        pytest.skip("times say nothing under ASan")
+    if SANITIZED or VALGRIND:
+        pytest.skip("times say nothing under ASan and valgrind")
     r = start().client
     for spec in ("landmark fp=1e-6 mem=512MiB", "sliding:1h fp=1e-4 mem=512MiB"):
         best = {}
@@ -372,3 +372,25 @@ def test_large_filters_are_made_cleared_and_deleted_at_once(start):
                 best[name.lower()] = min(best.get(name.lower(), 1e9), stat["usec_per_call"])
         for name in ("seen.create", "seen.clear", "seen.info", "seen.dump", "del"):
             assert best["cmdstat_" + name] < 1000, best
+
+
+@pytest.mark.parametrize("spec", ["sliding:1h filter=timing", "sliding:1h filter=timed-cuckoo",
+                                  "sliding:1h filter=counting", "sliding:1h filter=age-partitioned",
+                                  "decaying filter=stable", "decaying filter=cache",
+                                  "decaying filter=lru"])
+def test_no_chunk_of_a_load_takes_long(start, spec):
+    if SANITIZED or VALGRIND:
+        pytest.skip("times say nothing under ASan and valgrind")
+    r = start("--slowlog-log-slower-than", "0", "--slowlog-max-len", "100000").client
+    do(r, "SEEN.CREATE k", *spec.split(), "mem=16MiB")
+    fill(r, "k", 30000)
+    pairs = dump(r, "k")
+    rounds = []
+    for _ in range(7):  # others may take the processor in between
+        r.delete("new")
+        r.slowlog_reset()
+        load(r, "new", pairs)
+        rounds.append([entry["duration"] for entry in r.slowlog_get(-1)
+                       if entry["command"].startswith(b"SEEN.LOAD")])
+    assert all(len(times) == len(pairs) for times in rounds)
+    assert max(map(min, zip(*rounds))) < 3000  # microseconds, a few hundred as a rule
