@@ -114,13 +114,15 @@ static uint64_t fixed_bytes(const struct seen_spec *spec, uint64_t room) {
     return detector_fixed(spec, STATE_BYTES + queue_bytes(spec, room));
 }
 
-/* Bytes of a whole detector for so many keys, queue and filter. */
+/* Bytes of a whole detector for so many keys, queue and filter; infinite if none is large enough.
+ */
 static double bytes_for(const struct seen_spec *spec, const struct fit *fit, double keys) {
     struct filter_shape shape = plan_shape(spec, 1);
     double allowed = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
-    if (!options_has(spec, OPTION_LINES))
-        fit_lines(fit, &shape, keys / (double)spec->shards, allowed,
-                  options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0, 0);
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0;
+    if (!options_has(spec, OPTION_LINES) &&
+        !fit_lines(fit, &shape, keys / (double)spec->shards, allowed, k, 0))
+        return INFINITY;
     return (double)fixed_bytes(spec, (uint64_t)keys) + (double)(spec->shards * shape.lines) * 64;
 }
 
@@ -129,7 +131,8 @@ static void choose_items(struct seen_spec *spec, const struct fit *fit) {
     double none = (double)fixed_bytes(spec, 0), mem = (double)spec->mem;
     double keys = fmax(1, (mem - none) / (16. * (double)spec->shards)), takes;
     for (int i = 0; i < 16 && keys > 1 && (takes = bytes_for(spec, fit, keys)) > mem; i++)
-        keys = fmax(1, floor(keys * .998 * fmax(0, mem - none) / (takes - none)));
+        keys = isinf(takes) ? fmax(1, keys / 16)
+                            : fmax(1, floor(keys * .998 * fmax(0, mem - none) / (takes - none)));
     spec->items = (uint64_t)keys;
     options_mark(spec, OPTION_ITEMS);
 }

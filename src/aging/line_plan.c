@@ -98,7 +98,7 @@ static uint32_t width_within(const struct demand *d) {
 static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t bits,
                   struct seen_error *e) {
     const struct seen_spec *s = &plan->spec;
-    char takes[32], has[32], rate[40] = "no fp", fp[32];
+    char takes[48], has[32], rate[40] = "no fp", fp[32];
     if (!e) return SEEN_EREFUSED;
     uint32_t other = width_within(d);
     uint64_t need = detector_fixed(s, bytes_of(lines_for(d, d->most, bits)));
@@ -108,10 +108,10 @@ static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t
     double most = keys_in(d, d->budget, bits);
     if (s->shards > 1) most = fmax(0, most - 6 * sqrt(most) - 6);
     units_print_real(s->fp, fp, sizeof fp);
-    units_print_need(need, takes, sizeof takes);
+    units_print_mem(need, takes, sizeof takes);
     seen_print_size(s->mem, has, sizeof has);
     return error_set(e, SEEN_EREFUSED, 0,
-                     "%.6g keys at fp=%s need mem=%s with filter=line; mem=%s allows %s, or "
+                     "%.6g keys at fp=%s need %s with filter=line; mem=%s allows %s, or "
                      "items=%.0f",
                      d->keys * (double)s->shards, fp, takes, has, rate,
                      floor(.99 * most * (double)s->shards));

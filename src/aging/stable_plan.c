@@ -9,10 +9,11 @@
 
 #include <math.h>
 
-#define K_MOST   64
-#define PATIENCE 4
-#define NONE     2     /* no rate */
-#define SAME     1e-12 /* rates nearer than that are */
+#define K_MOST     64
+#define PATIENCE   4
+#define NONE       2                   /* no rate */
+#define SAME       1e-12               /* rates nearer than that are */
+#define CELLS_MOST ((uint64_t)1 << 40) /* P is there as small as more cells could make it */
 
 static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
     double m = stable_cells(s, lines), K = (double)s->k, Max = (double)s->max;
@@ -21,9 +22,14 @@ static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines)
         m, K, given ? (double)s->p : theory_stable_p_whole(m, K, Max, s->fp), Max};
 }
 
+static bool too_many_for_each(const struct seen_spec *spec, double P) {
+    return spec->decrement == SEEN_EACH && P > STABLE_EACH_MOST;
+}
+
+/* 0 where P cannot be had: it falls as cells become more. */
 static double reach(const struct seen_spec *spec, uint64_t lines) {
     struct theory_stable s = theory_of(spec, lines);
-    if (!options_has(spec, OPTION_P) && s.P == 0) return 0;
+    if (!options_has(spec, OPTION_P) && (s.P == 0 || too_many_for_each(spec, s.P))) return 0;
     return theory_stable_reach(&s);
 }
 
@@ -43,6 +49,7 @@ static double rate_with(const struct seen_spec *spec, double m, double K, double
     struct theory_stable s = {m, K, P, max};
     if (m <= K || (!given && P == 0)) return NONE;
     if (!fixed && theory_stable_fp(&s) > spec->fp * (1 + 1e-12)) return NONE;
+    if (!fixed && too_many_for_each(spec, P)) return NONE;
     double most = theory_stable_fn(&s, decaying_gaps(spec)); /* of all gaps */
     return most < SAME ? most : theory_stable_fn_mean(&s, decaying_gaps(spec));
 }
@@ -116,6 +123,14 @@ static uint64_t least_lines(const struct seen_spec *spec) {
     return lines;
 }
 
+static int refuse_each(double P, struct seen_error *e) {
+    return error_set(
+        e, SEEN_EREFUSED, 0,
+        "decrement=each picks %d cells a record at most, not %.0f; decrement=run picks "
+        "any number",
+        STABLE_EACH_MOST, P);
+}
+
 /* P, and the rate that it keeps; no rate of 1 can be asked for, but P = 0 has it. */
 static int settle_p(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
@@ -127,11 +142,7 @@ static int settle_p(struct seen_plan *plan, struct seen_error *e) {
         return error_set(e, SEEN_EREFUSED, 0,
                          "p=%llu bounds false positives at %.3g, above fp=%g; leave p= out",
                          (unsigned long long)spec->p, fp, spec->fp);
-    if (spec->decrement == SEEN_EACH && spec->p > STABLE_EACH_MOST)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "decrement=each picks %d cells a record at most, not %llu; "
-                         "decrement=run picks any number",
-                         STABLE_EACH_MOST, (unsigned long long)spec->p);
+    if (too_many_for_each(spec, s.P)) return refuse_each(s.P, e);
     static const enum option decided[] = {OPTION_FP, OPTION_K, OPTION_MAX, OPTION_P,
                                           OPTION_DECREMENT};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
@@ -155,6 +166,8 @@ int stable_plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
     if (!bad) bad = choose_max_and_k(plan, e);
     if (bad) return bad;
+    double fewest = theory_of(spec, CELLS_MOST / TABLE_BITS).P;
+    if (too_many_for_each(spec, fewest)) return refuse_each(fewest, e);
     struct decaying d = {STABLE_STATE, least_lines(spec), reach};
     bad = decaying_lines(plan, &d, e);
     if (!bad) bad = settle_p(plan, e);

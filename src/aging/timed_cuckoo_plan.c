@@ -37,26 +37,33 @@ static double least_lambda(const struct seen_spec *spec, double keys) {
     return spec->vla ? fmax(4, 2 * keys) : ceil(1.05 * keys) + 2;
 }
 
+/* As many of all keys as chance may give one shard: up to five standard deviations more. */
+static double with_chance(double keys, double shards) {
+    double mean = keys / shards;
+    return shards > 1 ? fmin(keys, ceil(mean + 5 * sqrt(mean) + 5)) : ceil(mean);
+}
+
 static int refuse(struct seen_plan *plan, const struct demand *d, uint64_t fixed,
                   struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    char takes[32], has[32];
-    struct demand less = *d;
+    char takes[48], has[32];
     double shards = (double)spec->shards;
     if (!e) return SEEN_EREFUSED;
     fits(spec, d, least_lambda(spec, d->keys), d->keys);
     uint64_t need = fixed + spec->shards * cells_bytes(spec);
-    seen_print_size(bits_ceil_div(need, 1024) * 1024, takes, sizeof takes);
+    units_print_mem(need, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
-    while (less.keys > 1 && !fits(spec, d, least_lambda(spec, less.keys), less.keys))
-        less.keys *= .97;
-    double items = (less.keys - 6 * sqrt(less.keys)) * shards * .99;
+    double items = d->mean * shards, keys;
+    do {
+        items = floor(items * .97);
+        keys = with_chance(items, shards);
+    } while (items >= 1 && !fits(spec, d, least_lambda(spec, keys), keys));
     if (items < 1)
         return error_set(e, SEEN_EREFUSED, 0, "mem=%s is too small for filter=%s here", has,
                          plan->filter);
     return error_set(e, SEEN_EREFUSED, 0,
-                     "%.6g keys need mem=%s with filter=%s; mem=%s allows items=%.0f",
-                     d->mean * shards, takes, plan->filter, has, floor(items));
+                     "%.6g keys need %s with filter=%s; mem=%s allows items=%.0f", d->mean * shards,
+                     takes, plan->filter, has, items);
 }
 
 static int choose_tables(struct seen_plan *plan, const struct demand *d, uint64_t fixed,
@@ -131,8 +138,8 @@ int timed_cuckoo_plan(struct seen_plan *plan, const struct filter_ops *none, str
         options_mark(spec, OPTION_MEM);
     }
     double mean = (double)keys / (double)spec->shards;
-    struct demand d = {mean, ceil(mean), UINT64_MAX};
-    if (spec->shards > 1 && keys) d.keys = fmin((double)keys, ceil(mean + 5 * sqrt(mean) + 5));
+    struct demand d = {mean, keys ? with_chance((double)keys, (double)spec->shards) : 0,
+                       UINT64_MAX};
     uint64_t fixed = detector_fixed(spec, TIMED_CUCKOO_BYTES);
     if (options_has(spec, OPTION_MEM))
         d.room = spec->mem > fixed ? (spec->mem - fixed) / spec->shards : 0;

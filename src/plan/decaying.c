@@ -4,6 +4,7 @@
 #include "detector.h"
 #include "error.h"
 #include "plan/plan.h"
+#include "spec/units.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -61,15 +62,10 @@ static uint64_t lines_for(const struct seen_spec *spec, const struct decaying *d
     return b.hi;
 }
 
-static void print_need(uint64_t bytes, char *buf, size_t cap) {
-    uint64_t grain = bytes > (uint64_t)16 << 20 ? 1 << 20 : 1024;
-    seen_print_size(bits_ceil_div(bytes, grain) * grain, buf, cap);
-}
-
 static int too_small(const struct seen_plan *plan, const struct decaying *d, struct seen_error *e) {
     char has[32], least[32];
     seen_print_size(plan->spec.mem, has, sizeof has);
-    print_need(bytes_of(&plan->spec, d, d->least), least, sizeof least);
+    units_print_need(bytes_of(&plan->spec, d, d->least), least, sizeof least);
     return error_set(e, SEEN_EREFUSED, 0,
                      "mem=%s is too small for filter=%s here, which takes %s empty", has,
                      plan->filter, least);
@@ -77,15 +73,14 @@ static int too_small(const struct seen_plan *plan, const struct decaying *d, str
 
 static int refuse_items(const struct seen_plan *plan, const struct decaying *d, uint64_t needed,
                         uint64_t budget, struct seen_error *e) {
-    char takes[32], has[32];
+    char takes[48], has[32];
     const struct seen_spec *spec = &plan->spec;
     double most = d->reach(spec, budget) * (double)spec->shards; /* with k as it is for items */
-    print_need(bytes_of(spec, d, needed), takes, sizeof takes);
+    units_print_mem(bytes_of(spec, d, needed), takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
-    return error_set(
-        e, SEEN_EREFUSED, 0,
-        "to reach %llu keys back needs mem=%s with filter=%s; mem=%s allows items=%.0f",
-        (unsigned long long)spec->items, takes, plan->filter, has, floor(.9 * most));
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "to reach %llu keys back needs %s with filter=%s; mem=%s allows items=%.0f",
+                     (unsigned long long)spec->items, takes, plan->filter, has, floor(.9 * most));
 }
 
 int decaying_lines(struct seen_plan *plan, const struct decaying *d, struct seen_error *e) {

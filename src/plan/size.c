@@ -37,7 +37,7 @@ static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_F
 
 /* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
 static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
-    char fp[40] = "", takes[32], has[32], rate[48] = "no fp, or ", keys[48];
+    char fp[40] = "", takes[48], has[32], rate[48] = "no fp, or ", keys[48];
     if (!e) return SEEN_EREFUSED; /* what follows takes longer than the rest */
     const struct seen_spec *spec = &r->plan->spec;
     struct filter_shape shape = r->shape;
@@ -52,10 +52,10 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     } else {
         rate[0] = 0;
     }
-    units_print_need(needed, takes, sizeof takes);
+    units_print_mem(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
     bool named = options_has(&r->plan->asked, OPTION_FILTER);
-    return error_set(e, SEEN_EREFUSED, 0, "%.6g keys%s need mem=%s%s%s; mem=%s allows %sitems=%s",
+    return error_set(e, SEEN_EREFUSED, 0, "%.6g keys%s need %s%s%s; mem=%s allows %sitems=%s",
                      r->keys * (double)spec->shards, fp, takes, named ? " with filter=" : "",
                      named ? r->plan->filter : "", has, rate, keys);
 }
@@ -158,13 +158,12 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
 
 static int refuse_growing(const struct request *r, struct seen_error *e) {
     const struct seen_spec *spec = &r->plan->spec;
-    char takes[32], has[32];
+    char takes[48], has[32];
     uint64_t needed = r->fixed + spec->shards * r->fit->filter->size(&r->shape, (uint64_t)r->keys);
-    units_print_need(needed, takes, sizeof takes);
+    units_print_mem(needed, takes, sizeof takes);
     seen_print_size(spec->mem, has, sizeof has);
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "filter=%s needs mem=%s for %.6g keys, and mem=%s holds %llu", r->plan->filter,
-                     takes, r->keys * (double)spec->shards, has,
+    return error_set(e, SEEN_EREFUSED, 0, "filter=%s needs %s for %.6g keys, and mem=%s holds %llu",
+                     r->plan->filter, takes, r->keys * (double)spec->shards, has,
                      (unsigned long long)(spec->lines * spec->shards));
 }
 

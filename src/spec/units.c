@@ -6,6 +6,7 @@
 
 #include "bits.h"
 #include "error.h"
+#include "spec/options.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -181,4 +182,12 @@ int units_print_need(uint64_t bytes, char *buf, size_t cap) {
     uint64_t grain = 1024;
     while (bytes / grain >= 16384 && grain < (uint64_t)1 << 30) grain *= 1024;
     return seen_print_size(bits_ceil_div(bytes, grain) * grain, buf, cap);
+}
+
+int units_print_mem(uint64_t bytes, char *buf, size_t cap) {
+    size_t n;
+    uint64_t most = (uint64_t)seen_options(&n)[OPTION_MEM].max;
+    char size[32];
+    units_print_need(bytes < most ? bytes : most, size, sizeof size);
+    return snprintf(buf, cap, "%smem=%s", bytes > most ? "more than " : "", size);
 }

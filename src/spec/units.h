@@ -15,4 +15,7 @@ int units_print_real(double value, char *buf, size_t cap); /* the shortest that 
 /* A size to talk about: rounded up to where a person would. */
 int units_print_need(uint64_t bytes, char *buf, size_t cap);
 
+/* That as the mem= to ask for: "mem=20MiB", or that mem= cannot be so much. */
+int units_print_mem(uint64_t bytes, char *buf, size_t cap);
+
 #endif
