@@ -135,11 +135,13 @@ static void tell_changed(RedisModuleCtx *ctx, RedisModuleString *name, const str
     command_changed(ctx, name, "seen.add");
 }
 
+/* Its line is on its way from then on. */
 static seen_digest digest_of(const struct adding *a, int i) {
     seen_digest digest;
     size_t len;
     const char *bytes = RedisModule_StringPtrLen(a->item[i], &len);
     seen_key(value_filter(a->o.value), bytes, len, &digest, NULL);
+    seen_prefetch(value_filter(a->o.value), 1, &digest);
     return digest;
 }
 
@@ -150,13 +152,13 @@ static void take_time(RedisModuleCtx *ctx, struct adding *a) {
     a->told = a->now == v->last && !a->made;
 }
 
-/* Its line is on its way while the rest is done, as far as that does not depend on the verdict. */
+/* The line comes while all is done that does not depend on the verdict. */
 static void add_item(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, struct adding *a) {
     seen_digest digest = digest_of(a, 0);
     uint8_t verdict;
     bool sure = !a->o.value->quiet;
-    seen_prefetch(value_filter(a->o.value), 1, &digest);
     take_time(ctx, a);
+    RedisModule_CloseKey(a->o.key);
     if (sure) replicate_add(ctx, argv, argc, a);
     bool changed = value_add(a->o.value, 1, &digest, a->now, &verdict);
     if (changed && !sure) replicate_add(ctx, argv, argc, a);
@@ -169,6 +171,7 @@ static void add_items(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, s
     uint8_t verdict[ITEMS_AT_ONCE];
     bool changed = false;
     take_time(ctx, a);
+    RedisModule_CloseKey(a->o.key);
     RedisModule_ReplyWithArray(ctx, a->items);
     for (int from = 0; from < a->items; from += ITEMS_AT_ONCE) {
         int n = a->items - from < ITEMS_AT_ONCE ? a->items - from : ITEMS_AT_ONCE;
@@ -191,11 +194,12 @@ static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool man
         if (a.made) value_free(a.o.value);
         fine = false;
     }
-    if (fine) {
-        if (a.made) RedisModule_ModuleTypeSetValue(a.o.key, value_type, a.o.value);
-        (many ? add_items : add_item)(ctx, argv, argc, &a);
+    if (!fine) {
+        RedisModule_CloseKey(a.o.key);
+        return REDISMODULE_OK;
     }
-    RedisModule_CloseKey(a.o.key);
+    if (a.made) RedisModule_ModuleTypeSetValue(a.o.key, value_type, a.o.value);
+    (many ? add_items : add_item)(ctx, argv, argc, &a);
     return REDISMODULE_OK;
 }
 
