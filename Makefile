@@ -32,6 +32,15 @@ check-tsan: setup-test
 	@ninja -C build-tsan --quiet seen test/law_threads
 	@tools/check_threads.sh build-tsan
 
+# The module's tests on servers under valgrind, on a build that clears all memory where valgrind sees
+# it: half an hour.
+check-valgrind: setup-valgrind setup-module
+	@test -f build-valgrind/build.ninja || meson setup build-valgrind -Dbuildtype=debugoptimized \
+		-Dc_args=-DMEMORY_LARGE=SIZE_MAX > /dev/null
+	@ninja -C build-valgrind --quiet
+	@SEEN_VALGRIND=1 SEEN=build-valgrind/seen SEEN_MODULE=build-valgrind/module/seen.so \
+		/usr/bin/python3 -m pytest -q -p no:cacheprovider test/module
+
 # Hours rather than minutes: 10 GiB streams, filters of 5e9 bits, 100,000 mutations.
 check-long: setup-test setup-module all
 	@SEEN_LONG=1 tools/check.sh $(BUILD)
@@ -63,11 +72,11 @@ uninstall:
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
 
-setup-build setup-test setup-papers setup-module: setup-%:
+setup-build setup-test setup-papers setup-module setup-valgrind: setup-%:
 	@tools/setup.sh $*
 
 clean:
-	rm -rf build build-asan build-tsan
+	rm -rf build build-asan build-tsan build-valgrind
 
-.PHONY: all demo check check-asan check-tsan check-long bench papers papers-quick install uninstall format clean \
-	setup-build setup-test setup-papers setup-module
+.PHONY: all demo check check-asan check-tsan check-valgrind check-long bench papers papers-quick install uninstall \
+	format clean setup-build setup-test setup-papers setup-module setup-valgrind

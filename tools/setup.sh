@@ -6,7 +6,7 @@
 #     tools/setup.sh papers              and what drawing the papers' figures takes
 #     tools/setup.sh bench               and what bench/peers compares with
 #     tools/setup.sh module              servers to test the module on, as far as they can be had
-#     tools/setup.sh valgrind            what SEEN_VALGRIND=1 takes (test/module/conftest.py)
+#     tools/setup.sh valgrind            and what make check-valgrind takes
 #     tools/setup.sh --only-look build   installs nothing: says what is missing, and fails
 set -eu
 
@@ -23,7 +23,7 @@ case $1 in
     papers) wanted="$build python3 gnuplot-nox" ;;
     bench) wanted="$build libbloom-dev libabsl-dev libtsl-hopscotch-map-dev robin-map-dev libcuckoo-dev" ;;
     module) wanted="redis-server redis-tools python3-redis python3-xxhash valkey-server" ;;
-    valgrind) wanted=valgrind ;;
+    valgrind) wanted="$test valgrind" ;;
     *) echo "setup.sh: build, test, papers, bench, module or valgrind?" >&2; exit 2 ;;
 esac
 

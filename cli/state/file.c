@@ -181,6 +181,21 @@ static size_t memory(void) {
     return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
 }
 
+/* What others wrote nobody is told to remove. */
+static void refuse_foreign(const struct state_file *f) {
+    char head[6];
+    if (pread(f->held, head, sizeof head, 0) != sizeof head) return;
+    if (!memcmp(head, "SEENBF", 6))
+        die("%s is a filter as BF.SCANDUMP writes it, and no state of seen: load it with "
+            "BF.LOADCHUNK, and give another --state",
+            f->name);
+    if (memcmp(head, "SEEN", 4) != 0)
+        die("the state %s is none: it does not begin with SEEN; give --state a file that seen "
+            "wrote, "
+            "or one that is not there yet",
+            f->name);
+}
+
 seen_detector *state_file_load(struct state_file *f, void **blob, size_t *len) {
     static struct buffered b;
     struct seen_error e;
@@ -189,6 +204,7 @@ seen_detector *state_file_load(struct state_file *f, void **blob, size_t *len) {
     b = (struct buffered){.fd = f->held};
     if (!fstat(f->held, &st) && !st.st_size)
         die("the state %s is empty; remove it to start anew", f->name);
+    refuse_foreign(f);
     posix_fadvise(f->held, 0, 0, POSIX_FADV_SEQUENTIAL);
     int bad = seen_load(&d, blob, len, (struct seen_reader){read_some, &b}, memory(), NULL, &e);
     if (b.error) die("cannot read the state %s: %s", f->name, strerror(b.error));

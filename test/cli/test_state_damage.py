@@ -46,7 +46,9 @@ def test_a_state_of_another_version_is_refused(seen, state, tmp_path):
     state.write_bytes(whole[:4] + b"\x02\0\0\0" + whole[8:])
     seen(*args).refused("format version 2, and this program reads 1")
     state.write_bytes(b"no state at all\n")
-    seen(*args).refused("does not begin with SEEN")
+    done = seen(*args)
+    done.refused("does not begin with SEEN", "one that is not there yet")
+    assert b"remove" not in done.err  # what others wrote
 
 
 def test_what_cannot_be_a_state_is_refused(seen, state, tmp_path):
@@ -116,9 +118,9 @@ def test_a_blob_with_right_checksums_is_believed_nothing(seen, state, tmp_path, 
     detector, blob = library.load(whole)
     assert library.save(detector, blob) == whole
     state.write_bytes(library.save(detector, b""))
-    seen(*args).refused("not a state of seen dedup")
+    seen(*args).refused("the snapshot of a filter", "no state of seen", "another --state")
     state.write_bytes(library.save(detector, blob.replace(b"seen dedup", b"seen-redis")))
-    seen(*args).refused("not a state of seen dedup")
+    seen(*args).refused("the snapshot of a filter", "no state of seen", "another --state")
     version = blob.index(b"seen dedup") + 11
     state.write_bytes(library.save(detector, blob[:version] + b"\x09" + blob[version + 1:]))
     seen(*args).refused("in format 9, and this is seen")

@@ -7,7 +7,7 @@ is done its replica must hold the same: same keys, same digests.  SEEN_MODULE na
 the root of the tree (default: build/module/seen.so).
 
 SEEN_VALGRIND=1 runs the servers under valgrind, some 30 times slower, and fails the test whose
-server it finds something in.
+server it finds something in; `make check-valgrind` on the build that this needs.
 """
 
 import os
@@ -54,13 +54,12 @@ def sanitizer():
 
 
 def valgrind(program, log):
-    """Each server in the way that it bears.  redis-server's memory valgrind hands out, and so knows its
-    bounds, but not that MADV_DONTNEED clears it.  valkey-server calls jemalloc by its own names too,
-    which must keep its memory: there valgrind knows what was never written, and no bounds."""
+    """valkey-server calls jemalloc by its own names too, which so must keep its memory: there valgrind
+    sees what was never written, but not what lies out of bounds."""
     if not VALGRIND:
         return []
-    way = "--soname-synonyms=somalloc=nouserintercepts" if "valkey" in program else "--undef-value-errors=no"
-    return ["valgrind", "--quiet", "--error-exitcode=99", "--log-file=%s.%%p" % log, way,
+    keep = ["--soname-synonyms=somalloc=nouserintercepts"] if "valkey" in program else []
+    return ["valgrind", "--quiet", "--error-exitcode=99", "--log-file=%s.%%p" % log, *keep,
             "--suppressions=%s" % pathlib.Path(__file__).with_name("valgrind.supp")]
 
 

@@ -84,6 +84,9 @@ def test_seen_says_what_a_dump_is_and_leaves_it_alone(r, tmp_path):
     do(r, "SEEN.CREATE k landmark items=100")
     file.write_bytes(b"".join(chunk for _, chunk in dump(r, "k")))
     before = file.read_bytes()
+    r.bf().create("bf", 0.01, 100)
+    (tmp_path / "bf.dump").write_bytes(b"".join(c for _, c in dump(r, "bf", "BF.SCANDUMP")))
+    assert b"as BF.SCANDUMP writes it" in seen("--state", tmp_path / "bf.dump").stderr
     for more in ([], ["-w", "landmark items=100"]):
         done = seen("--state", file, *more, records=[(b"a", START)])
         assert (done.returncode, done.stdout) == (2, b"")
