@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEPS   512 /* lines or keys a call; replicas of another version must do as many */
+#define STEPS   256 /* lines or keys a call; replicas of another version must do as many */
 #define NUMBERS 12
 #define TEXT    (NUMBERS * 17)
 

@@ -11,7 +11,7 @@ main thread spends on a request, which a busy machine disturbs less.  1.00 is th
 of a block as large as the filter: what any filter of one line an item can reach on this machine.
 
 With --latency: what holds the server how long, by its own account, on filters of 64 MiB and 512 MiB;
-the longest chunk of SEEN.DUMP and SEEN.LOAD of every structure (steps.py); and the slowest SEEN.ADD
+the longest step of SEEN.DUMP, LOAD and MERGE of every structure (steps.py); and the slowest SEEN.ADD
 beside the slowest SETRANGE while a BGSAVE runs.
 """
 
