@@ -310,7 +310,7 @@ def test_a_day_of_ten_million_ids_fits_in_32_mb(r):
     for i in range(0, 200000, 1000):  # enough to touch all of it
         r.execute_command("SEEN.MADD", "k", *range(i, i + 1000))
     assert r.memory_usage("k") <= 32e6
-    assert rss() - before <= 32e6 or SANITIZED
+    assert rss() - before <= 32e6 or SANITIZED or VALGRIND
     assert float(info(r, "k")["fp planned"]) <= 5e-4
     assert info(r, "k")["capacity"] >= 1e7
 
