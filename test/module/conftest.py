@@ -103,13 +103,22 @@ class Server:
         if self.process.poll() is None:
             getattr(self.process, how)()
         self.process.wait(120 if VALGRIND else 30)
-        found = "".join(f.read_text() for f in self.directory.glob("valgrind.*"))
-        assert not found, found[:8000]
+
+    def found(self):
+        """What valgrind has to say, once the server has stopped."""
+        return "".join(f.read_text() for f in self.directory.glob("valgrind.*"))
 
     def restart(self, how="terminate"):
         self.stop(how)
         self.start()
         return self.client
+
+
+def stop_all(*servers):
+    for server in servers:
+        server.stop()
+    found = "".join(server.found() for server in servers)
+    assert not found, found[:8000]
 
 
 @pytest.fixture(scope="session", params=SERVERS)
@@ -135,8 +144,7 @@ def pair(program, tmp_path_factory):
     replica = Server(program, home / "replica", "--replicaof", "127.0.0.1 %d" % primary.port)
     replica.wait(lambda: replica.client.info("replication")["master_link_status"] == "up")
     yield primary, replica
-    replica.stop()
-    primary.stop()
+    stop_all(replica, primary)
 
 
 @pytest.fixture
@@ -149,8 +157,7 @@ def start(program, tmp_path):
         return started[-1]
 
     yield run
-    for server in started:
-        server.stop()
+    stop_all(*started)
 
 
 def settle(primary, replica):
