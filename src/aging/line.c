@@ -49,7 +49,14 @@
 
 #include "aging/line_kernel.h"
 
-#define SLICES 960 /* generations in which every line is visited once; stamps last for 1024 */
+#define SLICES 896 /* generations after which every line is due to be swept again */
+#define LATE   32  /* generations that it may be swept later */
+#define SWEPT  16  /* lines a record, while any are due */
+
+/* Generations after its last touch when a line has neither entries nor marks that count. */
+#define DEAD(live) (2 * ((live) + 1))
+
+_Static_assert(DEAD(LINE_LIVE_MOST) + SLICES + LATE < LINE_STAMPS, "stamps would be met again");
 
 static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 #if defined __x86_64__
@@ -71,17 +78,25 @@ static uint64_t *start_of(struct line_state *s, uint64_t generation) {
     return &s->h.start[generation % LINE_RING];
 }
 
-/* A line untouched for longer than anything lives: nothing in it counts, and its stamp must not be
- * met again. */
-static void sweep(struct line_state *s) {
-    uint64_t slice = s->view.generation % SLICES;
-    uint64_t i = (uint64_t)((bits_u128)s->lines * slice / SLICES);
-    uint64_t end = (uint64_t)((bits_u128)s->lines * (slice + 1) / SLICES);
-    for (; i < end; i++) {
-        uint64_t *line = line_at(s, i);
-        if (line_ago(line, s->view.generation) <= s->live) continue;
-        memset(line, 0, 64);
-        line[6] = s->view.generation << LINE_STAMP_SHIFT;
+/* Empties a line that was dead when it was due: its stamp must not be met again.  When that is done
+ * makes no difference to anybody: a line that dead is touched as one that is empty. */
+static void empty(struct line_state *s, uint64_t *line, uint64_t due) {
+    uint64_t since = s->view.generation - due, ago = line_ago(line, s->view.generation);
+    if (ago < since + DEAD(s->live)) return;
+    memset(line, 0, 64);
+    line[6] = due << LINE_STAMP_SHIFT;
+}
+
+/* Up to n lines of the slices due up to a generation. */
+static void sweep(struct line_state *s, uint64_t n, uint64_t until) {
+    struct line_head *h = &s->h;
+    while (n > 0 && h->due <= until) {
+        uint64_t slice = h->due % SLICES;
+        uint64_t start = (uint64_t)((bits_u128)s->lines * slice / SLICES), i = start + h->swept;
+        uint64_t end = (uint64_t)((bits_u128)s->lines * (slice + 1) / SLICES);
+        for (; n > 0 && i < end; i++, n--) empty(s, line_at(s, i), h->due);
+        h->swept = i < end ? i - start : 0;
+        h->due += i >= end;
     }
 }
 
@@ -99,7 +114,7 @@ static void begin_generation(struct line_state *s, uint64_t clock) {
     let_go(s, generation - s->live - 1, clock);
     s->held[generation % LINE_RING] = 0;
     s->view = view_of(s, generation);
-    sweep(s);
+    sweep(s, UINT64_MAX, generation - LATE - 1);
 }
 
 bool line_anew(const struct line_state *s, uint64_t at) {
@@ -128,6 +143,7 @@ void line_advance(struct line_state *s, uint64_t at) {
 bool line_shrink(struct line_state *s) {
     if (!s->shrink || !s->view.live) return false;
     begin_generation(s, s->clock);
+    sweep(s, UINT64_MAX, s->view.generation);
     return true;
 }
 
@@ -163,6 +179,7 @@ static void init(struct window *w) {
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
     s->kernel = kernel_of(w->filter.cpu, s->bits);
     s->h.ring.generation = LINE_RING;
+    s->h.due = LINE_RING + 1;
     s->h.cleared = 1;
     s->h.kept = SEEN_NEVER;
     s->view = view_of(s, s->h.ring.generation);
@@ -177,6 +194,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         if (s->h.cleared || at[i] >= s->h.ring.boundary) line_advance(s, at[i]);
         size_t run = ring_run(&s->h.ring, n - i, at + i);
         s->kernel(s, run, d + i, at + i, verdict + i);
+        sweep(s, SWEPT * run, s->view.generation);
         i += run;
     }
 }
@@ -317,7 +335,7 @@ static bool sane(const struct line_state *s, uint64_t at) {
                                 h->start[(r->generation - ago) % LINE_RING] <
                             COUNT_MOST);
     for (uint32_t i = 0; i < LINE_CHAIN && fine; i++) fine = h->reached[i] <= r->generation;
-    return fine;
+    return fine && r->generation + 1 - h->due <= LATE + 1 && h->swept <= s->lines;
 }
 
 /* A map of no more entries than there is room, and none beyond its last end. */

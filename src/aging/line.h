@@ -58,6 +58,7 @@ struct line_head {
     uint64_t compared;            /* entries that records called new were compared with */
     uint64_t looked;              /* lines looked at behind the first */
     uint64_t reached[LINE_CHAIN]; /* generation in which a key was last put there; 0: none */
+    uint64_t due, swept;          /* generation whose slice is swept next, and lines done of it */
     uint64_t start[LINE_RING];    /* clock at which a generation began; before 0: mod 2^64 */
 };
 
