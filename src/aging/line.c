@@ -112,9 +112,14 @@ static void begin_generation(struct line_state *s, uint64_t clock) {
     uint64_t generation = ++s->h.ring.generation;
     *start_of(s, generation) = clock;
     let_go(s, generation - s->live - 1, clock);
-    s->held[generation % LINE_RING] = 0;
+    s->held[generation % LINE_RING] = s->spared[generation % LINE_RING] = 0;
     s->view = view_of(s, generation);
     sweep(s, UINT64_MAX, generation - LATE - 1);
+}
+
+static void count_none(struct line_state *s) {
+    memset(s->held, 0, sizeof s->held);
+    memset(s->spared, 0, sizeof s->spared);
 }
 
 bool line_anew(const struct line_state *s, uint64_t at) {
@@ -131,7 +136,7 @@ void line_advance(struct line_state *s, uint64_t at) {
         s->h.floor = s->h.ring.generation + 1;
         s->h.cleared = 0;
         s->h.ring.boundary = at + s->step;
-        memset(s->held, 0, sizeof s->held);
+        count_none(s);
         begin_generation(s, at);
         return;
     }
@@ -279,11 +284,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
             uint64_t held = s->held[(view.generation - ago) % LINE_RING];
             if (held) stats_oldest(out, at - s->h.start[(view.generation - ago) % LINE_RING]);
             stored += held;
+            spared += s->spared[(view.generation - ago) % LINE_RING];
         }
-    for (uint64_t i = 0; i < s->spares && !line_anew(s, at); i++) {
-        uint64_t generation = line_spares(s)[i].generation;
-        spared += generation && view.generation - generation <= view.live;
-    }
     double held = (double)stored / (double)s->lines, each = ldexp(1, -(int)s->bits);
     double turn = turned(s, at), live = (double)bits_max(1, view.live);
     double mean = held * (live + .5) / (live + turn); /* over a generation */
@@ -370,8 +372,11 @@ static int load_spares(struct line_state *s, struct seen_reader in, bool *fine) 
         struct line_spare *spare = &line_spares(s)[i];
         if (in.read(in.ctx, spare, sizeof *spare)) return -1;
         *fine = spare->generation <= s->h.ring.generation;
-        if (*fine && spare->generation && s->h.ring.generation - spare->generation <= s->view.live)
+        if (*fine && spare->generation &&
+            s->h.ring.generation - spare->generation <= s->view.live) {
             s->held[spare->generation % LINE_RING]++;
+            s->spared[spare->generation % LINE_RING]++;
+        }
     }
     return 0;
 }
@@ -383,7 +388,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     if (in.read(in.ctx, &s->h, sizeof s->h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
     s->view = view_of(s, s->h.ring.generation);
-    memset(s->held, 0, sizeof s->held);
+    count_none(s);
     bool fine = sane(s, at);
     if (load_lines(s, in, &fine) || load_spares(s, in, &fine))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");

@@ -77,9 +77,10 @@ typedef void line_observe_fn(struct line_state *, size_t n, const seen_digest *,
 struct line_state {
     struct line_head h;
     line_observe_fn *kernel;
-    uint64_t held[LINE_RING]; /* entries last stamped in each generation */
-    uint64_t clock;           /* of the current record, where overload=shrink */
-    struct line_view view;    /* of the current generation */
+    uint64_t held[LINE_RING];   /* entries last stamped in each generation ... */
+    uint64_t spared[LINE_RING]; /* ... and of these in the spare area */
+    uint64_t clock;             /* of the current record, where overload=shrink */
+    struct line_view view;      /* of the current generation */
     uint64_t lines, spares, step, length;
     uint32_t live, bits, room; /* generations; f; c */
     bool shrink, first, time;
@@ -149,6 +150,15 @@ static inline bool line_counts(const struct line_view *view, uint64_t generation
 /* The slot of a tag in the spare area, or one for it if `add`; NULL if there is none. */
 struct line_spare *line_spare_find(const struct line_state *, const struct line_view *,
                                    uint64_t tag, bool add);
+
+/* Makes one of a generation, which is of another, or new and of none. */
+static inline void line_spare_stamp(struct line_state *s, struct line_spare *spare,
+                                    uint64_t generation) {
+    uint64_t was = spare->generation % LINE_RING, is = generation % LINE_RING;
+    if (spare->generation) s->held[was]--, s->spared[was]--;
+    s->held[is]++, s->spared[is]++;
+    spare->generation = generation;
+}
 
 /* -- generations -------------------------------------------------------------------------- */
 

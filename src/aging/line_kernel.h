@@ -91,13 +91,6 @@ ALWAYS_INLINE void mark_all(struct line_state *s, const uint64_t *at, uint32_t n
     }
 }
 
-/* Also a new one, which is of no generation. */
-static inline void renew_spare(struct line_state *s, struct line_spare *spare) {
-    if (spare->generation) s->held[spare->generation % LINE_RING]--;
-    hold(s, 1);
-    spare->generation = s->view.generation;
-}
-
 /* Keys that found no place may be in the window. */
 static inline bool flooded(const struct line_state *s, const struct line_view *view) {
     return s->h.flood && line_counts(view, s->h.flood);
@@ -111,7 +104,7 @@ ALWAYS_INLINE bool found_behind(struct line_state *s, struct open o, uint64_t *a
         if (++*last == LINE_CHAIN) {
             uint64_t tag = line_tag(at[LINE_CHAIN - 1], print);
             struct line_spare *spare = line_spare_find(s, &s->view, tag, false);
-            if (spare && !s->first) renew_spare(s, spare);
+            if (spare && !s->first) line_spare_stamp(s, spare, s->view.generation);
             if (spare && !s->first) mark_all(s, at, LINE_CHAIN, print, f);
             return spare;
         }
@@ -158,7 +151,7 @@ ALWAYS_INLINE void add_behind(struct line_state *s, struct open first, uint64_t 
         uint64_t tag = line_tag(at[LINE_CHAIN - 1], print);
         struct line_spare *spare = line_spare_find(s, &s->view, tag, true);
         if (spare) {
-            renew_spare(s, spare);
+            line_spare_stamp(s, spare, s->view.generation);
             return;
         }
         if (!line_shrink(s)) {

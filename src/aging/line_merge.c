@@ -90,9 +90,7 @@ static void enter_spare(struct line_state *s, uint64_t tag, uint64_t generation)
     while (line_counts(&s->view, generation)) {
         struct line_spare *spare = line_spare_find(s, &s->view, tag, true);
         if (spare) {
-            if (spare->generation) --*held_in(s, spare->generation);
-            spare->generation = bits_max(spare->generation, generation);
-            ++*held_in(s, spare->generation);
+            line_spare_stamp(s, spare, bits_max(spare->generation, generation));
             return;
         }
         if (line_shrink(s)) continue;
@@ -136,6 +134,8 @@ static void enter_behind(struct line_state *s, uint64_t line, uint64_t print, ui
 
 static void empty_line(struct line_state *s, uint64_t i) {
     uint64_t *line = line_at(s, i), now = s->view.generation;
+    if (i < s->spares && line_spares(s)[i].generation < s->h.floor)
+        line_spares(s)[i].generation = 0;
     if (line_ago(line, now) <= s->view.live) return;
     memset(line, 0, 64);
     line[6] = now << LINE_STAMP_SHIFT;
@@ -145,14 +145,12 @@ static void empty_line(struct line_state *s, uint64_t i) {
 static void widen(struct line_state *s) {
     struct line_head *h = &s->h;
     uint64_t now = s->view.generation, floor = h->floor;
-    for (uint64_t i = 0; i < s->spares; i++)
-        if (line_spares(s)[i].generation < floor) line_spares(s)[i].generation = 0;
     for (uint32_t i = 0; i < LINE_CHAIN; i++)
         if (h->reached[i] < floor) h->reached[i] = 0;
     if (h->flood < floor) h->flood = 0;
     for (uint64_t i = floor; i-- > now - s->live;) {
         h->start[i % LINE_RING] = h->start[(i + 1) % LINE_RING] - s->step;
-        *held_in(s, i) = 0;
+        *held_in(s, i) = s->spared[i % LINE_RING] = 0;
     }
     h->floor = bits_min(floor, now - s->live);
     s->view = line_view_at(s, h->ring.boundary - 1);
