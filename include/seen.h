@@ -302,7 +302,8 @@ int seen_merge_some(seen_detector *into, const seen_detector *from, uint64_t mos
 struct seen_stats {
     uint64_t records, unique, duplicates;
     uint64_t confirmed;    /* of the duplicates, with cache=: none of them is false */
-    uint64_t stored;       /* keys in the window now; refreshed keys may count once a generation */
+    uint64_t stored;       /* keys in the window now; refreshed keys may count once a generation;
+                              of many exact ones an estimate, until the old ones have left */
     uint64_t capacity;     /* as planned; beyond it fp rises above fp_full */
     double fp_now;         /* false-positive rate of the next record */
     double expected_false; /* false duplicates expected so far, given the verdicts ... */
