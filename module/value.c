@@ -9,6 +9,7 @@
 RedisModuleType *value_type;
 long long value_bytes_most = 1LL << 30;
 
+#define FEW   4
 #define BATCH 64 /* asked at once whether all are duplicates */
 
 /* Begins anywhere: what another process said of its values is not to fit ours. */
@@ -115,10 +116,12 @@ uint64_t value_limit(RedisModuleCtx *ctx) {
 /* Few are asked first: in most streams one of them is new. */
 static bool all_seen(const struct value *v, size_t n, const seen_digest *digest, seen_time now,
                      uint8_t *verdict) {
-    for (size_t i = 0, batch = 1; i < n; i += batch, batch = batch < BATCH ? 4 * batch : BATCH) {
+    for (size_t i = 0, batch = FEW; i < n; i += batch, batch = BATCH) {
+        bool found = true;
         if (batch > n - i) batch = n - i;
         seen_query(value_filter(v), batch, digest + i, now, 0, verdict + i);
-        if (memchr(verdict + i, SEEN_NEW, batch)) return false;
+        for (size_t j = 0; j < batch; j++) found &= verdict[i + j] != SEEN_NEW;
+        if (!found) return false;
     }
     return true;
 }
