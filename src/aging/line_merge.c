@@ -232,7 +232,7 @@ static void step(struct merging *g, enum phase phase, uint64_t i) {
     }
 }
 
-/* place: steps of the phase behind us, and the phase. */
+/* place: steps of the phase behind us, the phase, and the floor that lines are emptied below. */
 bool line_merge(struct window *w, uint64_t at, const struct window *other, uint64_t from_at,
                 uint64_t most, struct seen_merging *m) {
     struct line_state *s = w->state;
@@ -242,6 +242,7 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
     if (line_anew(g.from, from_at)) return true;
     if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);
     if (phase == WIDENING && s->view.live == s->live) phase = LINES, m->place[0] = 0;
+    if (phase == WIDENING && m->place[2] != s->h.floor) m->place[0] = 0, m->place[2] = s->h.floor;
     uint64_t steps = phase == SPARES ? g.from->spares : s->lines;
     uint64_t i = bits_min(m->place[0], steps), end = i + bits_min(most, steps - i);
     g.theirs = line_view_at(g.from, from_at);

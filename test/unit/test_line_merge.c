@@ -74,7 +74,34 @@ static void merged_windows_miss_nothing(void **state) {
         }
 }
 
+/* What left the window while the other's generations were being emptied comes back with none. */
+static void a_silence_while_lines_are_emptied_is_none_less(void **state) {
+    (void)state;
+    struct seen_plan plan;
+    law_plan(&plan, "sliding:31s items=2000 fp=1e-9 seed=1 filter=line refresh=first");
+    seen_detector *into = law_new(&plan, NULL), *from = law_new(&plan, NULL);
+    seen_digest old = law_digest(1, 1), other = law_digest(2, 1), last = law_digest(3, 1);
+    struct seen_merging m = {0};
+    uint8_t verdict;
+    /* Generations last a second, and begin with the first record. */
+    seen_time second = 1000000, begin = 1000 * second, later = begin + second * 9 / 10;
+    seen_observe(into, 1, &last, &begin, &verdict);
+    seen_observe(from, 1, &other, &later, &verdict);
+    assert_int_equal(seen_merge_some(into, from, plan.spec.lines - 1, &m, NULL), 0);
+    seen_observe(into, 1, &old, &later, &verdict);
+    seen_time after = begin + 32 * second;
+    seen_observe(into, 1, &last, &after, &verdict);
+    while (!m.done) assert_int_equal(seen_merge_some(into, from, 100, &m, NULL), 0);
+    seen_query(into, 1, &old, after + 10 * second, 0, &verdict);
+    assert_int_equal(verdict, SEEN_NEW);
+    seen_free(into);
+    seen_free(from);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(merged_windows_miss_nothing)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merged_windows_miss_nothing),
+        cmocka_unit_test(a_silence_while_lines_are_emptied_is_none_less),
+    };
     return cmocka_run_group_tests_name("line_merge", tests, NULL, NULL);
 }
