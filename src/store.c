@@ -281,7 +281,8 @@ struct merging {
 
 /* What the stamp of a key of `from` is in the other store's time. */
 static uint64_t translated(const struct merging *g, uint32_t ref) {
-    uint64_t age = g->there.now - at(g->from, ref)->stamp;
+    uint64_t stamp = at(g->from, ref)->stamp;
+    uint64_t age = g->there.now - bits_min(g->there.now, stamp);
     age = age > g->shift ? age - g->shift : 0;
     return g->here.now > age ? g->here.now - age : 0;
 }
@@ -300,7 +301,7 @@ static bool merge_key(struct merging *g) {
     const struct entry *theirs = at(g->from, g->coming);
     uint64_t stamp = translated(g, g->coming);
     g->left--;
-    if (theirs->stamp < g->there.least) return true;
+    if (theirs->stamp < g->there.least || stamp < g->here.least) return true;
     if (!find_place(g, stamp)) return false;
     uint32_t ref = lookup(g->into, theirs->digest);
     if (!ref) {
@@ -314,16 +315,17 @@ static bool merge_key(struct merging *g) {
 
 /* Places are digests, since where a key is stored is not told: of the key that comes, and of the
  * one before the other's next.  That one may have left or be young again; then the last key merged
- * that is still where it was put will do. */
+ * that is still where it was put will do, or, where all those are gone, the oldest end. */
 static void go_on(struct merging *g, const struct seen_merging *m) {
     if (!m->place[0]) return;
     g->coming = lookup(g->from, (seen_digest){m->place[1], m->place[2]});
     if (!g->coming) return;
     uint32_t ref = lookup(g->into, (seen_digest){m->place[3], m->place[4]}), back = g->coming;
     uint64_t stamp = translated(g, back);
+    uint64_t oldest = g->next ? at(g->into, g->next)->stamp : UINT64_MAX;
     while (!ref || at(g->into, ref)->stamp > stamp) {
         back = at(g->from, back)->older;
-        if (!back || at(g->from, back)->stamp < g->there.least) return;
+        if (!back || stamp < oldest || at(g->from, back)->stamp < g->there.least) return;
         ref = lookup(g->into, at(g->from, back)->digest);
         stamp = translated(g, back);
     }

@@ -71,8 +71,8 @@ struct store_moment {
 };
 
 /* Adds `from`'s keys that count, each under stamp - there.now + here.now + shift (at most
- * here.now); the younger of two stamps stays.  Keys below here.least make room.  Stops after `most`
- * keys of both; true at the end. */
+ * here.now); the younger of two stamps stays.  Keys below here.least make room, and none enters.
+ * Stops after `most` keys of both; true at the end. */
 bool store_merge(struct store *into, struct store_moment here, const struct store *from,
                  struct store_moment there, uint64_t shift, uint64_t most, struct seen_merging *);
 
