@@ -144,12 +144,15 @@ static uint64_t translate(const seen_detector *d, uint64_t stamp, uint64_t from_
     return age > at ? 0 : at + 1 - age;
 }
 
+void confirm_add_counters(seen_detector *into, const seen_detector *from) {
+    cache_of(into).b->own[CONFIRMED] += confirm_count(from);
+}
+
 bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
                    uint64_t most, struct seen_merging *m) {
     struct cache c = cache_of(into), other = cache_of(from);
     uint64_t least = since(from, from_at), i = bits_min(m->place[0], other.b->used);
     uint64_t end = i + bits_min(most, other.b->used - i);
-    if (!m->place[0]) c.b->own[CONFIRMED] += other.b->own[CONFIRMED];
     for (; i < end; i++) {
         uint32_t theirs = by_age(&other, i);
         uint64_t stamp = translate(into, other.stamp[theirs], from_at, at);

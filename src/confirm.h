@@ -47,7 +47,9 @@ void confirm_query(const seen_detector *, size_t n, const seen_digest *, uint64_
 
 void confirm_landmark(seen_detector *);
 void confirm_forget(seen_detector *, size_t n, const seen_digest *);
-/* As the windows merge: what counts in `from` enters with its age. */
+/* As the windows merge: the counters, as the merge begins; then what counts in `from` enters with
+ * its age. */
+void confirm_add_counters(seen_detector *into, const seen_detector *from);
 bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
                    uint64_t most, struct seen_merging *);
 

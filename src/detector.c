@@ -295,12 +295,15 @@ static void begin_merge(seen_detector *into, const seen_detector *from, struct s
     c->late += from->counters.late;
     c->clamped += from->counters.clamped;
     c->late_most = bits_max(c->late_most, from->counters.late_most);
+    if (into->plan.spec.cache) confirm_add_counters(into, from);
     *m = (struct seen_merging){.stage = 1, .began = detector_now(into, 0)};
 }
 
-/* A clock of records goes on in `from` as it does in `into`, lest its keys grow younger. */
+/* A clock of records goes on in `from` as it does in `into`, lest its keys grow younger.  In a
+ * landmark window they do not grow older: they stay until `into`'s next landmark. */
 static uint64_t from_now(const seen_detector *from, const seen_detector *into, uint64_t began) {
-    bool counts = into->plan.spec.unit != SEEN_MICROSECONDS;
+    const struct seen_spec *s = &into->plan.spec;
+    bool counts = s->unit != SEEN_MICROSECONDS && s->window != SEEN_LANDMARK;
     uint64_t since = counts ? detector_now(into, 0) - began : 0;
     return detector_now(from, into->counters.last) + since;
 }

@@ -195,6 +195,99 @@ static void records_may_come_while_it_is_merged(const struct law_case *c) {
         }
 }
 
+/* As after a reply that got lost: it can be saved and loaded, and nothing is missing. */
+static void a_piece_may_come_again(const struct law_case *c) {
+    if (!(c->traits & SEEN_MERGEABLE)) return;
+    uint64_t rng = law_seed() + c->serial;
+    const char *window;
+    for (size_t i = 0; (window = law_window(c->window, i)); i++) {
+        struct seen_plan plan;
+        law_plan(&plan, "%s filter=%s items=400 fp=1e-9 seed=11 shards=2 %s", window, c->structure,
+                 c->traits & SEEN_NO_FP ? "" : "cache=200");
+        struct side a = play(&plan, 0, law_below(&rng, 3), law_next(&rng));
+        struct side b = play(&plan, 1, RECORDS, law_next(&rng));
+        seen_time now = last_of(&a) > last_of(&b) ? last_of(&a) : last_of(&b);
+        struct seen_merging m = {0};
+        while (!m.done) {
+            struct seen_merging here = m;
+            uint64_t most = a_piece(&plan, &rng);
+            for (int again = 0; again < (here.stage ? 3 : 1); again++) {
+                m = here;
+                law_check(!seen_merge_some(a.d, b.d, most, &m, NULL), "refused half-way");
+            }
+            law_reload(&a.d);
+        }
+        judge(&a, &b, now);
+        end(&a);
+        end(&b);
+    }
+}
+
+/* Some of its numbers others, most of them not by much. */
+static struct seen_merging made_up(struct seen_merging m, uint64_t *rng) {
+    for (uint64_t n = 1 + law_below(rng, 3); n > 0; n--) {
+        uint64_t i = law_below(rng, 10), random = law_next(rng) >> law_below(rng, 64);
+        uint64_t *number = i == 8 ? &m.stage : i == 9 ? &m.began : &m.place[i];
+        *number = law_below(rng, 2) ? *number + law_below(rng, 5) - 2 : random;
+    }
+    return m;
+}
+
+static void a_place_that_was_made_up_harms_nobody(const struct law_case *c) {
+    if (!(c->traits & SEEN_MERGEABLE)) return;
+    uint64_t rng = law_seed() + c->serial;
+    const char *window;
+    for (size_t i = 0; (window = law_window(c->window, i)); i++) {
+        struct seen_plan plan;
+        law_plan(&plan, "%s filter=%s items=400 fp=1e-9 seed=11 shards=2 %s", window, c->structure,
+                 c->traits & SEEN_NO_FP ? "" : "cache=200");
+        struct side a = play(&plan, 0, RECORDS / 2, law_next(&rng));
+        struct side b = play(&plan, 1, RECORDS, law_next(&rng));
+        struct seen_merging m = {0}, other;
+        for (int pieces = 0; pieces < 200; pieces++) {
+            uint64_t most = a_piece(&plan, &rng);
+            if (m.done) m = (struct seen_merging){0};
+            law_check(!seen_merge_some(a.d, b.d, most, &m, NULL), "refused");
+            other = made_up(m, &rng);
+            seen_merge_some(a.d, b.d, law_below(&rng, RECORDS), &other, NULL);
+            if (pieces % 4 == 0) law_reload(&a.d);
+        }
+        seen_time now = last_of(&a);
+        for (size_t r = 0; r < a.n; r++) {
+            uint64_t age;
+            uint8_t verdict;
+            if (oracle_judge(a.oracle, a.stream.digest[r], now, &age) != ORACLE_DUPLICATE) continue;
+            seen_query(a.d, 1, &a.stream.digest[r], now, 0, &verdict);
+            law_check(verdict, "record %zu was lost", r);
+        }
+        end(&a);
+        end(&b);
+    }
+}
+
+/* What `from` held as the merge began stays until `into`'s landmark, whenever its own was due. */
+static void no_landmark_comes_to_what_is_merged(const struct law_case *c) {
+    if (!(c->traits & SEEN_MERGEABLE) || c->window != SEEN_LANDMARK) return;
+    uint64_t rng = law_seed() + c->serial;
+    struct seen_plan plan;
+    law_plan(&plan, "landmark:400 filter=%s items=400 fp=1e-9 seed=11 shards=3", c->structure);
+    struct side a = play(&plan, 0, 0, law_next(&rng)), b = play(&plan, 1, 390, law_next(&rng));
+    struct seen_merging m = {0};
+    for (uint64_t records = 0; !m.done; records++) {
+        law_check(!seen_merge_some(a.d, b.d, a_piece(&plan, &rng), &m, NULL), "refused half-way");
+        seen_digest d = law_key(&plan, law_next(&rng), 11);
+        uint8_t verdict;
+        if (records < 300) seen_observe(a.d, 1, &d, NULL, &verdict);
+    }
+    for (size_t i = 0; i < b.n; i++) {
+        uint8_t verdict;
+        seen_query(a.d, 1, &b.stream.digest[i], 0, 0, &verdict);
+        law_check(verdict, "record %zu was lost", i);
+    }
+    end(&a);
+    end(&b);
+}
+
 static void strangers_are_not_merged(const struct law_case *c) {
     static const char *const others[] = {"seed=2", "seed=1 refresh=first", "seed=1 shards=2",
                                          "seed=1 overload=grow"};
@@ -271,6 +364,9 @@ int main(void) {
          false},
         {"a merge in pieces is the merge", a_merge_in_pieces_is_the_merge, false},
         {"records may come while it is merged", records_may_come_while_it_is_merged, false},
+        {"a piece may come again", a_piece_may_come_again, false},
+        {"a place that was made up harms nobody", a_place_that_was_made_up_harms_nobody, false},
+        {"no landmark comes to what is merged", no_landmark_comes_to_what_is_merged, false},
         {"strangers are not merged", strangers_are_not_merged, false},
         {"a merge without memory counts what it forgets",
          a_merge_without_memory_counts_what_it_forgets, false},
