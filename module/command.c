@@ -68,11 +68,12 @@ bool command_open(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool c
 bool command_open_fast(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool chain,
                        struct opened *out) {
     *out = (struct opened){RedisModule_OpenKey(ctx, name, mode), NULL};
-    if (!out->key || RedisModule_KeyType(out->key) == REDISMODULE_KEYTYPE_EMPTY) return true;
     if (RedisModule_ModuleTypeGetType(out->key) == value_type) {
         out->value = RedisModule_ModuleTypeGetValue(out->key);
         if (out->value->load) return RedisModule_ReplyWithError(ctx, COMMAND_LOADING), false;
         if (chain == (out->value->chain.capacity > 0)) return true;
+    } else if (RedisModule_KeyType(out->key) == REDISMODULE_KEYTYPE_EMPTY) {
+        return true;
     }
     RedisModule_ReplyWithError(ctx, COMMAND_WRONG_TYPE);
     return false;

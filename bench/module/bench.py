@@ -94,7 +94,8 @@ def throughput(server, rounds):
     for window in WINDOWS:
         for mib, keys in ((1, 150_000), (64, 10_000_000)):  # fewer than they hold
             spec = "%s mem=%dMiB" % (window, mib)
-            client.execute_command("NOOP.MEMORY", mib << 20)
+            client.delete("block")
+            client.execute_command("NOOP.MEMORY", "block", mib << 20)
 
             def compared(command, pipeline, requests, items):
                 client.delete("k")
@@ -104,7 +105,7 @@ def throughput(server, rounds):
                 print(row % (spec, command, pipeline, *compare(
                     server, rounds, requests, pipeline, keys,
                     (nothing, "plain", *[ITEM] * items),
-                    ("NOOP.%sLINE" % many, "plain", *[ITEM] * items),
+                    ("NOOP.%sLINE" % many, "block", *[ITEM] * items),
                     (command, "k", *[ITEM] * items))), flush=True)
 
             for pipeline, requests in ((1, 30000), (16, 100000), (64, 200000)):
