@@ -36,8 +36,7 @@ uint64_t detector_fixed(const struct seen_spec *spec, uint64_t state) {
            confirm_bytes(spec->cache);
 }
 
-/* -- life
- * ------------------------------------------------------------------------------------------ */
+/* -- life --------------------------------------------------------------------------------- */
 
 static int draw_seed(struct seen_spec *spec, struct seen_error *e) {
     if (options_has(spec, OPTION_SEED)) return 0;
@@ -130,8 +129,7 @@ int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *o
     return bad ? bad : check_bits(spec, key, len, *out, e);
 }
 
-/* -- work
- * ------------------------------------------------------------------------------------------ */
+/* -- work --------------------------------------------------------------------------------- */
 
 /* The clock at each record: its number, or its time, which never goes back by more than lateness=.
  */
@@ -236,8 +234,7 @@ void seen_query(const seen_detector *d, size_t n, const seen_digest *digest, see
     if (d->plan.spec.cache) confirm_query(d, n, digest, detector_now(d, now), within, verdict);
 }
 
-/* -- windows, by hand
- * ------------------------------------------------------------------------------ */
+/* -- windows, by hand --------------------------------------------------------------------- */
 
 void seen_landmark(seen_detector *d) {
     uint64_t at = detector_now(d, 0);

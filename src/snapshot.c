@@ -77,8 +77,7 @@ static int check_sum(struct stream *s, const char *part, struct seen_error *e) {
     return 0;
 }
 
-/* -- save
- * ------------------------------------------------------------------------------------------ */
+/* -- save --------------------------------------------------------------------------------- */
 
 static int write_all(struct stream *s, const seen_detector *d, const void *blob,
                      uint32_t blob_len) {
@@ -108,8 +107,7 @@ int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct 
     return 0;
 }
 
-/* -- load
- * ------------------------------------------------------------------------------------------ */
+/* -- load --------------------------------------------------------------------------------- */
 
 static int read_header(struct stream *s, struct header *h, struct seen_spec *spec,
                        struct detector_counters *counters, struct seen_error *e) {

@@ -20,34 +20,19 @@
  * Generations are counted logically: after a silence longer than the window they advance by `live`,
  * not by the wall clock, so that their 16-bit stamps cannot wrap unswept.
  */
+#include "window/generations.h"
+
 #include "bits.h"
-#include "detector.h"
 #include "error.h"
 #include "plan/plan.h"
-#include "window/account.h"
-#include "window/ring.h"
-
-#include <math.h>
 
 #define MONDAY ((uint64_t)4 * 86400 * 1000000) /* 1970-01-05, a Monday; weeks begin there */
 #define WEEK   ((uint64_t)7 * 86400 * 1000000)
 
-struct state {
-    struct ring ring;
-    struct account account;
-    uint64_t step;   /* length of a generation on the clock; 0: by landmark only */
-    uint64_t load[]; /* keys stored in each live generation, at generation mod live; after them,
-                        where the filter is summed, those of each that came again in a younger */
-};
-
 static uint32_t live_of(const struct window *w) { return w->filter.shape.live; }
 
-static uint64_t tallies(const struct filter_shape *s) {
-    return (uint64_t)s->live * (s->summed ? 2 : 1);
-}
-
 static uint64_t *load_of(const struct window *w, uint64_t generation) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     return &s->load[generation % live_of(w)];
 }
 
@@ -58,94 +43,10 @@ static uint64_t keys_of(const struct window *w, uint64_t generation) {
     return load - bits_min(load, w->filter.renewed[generation % live_of(w)]);
 }
 
-/* -- planning
- * -------------------------------------------------------------------------------------- */
-
-static uint64_t step_of(const struct seen_spec *spec) {
-    if (spec->unit == SEEN_EXPLICIT) return 0;
-    return spec->window == SEEN_JUMPING ? bits_ceil_div(spec->length, spec->subwindows)
-                                        : spec->length;
-}
-
-static uint32_t live_for(const struct seen_spec *spec) {
-    return spec->window == SEEN_JUMPING ? 1 + (uint32_t)bits_ceil_div(spec->length, step_of(spec))
-                                        : 1;
-}
-
-/* How far beyond its length a window of `full` sub-windows reaches, in units of the clock. */
-static uint64_t excess(uint64_t length, uint64_t full) {
-    uint64_t step = bits_ceil_div(length, full);
-    return (bits_ceil_div(length, step) + 1) * step - length;
-}
-
-/* Q as asked reaches at most length/Q too far if it divides the length: otherwise look for the next
- * that does as well, then fill the cell's word if that is no worse. */
-static uint64_t round_subwindows(const struct seen_spec *spec, const struct filter_ops *f) {
-    uint64_t length = spec->length, most = bits_min(f->live_most - 1, length),
-             best = spec->subwindows;
-    for (uint64_t q = best; q <= most && excess(length, best) > length / spec->subwindows; q++)
-        if (excess(length, q) < excess(length, best)) best = q;
-    uint64_t filled = bits_min(f->columns((uint32_t)best + 1) - 1, most);
-    if (excess(length, filled) <= excess(length, best)) best = filled;
-    return bits_ceil_div(length, bits_ceil_div(length, best));
-}
-
-static uint64_t state_bytes(const struct filter_shape *s) {
-    return (sizeof(struct state) + tallies(s) * sizeof(uint64_t) + 63) / 64 * 64;
-}
-
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
-    struct filter_shape shape = plan_shape(&plan->spec, live_for(&plan->spec));
-    return state_bytes(&shape) + (f->size(&shape, 0) + 63) / 64 * 64;
-}
-
-static int settle_overload(struct seen_plan *plan, const struct filter_ops *f,
-                           struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    bool grows = f->traits & SEEN_GROWS, mem = options_has(spec, OPTION_MEM);
-    uint32_t does = !grows ? SEEN_KEEP : mem ? SEEN_SHRINK : SEEN_GROW;
-    bool fine = spec->overload == does || (grows && spec->overload == SEEN_GROW);
-    if (options_has(spec, OPTION_OVERLOAD) && !fine)
-        return error_set(e, SEEN_EREFUSED, 0, "filter=%s in this window does overload=%s%s",
-                         f->name, grows ? "grow, or shrink with mem=" : "keep",
-                         grows ? "" : " only: the false-positive rate rises");
-    if (!options_has(spec, OPTION_OVERLOAD)) spec->overload = does;
-    options_mark(spec, OPTION_OVERLOAD);
-    return 0;
-}
-
-static int plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    plan->traits = f->traits;
-    if (spec->window == SEEN_JUMPING) {
-        if (spec->subwindows >= f->live_most)
-            return error_set(e, SEEN_EREFUSED, 0,
-                             "filter=%s keeps at most %u sub-windows apart, not %llu", f->name,
-                             f->live_most - 1, (unsigned long long)spec->subwindows);
-        if (!options_has(spec, OPTION_LINES)) spec->subwindows = round_subwindows(spec, f);
-    }
-    int bad = settle_overload(plan, f, e);
-    if (bad) return bad;
-    uint32_t live = live_for(spec);
-    uint64_t step = step_of(spec);
-    struct fit fit = {f, live, step ? (double)step / (double)spec->length : 1, spec->shards, true};
-    struct filter_shape none = {.live = live};
-    uint64_t filter_fixed = f->size(&none, 0);
-    struct seen_plan empty = *plan;
-    empty.spec.lines = 0;
-    uint64_t state = size(&empty, f) - (filter_fixed + 63) / 64 * 64;
-    bad = plan_filter(plan, &fit, detector_fixed(spec, state), e);
-    if (bad) return bad;
-    if (step) plan->slack = (double)(step * live) / (double)spec->length - 1;
-    if (spec->window == SEEN_LANDMARK) plan->slack = 0;
-    return 0;
-}
-
-/* -- life
- * ------------------------------------------------------------------------------------------ */
+/* -- life --------------------------------------------------------------------------------- */
 
 static struct account_load load_now(const struct window *w) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     struct account_load load = {*load_of(w, s->ring.generation), 0};
     load.all = load.own;
     for (uint32_t a = 1; w->filter.shape.summed && a < live_of(w); a++)
@@ -154,29 +55,29 @@ static struct account_load load_now(const struct window *w) {
 }
 
 static void open_piece(struct window *w) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     account_open(&s->account, &w->filter, load_now(w));
 }
 
 static void close_piece(struct window *w) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     *load_of(w, s->ring.generation) += account_close(&s->account, &w->filter, load_now(w));
 }
 
 static struct account_sum sum_now(const struct window *w) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     return account_now(&s->account, &w->filter, load_now(w));
 }
 
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
-    struct state *s = w->state;
-    uint32_t live = live_for(spec);
+    struct generations *s = w->state;
+    uint32_t live = generations_live(spec);
     w->filter.shape = plan_shape(spec, live);
-    w->filter.block = (char *)w->state + state_bytes(&w->filter.shape);
+    w->filter.block = (char *)w->state + generations_bytes(&w->filter.shape);
     w->filter.renewed = w->filter.shape.summed ? s->load + live : NULL;
     w->filter.refresh_first = spec->refresh == SEEN_REFRESH_FIRST;
-    s->step = step_of(spec);
+    s->step = generations_step(spec);
     bool weeks =
         spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS && s->step % WEEK == 0;
     s->ring.boundary = !s->step ? UINT64_MAX : weeks ? MONDAY : s->step;
@@ -193,11 +94,10 @@ static void move(struct window *w, struct seen_mover mover) {
     if (w->filter.ops->move) w->filter.ops->move(&w->filter, mover);
 }
 
-/* -- rotation
- * -------------------------------------------------------------------------------------- */
+/* -- rotation ----------------------------------------------------------------------------- */
 
 static void begin_generation(struct window *w) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     s->ring.generation++;
     *load_of(w, s->ring.generation) = 0;
     if (w->filter.renewed) w->filter.renewed[s->ring.generation % live_of(w)] = 0;
@@ -206,7 +106,7 @@ static void begin_generation(struct window *w) {
 
 /* After a change of generations. */
 static void renew_others(struct window *w) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     double none = 1, rate = 0;
     uint64_t last = 0; /* neighbours often hold as many, and some formulas are long */
     for (uint32_t a = 1; !w->filter.shape.summed && a < live_of(w); a++) {
@@ -226,7 +126,7 @@ static bool empty(const struct window *w) {
 }
 
 static void advance_to(struct window *w, uint64_t at) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     uint64_t steps = ring_steps(&s->ring, s->step, at);
     close_piece(w);
     if (!empty(w)) {
@@ -238,7 +138,7 @@ static void advance_to(struct window *w, uint64_t at) {
 }
 
 static void landmark(struct window *w, uint64_t at) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     close_piece(w);
     if (!empty(w)) {
         s->ring.begun += live_of(w) > 1 ? live_of(w) : 1;
@@ -250,18 +150,17 @@ static void landmark(struct window *w, uint64_t at) {
 
 /* Windows begin a step apart, so the ring's next boundary says where all do, past and to come. */
 static uint64_t since(const struct window *w, uint64_t at) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     if (!s->step) return 0;
     uint64_t into = (at % s->step + s->step - s->ring.boundary % s->step) % s->step;
     return at - bits_min(at, into);
 }
 
-/* -- work
- * ------------------------------------------------------------------------------------------ */
+/* -- work --------------------------------------------------------------------------------- */
 
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     for (size_t i = 0; i < n;) {
         if (at[i] >= s->ring.boundary) advance_to(w, at[i]);
         size_t run = ring_run(&s->ring, n - i, at + i);
@@ -282,7 +181,7 @@ static void prefetch(const struct window *w, seen_digest d) {
 
 /* Where the clock would stand at `at`, without moving it. */
 static uint64_t generation_at(const struct window *w, uint64_t at, uint64_t *start) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     uint64_t steps = ring_steps(&s->ring, s->step, at);
     *start = ring_start(&s->ring, s->step, at);
     return s->ring.generation + (empty(w) ? 0 : bits_min(steps, live_of(w)));
@@ -290,7 +189,7 @@ static uint64_t generation_at(const struct window *w, uint64_t at, uint64_t *sta
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     uint64_t start, generation = generation_at(w, at, &start);
     uint32_t ago[DETECTOR_BATCH];
     for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
@@ -305,7 +204,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 
 static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
     (void)at;
-    struct state *s = w->state;
+    struct generations *s = w->state;
     size_t gone = 0;
     close_piece(w);
     for (size_t i = 0; i < n; i++) {
@@ -324,7 +223,7 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
  * generation younger, lest they leave before their time. */
 static struct filter_match match_of(const struct window *w, uint64_t at, const struct window *from,
                                     uint64_t from_at) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     uint64_t start, from_start;
     generation_at(w, at, &start);
     uint64_t theirs = generation_at(from, from_at, &from_start);
@@ -334,9 +233,9 @@ static struct filter_match match_of(const struct window *w, uint64_t at, const s
 
 static void begin_merge(struct window *w, const struct window *from,
                         const struct filter_match *match) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     for (uint32_t a = 0; a < live_of(w); a++) {
-        bool gone = match->from - a > ((const struct state *)from->state)->ring.generation;
+        bool gone = match->from - a > ((const struct generations *)from->state)->ring.generation;
         if (!gone) *load_of(w, filter_matching(match, a)) += keys_of(from, match->from - a);
     }
     s->account.saved.sum.expected += sum_now(from).expected;
@@ -347,7 +246,7 @@ static void begin_merge(struct window *w, const struct window *from,
  * matches to the end. */
 static bool merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at,
                   uint64_t most, struct seen_merging *m) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     uint64_t *kept = m->place + FILTER_PLACES;
     bool begins = !m->place[0];
     close_piece(w);
@@ -364,7 +263,7 @@ static bool merge(struct window *w, uint64_t at, const struct window *from, uint
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     uint64_t start, now = generation_at(w, at, &start);
     struct account_sum sum = sum_now(w);
     uint64_t stored = 0;
@@ -386,31 +285,31 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 }
 
 static void clear_counters(struct window *w) {
-    struct state *s = w->state;
+    struct generations *s = w->state;
     close_piece(w);
     s->ring.begun = 0;
     s->account.saved.sum.expected = 0;
     if (w->filter.ops->clear_counters) w->filter.ops->clear_counters(&w->filter);
 }
 
-/* -- snapshot
- * -------------------------------------------------------------------------------------- */
+/* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
-    const struct state *s = w->state;
+    const struct generations *s = w->state;
     if (out.write(out.ctx, &s->ring, sizeof s->ring) ||
         out.write(out.ctx, &s->account.saved, sizeof s->account.saved))
         return -1;
-    if (out.write(out.ctx, s->load, tallies(&w->filter.shape) * sizeof *s->load)) return -1;
+    if (out.write(out.ctx, s->load, generations_tallies(&w->filter.shape) * sizeof *s->load))
+        return -1;
     return w->filter.ops->save(&w->filter, out);
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)at;
-    struct state *s = w->state;
+    struct generations *s = w->state;
     struct account_saved account;
-    uint64_t first = s->ring.boundary, n = tallies(&w->filter.shape);
+    uint64_t first = s->ring.boundary, n = generations_tallies(&w->filter.shape);
     if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, &account, sizeof account) ||
         in.read(in.ctx, s->load, n * sizeof *s->load))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
@@ -427,10 +326,10 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 
 #define GENERATIONS(label)                                                                         \
     {                                                                                              \
-        .name = label, .plan = plan, .size = size, .init = init, .destroy = destroy, .move = move, \
-        .observe = observe, .prefetch = prefetch, .find = find, .landmark = landmark,              \
-        .forget = forget, .merge = merge, .stats = stats, .clear_counters = clear_counters,        \
-        .save = save, .load = load, .since = since,                                                \
+        .name = label, .plan = generations_plan, .size = generations_size, .init = init,           \
+        .destroy = destroy, .move = move, .observe = observe, .prefetch = prefetch, .find = find,  \
+        .landmark = landmark, .forget = forget, .merge = merge, .stats = stats,                    \
+        .clear_counters = clear_counters, .save = save, .load = load, .since = since,              \
     }
 
 const struct window_ops window_landmark = GENERATIONS("landmark");

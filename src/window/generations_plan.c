@@ -1,0 +1,86 @@
+/* generations_plan.c - how many generations a window has, how long they are, and what they take. */
+#include "bits.h"
+#include "error.h"
+#include "plan/plan.h"
+#include "window/generations.h"
+
+uint64_t generations_step(const struct seen_spec *spec) {
+    if (spec->unit == SEEN_EXPLICIT) return 0;
+    return spec->window == SEEN_JUMPING ? bits_ceil_div(spec->length, spec->subwindows)
+                                        : spec->length;
+}
+
+uint32_t generations_live(const struct seen_spec *spec) {
+    return spec->window == SEEN_JUMPING
+               ? 1 + (uint32_t)bits_ceil_div(spec->length, generations_step(spec))
+               : 1;
+}
+
+/* How far beyond its length a window of `full` sub-windows reaches, in units of the clock. */
+static uint64_t excess(uint64_t length, uint64_t full) {
+    uint64_t step = bits_ceil_div(length, full);
+    return (bits_ceil_div(length, step) + 1) * step - length;
+}
+
+/* Q as asked reaches at most length/Q too far if it divides the length: otherwise look for the next
+ * that does as well, then fill the cell's word if that is no worse. */
+static uint64_t round_subwindows(const struct seen_spec *spec, const struct filter_ops *f) {
+    uint64_t length = spec->length, most = bits_min(f->live_most - 1, length),
+             best = spec->subwindows;
+    for (uint64_t q = best; q <= most && excess(length, best) > length / spec->subwindows; q++)
+        if (excess(length, q) < excess(length, best)) best = q;
+    uint64_t filled = bits_min(f->columns((uint32_t)best + 1) - 1, most);
+    if (excess(length, filled) <= excess(length, best)) best = filled;
+    return bits_ceil_div(length, bits_ceil_div(length, best));
+}
+
+uint64_t generations_bytes(const struct filter_shape *s) {
+    return (sizeof(struct generations) + generations_tallies(s) * sizeof(uint64_t) + 63) / 64 * 64;
+}
+
+uint64_t generations_size(const struct seen_plan *plan, const struct filter_ops *f) {
+    struct filter_shape shape = plan_shape(&plan->spec, generations_live(&plan->spec));
+    return generations_bytes(&shape) + (f->size(&shape, 0) + 63) / 64 * 64;
+}
+
+static int settle_overload(struct seen_plan *plan, const struct filter_ops *f,
+                           struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    bool grows = f->traits & SEEN_GROWS, mem = options_has(spec, OPTION_MEM);
+    uint32_t does = !grows ? SEEN_KEEP : mem ? SEEN_SHRINK : SEEN_GROW;
+    bool fine = spec->overload == does || (grows && spec->overload == SEEN_GROW);
+    if (options_has(spec, OPTION_OVERLOAD) && !fine)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s in this window does overload=%s%s",
+                         f->name, grows ? "grow, or shrink with mem=" : "keep",
+                         grows ? "" : " only: the false-positive rate rises");
+    if (!options_has(spec, OPTION_OVERLOAD)) spec->overload = does;
+    options_mark(spec, OPTION_OVERLOAD);
+    return 0;
+}
+
+int generations_plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    plan->traits = f->traits;
+    if (spec->window == SEEN_JUMPING) {
+        if (spec->subwindows >= f->live_most)
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "filter=%s keeps at most %u sub-windows apart, not %llu", f->name,
+                             f->live_most - 1, (unsigned long long)spec->subwindows);
+        if (!options_has(spec, OPTION_LINES)) spec->subwindows = round_subwindows(spec, f);
+    }
+    int bad = settle_overload(plan, f, e);
+    if (bad) return bad;
+    uint32_t live = generations_live(spec);
+    uint64_t step = generations_step(spec);
+    struct fit fit = {f, live, step ? (double)step / (double)spec->length : 1, spec->shards, true};
+    struct filter_shape none = {.live = live};
+    uint64_t filter_fixed = f->size(&none, 0);
+    struct seen_plan empty = *plan;
+    empty.spec.lines = 0;
+    uint64_t state = generations_size(&empty, f) - (filter_fixed + 63) / 64 * 64;
+    bad = plan_filter(plan, &fit, detector_fixed(spec, state), e);
+    if (bad) return bad;
+    if (step) plan->slack = (double)(step * live) / (double)spec->length - 1;
+    if (spec->window == SEEN_LANDMARK) plan->slack = 0;
+    return 0;
+}
