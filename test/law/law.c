@@ -1,5 +1,6 @@
 #include "law.h"
 
+#include "chance.h"
 #include "registry.h"
 #include "spec/options.h"
 
@@ -134,17 +135,9 @@ void law_fail(const char *file, int line, const char *condition, const char *for
 
 /* -- chance ------------------------------------------------------------------------------- */
 
-uint64_t law_seed(void) {
-    const char *text = getenv("SEEN_SEED");
-    return text ? strtoull(text, NULL, 0) : 20050510;
-}
+uint64_t law_seed(void) { return chance_seed(20050510); }
 
-uint64_t law_next(uint64_t *rng) {
-    uint64_t z = *rng += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+uint64_t law_next(uint64_t *rng) { return chance_next(rng); }
 
 uint64_t law_below(uint64_t *rng, uint64_t n) { return law_next(rng) % n; }
 

@@ -13,7 +13,8 @@
  *                    is refused or harmless; memory stays below the limit
  *   law_memory.c     bytes = plan; the k-th allocation fails, for every k; mem= holds, and what
  *                    is forgotten is counted
- *   law_merge.c      merged = both streams in one; refused where spec or seed differ
+ *   law_merge.c      merged = both streams in one, in pieces too, whatever comes between them;
+ *                    refused where spec or seed differ
  *   law_decaying.c   false positives against "ever seen"; misses as planned
  *   law_stable.c     the Stable Bloom filter against its closed forms
  *   law_cache.c      the fingerprint cache against its closed forms, and a naive one

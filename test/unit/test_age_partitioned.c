@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+#include "chance.h"
+
 #define SEEDS 20
 
 static void near(double a, double b, double tolerance) {
@@ -23,19 +25,7 @@ static void near(double a, double b, double tolerance) {
     }
 }
 
-static uint64_t base_seed(void) {
-    const char *text = getenv("SEEN_SEED");
-    return text ? strtoull(text, NULL, 0) : 20200109;
-}
-
-static uint64_t next(uint64_t *rng) {
-    uint64_t z = *rng += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static double uniform(uint64_t *rng) { return (double)(next(rng) >> 11) * 0x1p-53; }
+static uint64_t base(void) { return chance_seed(20200109); }
 
 /* `hits` of `trials`, by binomial chance of p. */
 static void likely(const char *what, double hits, double trials, double p) {
@@ -45,7 +35,7 @@ static void likely(const char *what, double hits, double trials, double p) {
     if (off > 5) {
         print_error("%s: measured %.6g of %.3g, predicted %.6g, off by %.1f sigma; replay with "
                     "SEEN_SEED=%llu\n",
-                    what, hits / trials, trials, p, off, (unsigned long long)base_seed());
+                    what, hits / trials, trials, p, off, (unsigned long long)base());
         fail();
     }
 }
@@ -100,13 +90,13 @@ static void enumerated(const double *fill, uint32_t slices, uint32_t k) {
 
 static void rate_and_probes_are_those_of_all_patterns_enumerated(void **state) {
     (void)state;
-    uint64_t rng = base_seed();
+    uint64_t rng = base();
     for (uint32_t slices = 1; slices <= 11; slices++)
         for (uint32_t k = 1; k <= slices; k++)
             for (int i = 0; i < 4; i++) {
                 double fill[THEORY_AGE_SLICES];
                 for (uint32_t j = 0; j < slices; j++) /* none and all among them */
-                    fill[j] = fmin(1, fmax(0, 1.2 * uniform(&rng) - .1));
+                    fill[j] = fmin(1, fmax(0, 1.2 * chance_uniform(&rng) - .1));
                 enumerated(fill, slices, k);
             }
 }
@@ -117,12 +107,12 @@ static void rate_and_probes_are_those_of_slices_drawn_at_random(void **state) {
     for (int c = 0; c < 4; c++) {
         uint32_t slices = k[c] + l[c], draws = 2000000 / slices;
         double fill[THEORY_AGE_SLICES], hits = 0, probes = 0, squares = 0;
-        uint64_t rng = base_seed() + (uint64_t)c;
+        uint64_t rng = base() + (uint64_t)c;
         theory_age_fill(fill, slices, k[c], 1e5, c ? .9e5 / k[c] : 1000, .4);
         for (uint32_t i = 0; i < draws; i++) {
             bool match[THEORY_AGE_SLICES];
             double one = 0;
-            for (uint32_t j = 0; j < slices; j++) match[j] = uniform(&rng) < fill[j];
+            for (uint32_t j = 0; j < slices; j++) match[j] = chance_uniform(&rng) < fill[j];
             hits += search(match, slices, k[c], 0, &one);
             probes += one;
             squares += one * one;
@@ -181,7 +171,8 @@ static struct subject play(const char *text, uint64_t generations, uint64_t seed
     s.n = generations * s.step;
     s.digest = malloc(s.n * sizeof *s.digest);
     uint8_t *verdict = malloc(s.n);
-    for (uint64_t i = 0; i < s.n; i++) s.digest[i] = (seen_digest){next(&seed), next(&seed)};
+    for (uint64_t i = 0; i < s.n; i++)
+        s.digest[i] = (seen_digest){chance_next(&seed), chance_next(&seed)};
     seen_observe(s.d, s.n, s.digest, NULL, verdict);
     free(verdict);
     return s;
@@ -212,7 +203,7 @@ static void a_key_is_found_for_l_generations_then_by_chance_until_k_more_are_ove
         double fill[THEORY_AGE_SLICES];
         uint32_t k = 0, l = 0, slices = 0;
         for (uint64_t i = 0; i < SEEDS; i++) {
-            struct subject s = play(specs[c], 2 * THEORY_AGE_SLICES / 5, base_seed() + i);
+            struct subject s = play(specs[c], 2 * THEORY_AGE_SLICES / 5, base() + i);
             k = (uint32_t)s.spec->k, l = (uint32_t)s.spec->generations, slices = k + l;
             theory_age_fill(fill, slices, k, (double)s.m, (double)s.step, 0);
             assert_true(s.n > (slices + 2) * s.step);
@@ -259,17 +250,17 @@ static void beyond_the_slack_a_key_is_new_and_within_the_window_never(void **sta
                 seen_new(&d, &plan, NULL, &e))
                 fail_msg("%s: %s", text, e.text);
             uint64_t band = (uint64_t)((double)lengths[c] * (1 + plan.slack) + .5);
-            uint64_t rng = base_seed();
+            uint64_t rng = base();
             for (uint64_t gap = 1; gap < 3 * band + 3; gap++) {
-                seen_digest key = {next(&rng), next(&rng)};
+                seen_digest key = {chance_next(&rng), chance_next(&rng)};
                 uint8_t verdict = 0;
                 uint64_t asked[] = {lengths[c], band + 1};
                 seen_observe(d, 1, &key, NULL, &verdict);
                 assert_int_equal(verdict, SEEN_NEW);
                 for (int i = 0; i < 2; i++) { /* the gap from that key to the record to come */
-                    uint64_t from = base_seed() + (gap - asked[i]) * 2 * 0x9e3779b97f4a7c15u, age;
+                    uint64_t from = base() + (gap - asked[i]) * 2 * 0x9e3779b97f4a7c15u, age;
                     if (gap < asked[i]) continue;
-                    key = (seen_digest){next(&from), next(&from)};
+                    key = (seen_digest){chance_next(&from), chance_next(&from)};
                     seen_last_seen(d, 1, &key, 0, &age);
                     if ((age == SEEN_NEVER) != (i == 1))
                         fail_msg("%s: a key %llu records back has age %llu", text,

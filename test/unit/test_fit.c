@@ -5,30 +5,18 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
+#include "chance.h"
 #include "plan/fit.h"
 #include "registry.h"
 
 #define DRAWS 40
 #define MOST  ((uint64_t)1 << 42) /* lines */
 
-static uint64_t base(void) {
-    const char *text = getenv("SEEN_SEED");
-    return text ? strtoull(text, NULL, 0) : 20050510;
-}
-
-static uint64_t next(uint64_t *rng) {
-    uint64_t z = *rng += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static double uniform(uint64_t *rng) { return (double)(next(rng) >> 11) * 0x1p-53; }
+static uint64_t base(void) { return chance_seed(20050510); }
 
 /* -- trying everything -------------------------------------------------------------------- */
 
@@ -82,13 +70,13 @@ struct wish {
 
 static struct wish draw(const struct filter_ops *f, uint64_t *rng) {
     struct wish w = {.fit = {f, 1, 1, 1, true}, .shape = {.width = 4}};
-    if (next(rng) % 2) w.fit.shards = 1 + next(rng) % 100;
-    if (next(rng) % 2) w.fit.live = 2 + (uint32_t)(next(rng) % 12);
+    if (chance_next(rng) % 2) w.fit.shards = 1 + chance_next(rng) % 100;
+    if (chance_next(rng) % 2) w.fit.live = 2 + (uint32_t)(chance_next(rng) % 12);
     if (w.fit.live > f->live_most) w.fit.live = f->live_most;
     w.fit.generation = w.fit.live > 1 ? 1. / (w.fit.live - 1) : 1;
     w.shape.live = w.fit.live;
-    w.keys = pow(10, 10 * uniform(rng));
-    w.fp = pow(10, -.2 - 14 * uniform(rng));
+    w.keys = pow(10, 10 * chance_uniform(rng));
+    w.fp = pow(10, -.2 - 14 * chance_uniform(rng));
     snprintf(w.text, sizeof w.text, "%s, %u live, %g shards: %.17g keys at %.17g", f->name,
              w.fit.live, (double)w.fit.shards, w.keys, w.fp);
     return w;
@@ -108,7 +96,7 @@ static void the_fewest_lines_are_those_that_trying_all_finds(void **state) {
             if (all.lines && (w.shape.lines != all.lines || w.shape.k != all.k))
                 fail_msg("%s: %g lines, k=%u, not %g, k=%u", w.text, (double)w.shape.lines,
                          w.shape.k, (double)all.lines, all.k);
-            one.k = 1 + (uint32_t)(next(&rng) % f->k_most);
+            one.k = 1 + (uint32_t)(chance_next(&rng) % f->k_most);
             all = one;
             all.lines = lines_tried(&w.fit, one, w.keys, w.fp);
             assert_true(fit_lines(&w.fit, &one, w.keys, w.fp, one.k, 0) == (all.lines > 0));
@@ -123,7 +111,7 @@ static void the_least_rate_is_the_one_that_trying_all_finds(void **state) {
     for (size_t i = 0; (f = registry_filter(i)); i++)
         for (int n = 0; n < DRAWS && has_k(f); n++) {
             struct wish w = draw(f, &rng);
-            w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * uniform(&rng) / 10));
+            w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * chance_uniform(&rng) / 10));
             double all = rate_tried(&w.fit, w.shape, w.keys);
             double rate = fit_rate(&w.fit, &w.shape, w.keys, 0);
             if (!(rate <= all * (1 + 1e-12))) fail_msg("%s: %.17g, not %.17g", w.text, rate, all);
@@ -137,7 +125,7 @@ static void the_most_keys_keep_the_rate_and_a_few_more_do_not(void **state) {
     for (size_t i = 0; (f = registry_filter(i)); i++)
         for (int n = 0; n < DRAWS && has_k(f); n++) {
             struct wish w = draw(f, &rng);
-            w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * uniform(&rng) / 10));
+            w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * chance_uniform(&rng) / 10));
             double keys = fit_keys(&w.fit, &w.shape, w.fp, 0);
             struct filter_shape whole = fit_whole(&w.fit, w.shape);
             if (keys > 0 && fit_fp(&w.fit, &whole, keys) > w.fp)

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "aging/cuckoo_cells.h"
+#include "chance.h"
 #include "detector.h"
 #include "hash.h"
 #include "plan/theory_sliding.h"
@@ -36,13 +37,6 @@ static uint8_t see(seen_detector *d, uint64_t key) {
     seen_digest digest = seen_hash(&key, sizeof key, seen_seed(d));
     seen_observe(d, 1, &digest, NULL, &verdict);
     return verdict;
-}
-
-static uint64_t next(uint64_t *rng) {
-    uint64_t z = *rng += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
 }
 
 static struct seen_stats stats_of(const seen_detector *d) {
@@ -179,7 +173,7 @@ static void a_record_takes_so_many_bits(void **state) {
 static void history(seen_detector *d, uint64_t seed, uint8_t *verdict) {
     uint64_t rng = seed;
     for (uint64_t i = 0; i < HISTORY; i++) {
-        uint64_t key = next(&rng) % 2 ? i : next(&rng) % 1500;
+        uint64_t key = chance_next(&rng) % 2 ? i : chance_next(&rng) % 1500;
         seen_digest digest = seen_hash(&key, sizeof key, seen_seed(d));
         seen_time now = i * 2000;
         seen_observe(d, 1, &digest, &now, verdict + i);
@@ -292,7 +286,7 @@ static void ages_of_a_crowded_table_are_exact(void **state) {
         uint64_t rng = seed, asked = 0;
         memset(last, 0, sizeof last);
         for (uint64_t now = 1; now <= 4 * WINDOW; now++) {
-            uint64_t key = next(&rng) % KEYS, age, within = 1 + next(&rng) % WINDOW;
+            uint64_t key = chance_next(&rng) % KEYS, age, within = 1 + chance_next(&rng) % WINDOW;
             uint64_t truth = last[key] ? now - last[key] : SEEN_NEVER;
             uint8_t inside;
             seen_digest digest = seen_hash(&key, sizeof key, seed);
@@ -301,7 +295,7 @@ static void ages_of_a_crowded_table_are_exact(void **state) {
             assert_int_equal(age, truth <= WINDOW ? truth : SEEN_NEVER);
             assert_int_equal(inside, truth <= within);
             asked += truth <= WINDOW;
-            key = next(&rng) % KEYS;
+            key = chance_next(&rng) % KEYS;
             see(d, key);
             last[key] = now;
         }
@@ -320,10 +314,11 @@ static void measured(const char *more, double lambda, double s) {
     for (uint64_t seed = 1; seed <= 20; seed++) {
         seen_detector *d = make(spec, seed);
         uint64_t rng = seed;
-        for (uint64_t i = 0; i < 3000; i++) see(d, next(&rng));
+        for (uint64_t i = 0; i < 3000; i++) see(d, chance_next(&rng));
         assert_int_equal(stats_of(d).saturated, 0);
         for (int batch = 0; batch < 32; batch++) {
-            for (size_t i = 0; i < 1 << 12; i++) digest[i] = (seen_digest){next(&rng), next(&rng)};
+            for (size_t i = 0; i < 1 << 12; i++)
+                digest[i] = (seen_digest){chance_next(&rng), chance_next(&rng)};
             seen_query(d, 1 << 12, digest, 0, 0, verdict);
             for (size_t i = 0; i < 1 << 12; i++) hits += verdict[i];
             trials += 1 << 12;

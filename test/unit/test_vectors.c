@@ -11,22 +11,13 @@
 
 #include <cmocka.h>
 
+#include "chance.h"
 #include "plan/theory_vectors.h"
 #include "seen.h"
 
 #define SEEDS 20
 
-static uint64_t base(void) {
-    const char *text = getenv("SEEN_SEED");
-    return text ? strtoull(text, NULL, 0) : 20050510;
-}
-
-static uint64_t next(uint64_t *rng) {
-    uint64_t z = *rng += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
+static uint64_t base(void) { return chance_seed(20050510); }
 
 static int plan(struct seen_plan *p, const char *text, struct seen_error *e) {
     struct seen_spec spec;
@@ -63,10 +54,11 @@ enum { RANDOM, SEQUENTIAL, STRIDES, EDGES, KINDS };
 /* Adversarial: strides that hit one line or one cell of each, and the ends of lines and words. */
 static uint64_t integer(int kind, uint64_t i, uint64_t bits, uint64_t *rng) {
     static const uint64_t strides[] = {496, 64, 31, 512, 65536, 62};
-    uint64_t edge = next(rng) % 300 * (next(rng) & 1 ? 496 : 64) + next(rng) % 3 - 1;
-    uint64_t x = kind == RANDOM       ? next(rng)
+    uint64_t edge =
+        chance_next(rng) % 300 * (chance_next(rng) & 1 ? 496 : 64) + chance_next(rng) % 3 - 1;
+    uint64_t x = kind == RANDOM       ? chance_next(rng)
                  : kind == SEQUENTIAL ? i
-                 : kind == STRIDES    ? i * strides[next(rng) % 6]
+                 : kind == STRIDES    ? i * strides[chance_next(rng) % 6]
                                       : edge;
     return x & (((uint64_t)1 << bits) - 1);
 }
@@ -79,7 +71,7 @@ static void judge(uint64_t seed, int kind) {
     for (uint64_t i = 0; i < 2 * LANDMARK; i++) {
         if (i % LANDMARK == 0) memset(seen, 0, sizeof seen);
         uint64_t key = integer(kind, i, BITS, &rng);
-        if (next(&rng) % 16 == 0) {
+        if (chance_next(&rng) % 16 == 0) {
             seen_digest gone = {key, 0};
             assert_int_equal(seen_forget(d, 1, &gone, NULL), 0);
             seen[key] = 0;
@@ -245,13 +237,13 @@ static void measure(const char *more, uint32_t b, uint32_t p, uint64_t n, double
         seen_detector *d = make(spec);
         double hits = 0;
         for (uint64_t j = 0; j < n; j++) { /* a new key each: also one that is called a duplicate */
-            seen_digest key = {next(&rng), next(&rng)};
+            seen_digest key = {chance_next(&rng), chance_next(&rng)};
             uint8_t verdict;
             seen_observe(d, 1, &key, NULL, &verdict);
         }
         enum { QUERIES = 20000 };
         for (int j = 0; j < QUERIES; j++) {
-            seen_digest key = {next(&rng), next(&rng)};
+            seen_digest key = {chance_next(&rng), chance_next(&rng)};
             uint8_t verdict;
             seen_query(d, 1, &key, 0, 0, &verdict);
             hits += verdict;
