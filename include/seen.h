@@ -294,8 +294,9 @@ struct seen_merging {
 
 /* seen_merge in pieces, for callers who must not stay long: some `most` lines or keys of the tables
  * a call, until `done`.  In between `into` works on, and holds what has entered so far; `from` must
- * rest, and neither may be cleared.  Given up half-way, what has entered stays; a counting filter
- * would count it twice if the merge were begun anew.  SEEN_EINVAL for a place that cannot be. */
+ * rest, and neither may be cleared or be given a landmark.  Given up half-way, what has entered
+ * stays; a counting filter would count it twice if the merge were begun anew.  SEEN_EINVAL for a
+ * place that cannot be. */
 int seen_merge_some(seen_detector *into, const seen_detector *from, uint64_t most,
                     struct seen_merging *, struct seen_error *);
 

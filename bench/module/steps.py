@@ -2,9 +2,10 @@
 bench.py --latency.
 
 Every structure of the registry under every window that it serves, at 64 MiB, with a million keys in
-it, is dumped to its end, loaded into another key, and merged into an empty one, several times.  The server's slow log says how
-long each command took.  Told is the longest chunk of the quietest round, and beside it the longest
-of the chunks' own quietest times: what is in the one and not in the other is the machine's.
+it, is dumped to its end, loaded into another key, and merged into an empty one, several times.  The
+server's slow log says how long each command took.  Told is the longest chunk of the quietest round,
+and beside it the longest of the chunks' own quietest times: what is in the one and not in the other
+is the machine's.
 """
 
 import ctypes

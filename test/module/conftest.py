@@ -75,7 +75,8 @@ class Server:
         self.start()
 
     def start(self):
-        command = [*valgrind(self.program, self.directory / "valgrind"), self.program, "--port", str(self.port), "--bind", "127.0.0.1",
+        command = [*valgrind(self.program, self.directory / "valgrind"),
+                   self.program, "--port", str(self.port), "--bind", "127.0.0.1",
                    "--dir", str(self.directory), "--save", "", "--appendonly", "no",
                    "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
                    *self.options, "--loadmodule", MODULE, *self.module]
