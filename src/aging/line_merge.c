@@ -132,13 +132,15 @@ static void enter_behind(struct line_state *s, uint64_t line, uint64_t print, ui
 
 /* -- generations from before the floor count again, with nothing in them ------------------- */
 
-static void empty_line(struct line_state *s, uint64_t i) {
-    uint64_t *line = line_at(s, i), now = s->view.generation;
-    if (i < s->spares && line_spares(s)[i].generation < s->h.floor)
-        line_spares(s)[i].generation = 0;
+static void empty_line(struct line_state *s, uint64_t *line) {
+    uint64_t now = s->view.generation;
     if (line_ago(line, now) <= s->view.live) return;
     memset(line, 0, 64);
     line[6] = now << LINE_STAMP_SHIFT;
+}
+
+static void empty_spare(const struct line_state *s, struct line_spare *spare) {
+    if (spare->generation < s->h.floor) spare->generation = 0;
 }
 
 /* Once all lines are empty of them. */
@@ -226,10 +228,18 @@ enum phase { WIDENING, LINES, SPARES, PHASES };
 
 static void step(struct merging *g, enum phase phase, uint64_t i) {
     switch (phase) {
-    case WIDENING: empty_line(g->s, i); break;
+    case WIDENING:
+        if (i < g->s->lines) empty_line(g->s, line_at(g->s, i));
+        if (i < g->s->spares) empty_spare(g->s, &line_spares(g->s)[i]);
+        break;
     case LINES: merge_line(g->s, g->from, &g->theirs, g->to, i); break;
     default: merge_spare(g, &line_spares(g->from)[i]);
     }
+}
+
+static uint64_t steps_of(const struct merging *g, enum phase phase) {
+    if (phase == SPARES) return g->from->spares;
+    return phase == LINES ? g->s->lines : bits_max(g->s->lines, g->s->spares);
 }
 
 /* place: steps of the phase behind us, the phase, and the floor that lines are emptied below. */
@@ -243,7 +253,7 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
     if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);
     if (phase == WIDENING && s->view.live == s->live) phase = LINES, m->place[0] = 0;
     if (phase == WIDENING && m->place[2] != s->h.floor) m->place[0] = 0, m->place[2] = s->h.floor;
-    uint64_t steps = phase == SPARES ? g.from->spares : s->lines;
+    uint64_t steps = steps_of(&g, phase);
     uint64_t i = bits_min(m->place[0], steps), end = i + bits_min(most, steps - i);
     g.theirs = line_view_at(g.from, from_at);
     s->clock = at;

@@ -98,10 +98,33 @@ static void a_silence_while_lines_are_emptied_is_none_less(void **state) {
     seen_free(from);
 }
 
+/* A table of two lines has as much room beside it as in it. */
+static void what_was_beside_the_lines_does_not_come_back(void **state) {
+    (void)state;
+    struct seen_plan plan;
+    law_plan(&plan, "sliding:1h items=10 fp=1e-9 seed=1 filter=line");
+    seen_detector *into = law_new(&plan, NULL), *from = law_new(&plan, NULL);
+    seen_digest old[36], other = law_digest(100, 1);
+    seen_time now = 1000000, times[36];
+    uint8_t verdict[36];
+    for (uint64_t i = 0; i < 36; i++) old[i] = law_digest(i, 1), times[i] = now;
+    seen_observe(into, 36, old, times, verdict);
+    assert_true(trial_stats(into).listed > 4 && !trial_stats(into).saturated);
+    seen_landmark(into);
+    seen_observe(from, 1, &other, &now, verdict);
+    assert_int_equal(seen_merge(into, from, NULL), 0);
+    assert_int_equal(trial_stats(into).listed, 0);
+    seen_observe(into, 36, old, times, verdict);
+    for (int i = 0; i < 36; i++) assert_int_equal(verdict[i], SEEN_NEW);
+    seen_free(into);
+    seen_free(from);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merged_windows_miss_nothing),
         cmocka_unit_test(a_silence_while_lines_are_emptied_is_none_less),
+        cmocka_unit_test(what_was_beside_the_lines_does_not_come_back),
     };
     return cmocka_run_group_tests_name("line_merge", tests, NULL, NULL);
 }
