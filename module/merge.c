@@ -5,34 +5,46 @@
  *
  * So none of them holds the server long.  `key` works on in between; `source` must rest, since in
  * most structures its keys move.  A cursor is where the engine goes on (struct seen_merging),
- * behind the version of the source and the life of the filter it belongs to.  Replicas are told the
- * same pieces, and trust them. */
+ * behind the version of the source and the life of the filter it belongs to, and signed, lest one
+ * be made up.  Replicas are told the same pieces, and trust them. */
 #include "command.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define STEPS   256 /* lines or keys a call; replicas of another version must do as many */
-#define NUMBERS 12
+#define NUMBERS 13
 #define TEXT    (NUMBERS * 17)
 
 struct cursor {
     uint64_t version, life; /* of the source; of the filter */
     struct seen_merging at;
+    uint64_t signature; /* of all others */
 };
+
+static uint64_t signature_of(const struct cursor *c) {
+    static uint64_t secret;
+    uint64_t place = seen_hash(c->at.place, sizeof c->at.place, c->at.stage).lo;
+    uint64_t all[] = {c->version, c->life, c->at.stage, c->at.began, place};
+    if (!secret && getrandom(&secret, sizeof secret, 0) != sizeof secret) secret = 1;
+    return seen_hash(all, sizeof all, secret).lo;
+}
 
 /* -- as text ------------------------------------------------------------------------------ */
 
 static void numbers_of(struct cursor *c, uint64_t *number[NUMBERS]) {
     number[0] = &c->version, number[1] = &c->life;
     number[2] = &c->at.stage, number[3] = &c->at.began;
-    for (int i = 4; i < NUMBERS; i++) number[i] = &c->at.place[i - 4];
+    for (int i = 4; i < NUMBERS - 1; i++) number[i] = &c->at.place[i - 4];
+    number[NUMBERS - 1] = &c->signature;
 }
 
 static void print(struct cursor *c, char *text) {
     uint64_t *number[NUMBERS];
     numbers_of(c, number);
+    c->signature = signature_of(c);
     for (int i = 0; i < NUMBERS; i++)
         text += sprintf(text, "%s%llx", i ? "-" : "", (unsigned long long)*number[i]);
 }
@@ -57,8 +69,10 @@ static bool read_cursor(RedisModuleCtx *ctx, const RedisModuleString *given,
     char text[TEXT];
     *c = (struct cursor){.version = from->version, .life = into->life};
     if (!given || command_is(given, "0")) return true;
-    if (!command_text(given, text, sizeof text) || !parse(c, text)) {
-        RedisModule_ReplyWithError(ctx, "ERR a cursor is 0, or what the last call gave");
+    if (!command_text(given, text, sizeof text) || !parse(c, text) ||
+        (c->signature != signature_of(c) && !command_obeys(ctx))) {
+        RedisModule_ReplyWithError(ctx,
+                                   "ERR a cursor is 0, or what the last call on this server gave");
         return false;
     }
     if ((c->version == from->version && c->life == into->life) || command_obeys(ctx)) return true;

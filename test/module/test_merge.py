@@ -1,7 +1,5 @@
 """SEEN.MERGE: what one filter has seen enters another, a piece a call, while others go on."""
 
-import random
-
 import pytest
 import redis
 
@@ -94,8 +92,8 @@ def test_a_filter_that_is_another_meanwhile_is_told(r, how):
         r.execute_command("SEEN.MERGE", "a", "b", cursor)
 
 
-@pytest.mark.parametrize("cursor", ["1", "", "x", "-", "1-2-3", "0-0-0-0-0-0-0-0-0-0-0-0",
-                                    "-".join(["f" * 17] * 12), "1-" * 12, "\0"])
+@pytest.mark.parametrize("cursor", ["1", "", "x", "-", "1-2-3", "-".join("0" * 13), "-".join("1" * 13),
+                                    "-".join(["f" * 17] * 13), "1-" * 13, "\0"])
 def test_what_is_no_cursor_is_refused(r, cursor):
     create(r, SPECS[0], "a", "b")
     fill(r, "b", 0)
@@ -104,25 +102,21 @@ def test_what_is_no_cursor_is_refused(r, cursor):
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_a_forged_cursor_harms_nobody(r, spec, start):
+def test_a_forged_cursor_is_refused(r, spec, rng, written):
     create(r, spec, "a", "b")
-    items = fill(r, "a", 0)
+    fill(r, "a", 0)
     fill(r, "b", 5)
-    rng = random.Random(7)
     true = r.execute_command("SEEN.MERGE", "a", "b").decode().split("-")
+    written()
     for _ in range(300):
         forged = list(true)
-        for i in rng.sample(range(2, 12), rng.randrange(1, 5)):
-            near = max(0, int(true[i], 16) + rng.randrange(-2, 3))
-            forged[i] = "%x" % rng.choice([0, 1, 2, near, rng.randrange(5000), rng.getrandbits(64)])
-        try:
-            r.execute_command("SEEN.MERGE", "a", "b", "-".join(forged))
-        except redis.exceptions.ResponseError as e:
-            assert "cursor is 0" in str(e) or "begun on another" in str(e)
-    assert seen(r, "a", items) == KEYS
-    dumped = r.dump("a")
-    r.restore("again", 0, dumped)  # it is one that can be loaded
-    assert seen(r, "again", items) == KEYS
+        i = rng.randrange(len(forged))
+        near = max(0, int(true[i], 16) + rng.choice([-2, -1, 1, 2]))
+        forged[i] = "%x" % rng.choice([0, 1, 2, near, rng.randrange(5000), rng.getrandbits(64)])
+        if forged != true:
+            with pytest.raises(redis.exceptions.ResponseError, match="a cursor is 0, or what"):
+                r.execute_command("SEEN.MERGE", "a", "b", "-".join(forged))
+    assert written() == 0
 
 
 def test_a_replica_goes_on_where_its_primary_stopped(start):
@@ -136,7 +130,7 @@ def test_a_replica_goes_on_where_its_primary_stopped(start):
     last = [next(cursors) for _ in range(5)][-1]
     r.wait(1, 10000)
     replica.client.execute_command("REPLICAOF NO ONE")
-    with pytest.raises(redis.exceptions.ResponseError, match="begin again"):
+    with pytest.raises(redis.exceptions.ResponseError, match="a cursor is 0, or what"):
         replica.client.execute_command("SEEN.MERGE", "a", "b", last)
     list(pieces(replica.client, "a", "b"))
     assert seen(replica.client, "a", items) == KEYS
