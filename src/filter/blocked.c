@@ -86,6 +86,10 @@ static void find(const struct filter *f, uint64_t generation, size_t n, const se
 
 static void prefetch(const struct filter *f, seen_digest d) {
     uint32_t live = f->shape.live;
+    if (live == 1) { /* no division before the fetch */
+        __builtin_prefetch(table_line(f, table_place(d.lo, f->shape.lines)), 1);
+        return;
+    }
     uint64_t *bucket = table_line(f, live * table_place(d.lo, f->shape.lines / live));
     for (uint32_t c = 0; c < live; c++) __builtin_prefetch(bucket + 8 * c, 1);
 }

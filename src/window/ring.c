@@ -18,12 +18,6 @@ uint64_t ring_start(const struct ring *r, uint64_t step, uint64_t at) {
     return step && boundary > step ? boundary - step : 0;
 }
 
-uint64_t ring_age(const struct seen_spec *spec, uint64_t step, uint64_t start, uint64_t at,
-                  uint32_t ago) {
-    if (!ago) return spec->unit == SEEN_MICROSECONDS ? 0 : 1;
-    return at - start + 1 + (ago - 1) * step;
-}
-
 bool ring_sane(const struct ring *r, const struct seen_spec *spec, uint64_t step, uint64_t first,
                uint32_t live) {
     bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < COUNT_MOST

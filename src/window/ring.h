@@ -30,8 +30,11 @@ uint64_t ring_start(const struct ring *, uint64_t step, uint64_t at);
 
 /* The least age, for the record at `at`, of one `ago` generations before the one that began at
  * `start`. */
-uint64_t ring_age(const struct seen_spec *, uint64_t step, uint64_t start, uint64_t at,
-                  uint32_t ago);
+static inline uint64_t ring_age(const struct seen_spec *spec, uint64_t step, uint64_t start,
+                                uint64_t at, uint32_t ago) {
+    if (!ago) return spec->unit == SEEN_MICROSECONDS ? 0 : 1;
+    return at - start + 1 + (ago - 1) * step;
+}
 
 /* A loaded one, in place of one whose first boundary was `first`, of so many live generations. */
 bool ring_sane(const struct ring *, const struct seen_spec *, uint64_t step, uint64_t first,
