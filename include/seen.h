@@ -304,7 +304,8 @@ struct seen_stats {
     uint64_t records, unique, duplicates;
     uint64_t confirmed;    /* of the duplicates, with cache=: none of them is false */
     uint64_t stored;       /* keys in the window now; refreshed keys may count once a generation;
-                              of many exact ones an estimate, until the old ones have left */
+                              of many exact ones in a sliding window, an estimate until those
+                              that are too old have left */
     uint64_t capacity;     /* as planned; beyond it fp rises above fp_full */
     double fp_now;         /* false-positive rate of the next record */
     double expected_false; /* false duplicates expected so far, given the verdicts ... */

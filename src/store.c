@@ -241,13 +241,13 @@ bool store_find(const struct store *s, seen_digest d, uint64_t *stamp) {
 
 /* From both ends at once, so that it takes no longer than the fewer of the two; where these are
  * many as well, those in between are taken to have come evenly. */
-uint64_t store_live(const struct store *s, uint64_t least) {
+uint64_t store_live(const struct store *s, uint64_t least, uint64_t most) {
     uint32_t old = s->oldest, young = s->newest;
     for (uint64_t n = 0; old; n++) {
         uint64_t first = at(s, old)->stamp, last = at(s, young)->stamp;
         if (first >= least) return s->size - n;
         if (last < least) return n;
-        if (n == STORE_COUNTED)
+        if (n == most)
             return n + (uint64_t)((double)(s->size - 2 * n) * (double)(last - least) /
                                   (double)(last - first));
         old = at(s, old)->newer;

@@ -18,8 +18,7 @@
 
 #include <stdbool.h>
 
-#define STORE_GROUP   16 /* keys fetched ahead of use, at most */
-#define STORE_COUNTED 16384
+#define STORE_GROUP 16 /* keys fetched ahead of use, at most */
 
 struct store {
     const struct seen_allocator *alloc;
@@ -58,9 +57,9 @@ void store_add(struct store *, seen_digest, uint64_t stamp, uint64_t now, uint64
 /* The stamp under which a key is held (gone or not); false if it is not. */
 bool store_find(const struct store *, seen_digest, uint64_t *stamp);
 
-/* Keys stamped at `least` or later; an estimate where more than STORE_COUNTED are, and as many are
- * not. */
-uint64_t store_live(const struct store *, uint64_t least);
+/* Keys stamped at `least` or later; an estimate, good where stamps are fine, if more than `most`
+ * are and as many are not. */
+uint64_t store_live(const struct store *, uint64_t least, uint64_t most);
 
 bool store_forget(struct store *, seen_digest);
 

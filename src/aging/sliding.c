@@ -24,6 +24,7 @@
 extern const struct filter_ops filter_exact;
 
 #define BIAS_MOST         COUNT_MOST
+#define COUNTED           16384   /* keys, at most, to say how many there are */
 #define LATE_WINDOWS_MOST 1000000 /* taking a key out asks for each */
 
 struct state {
@@ -90,7 +91,7 @@ static uint64_t least(const struct state *s, uint64_t at) { return at + s->bias 
 
 static bool is_empty(const struct state *s, uint64_t at) {
     if (s->late.window) return s->late.latest < late_least(&s->late, at, s->bias);
-    return !store_live(&s->store, least(s, at));
+    return !store_live(&s->store, least(s, at), 1);
 }
 
 static void destroy(struct window *w) { store_free(&((struct state *)w->state)->store); }
@@ -165,7 +166,7 @@ static bool merge(struct window *w, uint64_t at, const struct window *from, uint
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
     if (!s->late.window)
-        out->stored += store_live(&s->store, least(s, at));
+        out->stored += store_live(&s->store, least(s, at), COUNTED);
     else if (!is_empty(s, at))
         out->stored += s->store.size;
     out->bytes += s->store.bytes;

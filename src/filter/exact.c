@@ -57,7 +57,7 @@ static void stats(const struct filter *f, struct seen_stats *out) {
 }
 
 static uint64_t stored(const struct filter *f, uint64_t generation) {
-    return store_live(f->block, generation - reach(f));
+    return store_live(f->block, generation - reach(f), UINT64_MAX);
 }
 
 static void clear_counters(struct filter *f) { store_clear_counters(f->block); }
