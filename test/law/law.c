@@ -357,10 +357,21 @@ seen_detector *law_load(const struct law_bytes *b, const struct seen_allocator *
 }
 
 void law_reload(seen_detector **d) {
-    struct law_bytes bytes = law_save(*d, NULL);
+    struct law_bytes bytes = law_save(*d, NULL), again;
     seen_free(*d);
     *d = law_load(&bytes, NULL);
+    again = law_save(*d, NULL);
+    law_check(law_bytes_equal(&bytes, &again), "save(load(x)) is not x");
     law_bytes_free(&bytes);
+    law_bytes_free(&again);
+}
+
+bool law_alike(const seen_detector *a, const seen_detector *b) {
+    struct law_bytes one = law_save(a, NULL), two = law_save(b, NULL);
+    bool alike = law_bytes_equal(&one, &two);
+    law_bytes_free(&one);
+    law_bytes_free(&two);
+    return alike;
 }
 
 bool law_bytes_equal(const struct law_bytes *a, const struct law_bytes *b) {

@@ -132,7 +132,8 @@ struct law_bytes {
 
 struct law_bytes law_save(const seen_detector *, const char *blob);
 seen_detector *law_load(const struct law_bytes *, const struct seen_allocator *);
-void law_reload(seen_detector **); /* saved, freed, and loaded */
+void law_reload(seen_detector **); /* saved, freed, loaded; checks that its bytes are the same */
+bool law_alike(const seen_detector *, const seen_detector *); /* to the byte of what is saved */
 int law_load_error(seen_detector **, const struct law_bytes *, size_t limit,
                    const struct seen_allocator *, struct seen_error *);
 bool law_bytes_equal(const struct law_bytes *, const struct law_bytes *);

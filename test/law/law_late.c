@@ -170,15 +170,8 @@ static void batches_and_snapshots_change_nothing(const struct law_case *c) {
             law_check(!memcmp(one, all, n), "verdicts differ in a batch");
             for (size_t j = 0; j < n; j++)
                 law_check(judge(r.o, key[j], time[j]) == all[j], "a verdict is wrong in a batch");
-            struct law_bytes bytes = law_save(r.d, NULL), again = law_save(whole, NULL);
-            law_check(law_bytes_equal(&bytes, &again), "bytes differ");
-            seen_free(r.d);
-            r.d = law_load(&bytes, NULL);
-            law_bytes_free(&again);
-            again = law_save(r.d, NULL);
-            law_check(law_bytes_equal(&bytes, &again), "save(load(x)) is not x");
-            law_bytes_free(&bytes);
-            law_bytes_free(&again);
+            law_check(law_alike(r.d, whole), "bytes differ");
+            law_reload(&r.d);
             done += n;
         }
         seen_free(whole);

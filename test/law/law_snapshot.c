@@ -56,11 +56,7 @@ static void resume(const struct seen_plan *plan, enum law_kind kind, uint64_t se
     }
     law_check(!memcmp(straight, resumed, RECORDS), "verdicts differ after loading, stream %d",
               kind);
-    struct law_bytes whole = law_save(same, NULL), pieces = law_save(two, NULL);
-    law_check(law_bytes_equal(&whole, &pieces), "what is kept differs after loading, stream %d",
-              kind);
-    law_bytes_free(&whole);
-    law_bytes_free(&pieces);
+    law_check(law_alike(same, two), "what is kept differs after loading, stream %d", kind);
     seen_free(one);
     seen_free(two);
     seen_free(same);

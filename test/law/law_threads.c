@@ -61,10 +61,7 @@ static void compare(const struct seen_plan *plan, const struct law_stream *s, un
     play(many, threads, s, b);
     for (size_t i = 0; i < s->n; i++)
         law_check(a[i] == b[i], "record %zu is %d, and %d on %u threads", i, a[i], b[i], threads);
-    struct law_bytes x = law_save(one, ""), y = law_save(many, "");
-    law_check(law_bytes_equal(&x, &y), "another snapshot on %u threads", threads);
-    law_bytes_free(&x);
-    law_bytes_free(&y);
+    law_check(law_alike(one, many), "another snapshot on %u threads", threads);
     seen_free(one);
     seen_free(many);
 }

@@ -84,6 +84,13 @@ static struct wish draw(const struct filter_ops *f, uint64_t *rng) {
 
 static bool has_k(const struct filter_ops *f) { return f->k_most && !f->form; }
 
+/* Of some lines already. */
+static struct wish draw_sized(const struct filter_ops *f, uint64_t *rng) {
+    struct wish w = draw(f, rng);
+    w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * chance_uniform(rng) / 10));
+    return w;
+}
+
 static void the_fewest_lines_are_those_that_trying_all_finds(void **state) {
     (void)state;
     const struct filter_ops *f;
@@ -110,8 +117,7 @@ static void the_least_rate_is_the_one_that_trying_all_finds(void **state) {
     uint64_t rng = base();
     for (size_t i = 0; (f = registry_filter(i)); i++)
         for (int n = 0; n < DRAWS && has_k(f); n++) {
-            struct wish w = draw(f, &rng);
-            w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * chance_uniform(&rng) / 10));
+            struct wish w = draw_sized(f, &rng);
             double all = rate_tried(&w.fit, w.shape, w.keys);
             double rate = fit_rate(&w.fit, &w.shape, w.keys, 0);
             if (!(rate <= all * (1 + 1e-12))) fail_msg("%s: %.17g, not %.17g", w.text, rate, all);
@@ -124,8 +130,7 @@ static void the_most_keys_keep_the_rate_and_a_few_more_do_not(void **state) {
     uint64_t rng = base();
     for (size_t i = 0; (f = registry_filter(i)); i++)
         for (int n = 0; n < DRAWS && has_k(f); n++) {
-            struct wish w = draw(f, &rng);
-            w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * chance_uniform(&rng) / 10));
+            struct wish w = draw_sized(f, &rng);
             double keys = fit_keys(&w.fit, &w.shape, w.fp, 0);
             struct filter_shape whole = fit_whole(&w.fit, w.shape);
             if (keys > 0 && fit_fp(&w.fit, &whole, keys) > w.fp)

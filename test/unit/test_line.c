@@ -236,11 +236,8 @@ static void a_batch_is_its_records_one_by_one(void **state) {
                 law_check(!memcmp(verdict, t.verdict, n), "%s digests: other verdicts in batches",
                           trial_shapes[shape]);
             }
-            struct law_bytes many = law_save(t.d, NULL), single = law_save(one, NULL);
-            law_check(law_bytes_equal(&many, &single), "%s digests: other bytes after batches",
+            law_check(law_alike(t.d, one), "%s digests: other bytes after batches",
                       trial_shapes[shape]);
-            law_bytes_free(&many);
-            law_bytes_free(&single);
             seen_free(one);
             trial_end(&t);
         }
