@@ -13,13 +13,13 @@
 #include "print.h"
 #include "read/reader.h"
 #include "signals.h"
+#include "top/name.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT };
-enum { MOST_NAME = 1024 };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
@@ -42,7 +42,7 @@ static const struct option_row own_rows[] = {
 struct ranking {
     seen_top *top;
     struct seen_heavy *list; /* room for all */
-    char **name;             /* of each counter's key; NULL: none yet */
+    struct name **name;      /* of each counter's key; NULL: none yet */
 };
 
 struct run {
@@ -123,36 +123,11 @@ static size_t ranking_add(struct ranking *k, seen_digest key, bool *taken) {
     return c;
 }
 
-static char *room_for_name(struct ranking *k, size_t counter) {
-    char **name = &k->name[counter];
-    if (!*name) *name = malloc(MOST_NAME + 1);
+static struct name *room_for_name(struct ranking *k, size_t counter) {
+    struct name **name = &k->name[counter];
+    if (!*name) *name = malloc(sizeof **name);
     if (!*name) die("out of memory for a key's name");
     return *name;
-}
-
-/* -- names -------------------------------------------------------------------------------- */
-
-static size_t append_value(char *name, size_t at, const struct slice *f) {
-    char *value = malloc((size_t)f->len + 1);
-    if (!value) die("out of memory for a key's name");
-    size_t len = slice_value(f, value);
-    if (len > MOST_NAME - at) len = MOST_NAME - at;
-    memcpy(name + at, value, len);
-    free(value);
-    return at + len;
-}
-
-/* The key as text: its values with the delimiter between, cut where it is very long. */
-static void name_key(const struct run *r, const struct batch *b, size_t i, char *name) {
-    const struct layout *l = &r->reader.layout;
-    size_t at = 0;
-    if (l->keys == 0)
-        at = append_value(name, 0, &(struct slice){b->record[i].at, b->record[i].bare, 0});
-    for (uint32_t k = 0; k < l->keys; k++) {
-        if (k > 0 && at < MOST_NAME) name[at++] = r->source.delimiter;
-        at = append_value(name, at, &b->field[i * l->slots + l->key[k]]);
-    }
-    name[at] = '\0';
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -163,17 +138,18 @@ static void put_header(struct run *r) {
     r->header_done = true;
 }
 
-static void put_row(const struct run *r, const char *name, const struct seen_heavy *h,
+static void put_row(const struct run *r, const struct name *name, const struct seen_heavy *h,
                     uint64_t windows) {
     if (!r->json) {
-        printf("%s\t%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", r->from, name, h->count, h->error,
-               windows);
+        printf("%s\t", r->from);
+        name_print_text(name, r->source.delimiter, stdout);
+        printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", h->count, h->error, windows);
         return;
     }
     printf("{\"from\": ");
     print_json_string(stdout, r->from);
     printf(", \"key\": ");
-    print_json_string(stdout, name);
+    name_print_json(name, stdout);
     printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n",
            r->distinct ? "partners" : "records", h->count, h->error, windows);
 }
@@ -196,7 +172,7 @@ static void persist(struct run *r, size_t m, uint64_t *in) {
         bool taken;
         const struct seen_heavy *h = &r->keys.list[i];
         size_t c = ranking_add(w, h->key, &taken);
-        if (taken) strcpy(room_for_name(w, c), r->keys.name[h->counter]);
+        if (taken) *room_for_name(w, c) = *r->keys.name[h->counter];
         in[i] = c;
     }
     size_t n = seen_top_list(w->top, w->list);
@@ -225,14 +201,16 @@ static void put_persistent(const struct run *r) {
     size_t n = seen_top_list(r->windows.top, r->windows.list);
     for (size_t i = 0; r->ended > 1 && i < n && i < r->number; i++) {
         const struct seen_heavy *h = &r->windows.list[i];
-        const char *name = r->windows.name[h->counter];
+        const struct name *name = r->windows.name[h->counter];
         uint64_t surely = h->count - h->error;
         if (!r->json) {
-            printf("all\t%s\t-\t-\t%" PRIu64 "\n", name, surely);
+            printf("all\t");
+            name_print_text(name, r->source.delimiter, stdout);
+            printf("\t-\t-\t%" PRIu64 "\n", surely);
             continue;
         }
         printf("{\"from\": \"all\", \"key\": ");
-        print_json_string(stdout, name);
+        name_print_json(name, stdout);
         printf(", \"windows\": %" PRIu64 "}\n", surely);
     }
 }
@@ -274,7 +252,7 @@ static void count(struct run *r, const struct batch *b, size_t m) {
     }
     bool taken;
     size_t c = ranking_add(&r->keys, r->pace.judge.in->digest[m], &taken);
-    if (taken) name_key(r, b, i, room_for_name(&r->keys, c));
+    if (taken) name_of_key(room_for_name(&r->keys, c), &r->reader.layout, b, i);
 }
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
@@ -366,7 +344,9 @@ const struct command top_command = {
         "The column windows says in how many a key was among them so far; the rows 'all' at the "
         "end, in how many in all. A count is at most its error too high and never too low; the "
         "error is at most the records over `--keep`. With `--distinct` a pair that the detector "
-        "takes for another is missing as well, at a rate of `fp=`.",
+        "takes for another is missing as well, at a rate of `fp=`. In JSON a key of several fields "
+        "is "
+        "an array of its values.",
     .examples = examples,
     .rows = rows,
     .often = "window keys csv tsv ndjson clf time distinct number at-least output",

@@ -127,22 +127,6 @@ void groups_print_text(const struct groups *g, const char *field, FILE *out) {
     free(list);
 }
 
-static void print_json_name(const struct group *g, FILE *out) {
-    char escaped[8];
-    bool text = json_is_text(g->name, g->len);
-    putc('"', out);
-    for (uint32_t i = 0; i < g->len; i++) { /* what is no text shows its bytes as Latin-1 */
-        unsigned char c = (unsigned char)g->name[i];
-        if (!text && c >= 0x80)
-            fprintf(out, "\\u%04x", c);
-        else if (json_plain(g->name + i, 1))
-            putc(c, out);
-        else
-            fwrite(escaped, 1, json_escape(g->name[i], escaped), out);
-    }
-    putc('"', out);
-}
-
 void groups_print_json(const struct groups *g, const char *field, FILE *out) {
     struct group **list = sorted(g);
     bool any = false;
@@ -157,7 +141,7 @@ void groups_print_json(const struct groups *g, const char *field, FILE *out) {
         if (of->number < FIRST)
             fprintf(out, "null,\"others\":%s", of->number == OTHERS ? "true" : "false");
         else
-            print_json_name(of, out);
+            json_print(of->name, of->len, out);
         fprintf(out,
                 ",\"records\":%" PRIu64 ",\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
                 ",\"unparseable\":%" PRIu64 ",\"rate\":%.9g}",

@@ -145,6 +145,10 @@ static void adopt_window(struct state *s, struct asked *a) {
 
 void state_load(struct state *s, struct asked *a) {
     size_t len = 0;
+    if (s->name && !strcmp(s->name, "-"))
+        die("--state - : a state is a file that is replaced as a whole; name one, or ./- for a "
+            "file "
+            "called -");
     if (!s->name && s->from_start) die("--from-start serves --state: files are read from there");
     if (!s->name || !state_file_open(&s->file, s->name)) return;
     struct before *b = calloc(1, sizeof *b);

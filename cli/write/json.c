@@ -1,6 +1,5 @@
 #include "write/json.h"
 
-#include <stdio.h>
 #include <string.h>
 
 /* -- UTF-8 -------------------------------------------------------------------------------- */
@@ -39,6 +38,22 @@ size_t json_escape(char c, char out[8]) {
     const char *known = c ? strchr(from, c) : NULL;
     if (known) return (size_t)sprintf(out, "\\%c", to[known - from]);
     return (size_t)sprintf(out, "\\u%04x", (unsigned char)c);
+}
+
+void json_print(const char *p, size_t n, FILE *out) {
+    char escaped[8];
+    bool text = json_is_text(p, n);
+    putc('"', out);
+    for (size_t i = 0; i < n; i++) {
+        unsigned char c = (unsigned char)p[i];
+        if (!text && c >= 0x80)
+            fprintf(out, "\\u%04x", c);
+        else if (plain(p[i]))
+            putc(c, out);
+        else
+            fwrite(escaped, 1, json_escape(p[i], escaped), out);
+    }
+    putc('"', out);
 }
 
 /* -- base64 ------------------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /* Is all of it UTF-8 (RFC 3629: no surrogates, nothing overlong)? */
 bool json_is_text(const char *p, size_t n);
@@ -13,6 +14,10 @@ bool json_is_text(const char *p, size_t n);
  * written at `out` as an escape, whose length is returned. */
 size_t json_plain(const char *p, size_t n);
 size_t json_escape(char c, char out[8]);
+
+/* Bytes as a string in quotes.  Of bytes that are not UTF-8, each one above 0x7f is shown as the
+ * Latin-1 character. */
+void json_print(const char *p, size_t n, FILE *);
 
 /* -- base64, a piece at a time ------------------------------------------------------------- */
 

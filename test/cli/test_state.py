@@ -337,6 +337,13 @@ def test_a_state_of_another_run_is_refused_saying_which_differs(seen, state, arg
     seen(*MADE_WITH[2 if "-w" in args else 0:], *args, "--state", state, text=text).refused(words, "was made")
 
 
+def test_a_dash_is_no_name_for_a_state_but_a_path_to_it_is(seen, tmp_path):
+    seen(*SMALL, "--state", "-", text="a\n", cwd=tmp_path).refused("--state -", "./-")
+    assert not list(tmp_path.iterdir())
+    assert seen(*SMALL, "--state", "./-", text="a\n", cwd=tmp_path).out == b"a\n"
+    assert (tmp_path / "-").exists()
+
+
 def test_a_missing_option_is_named_and_an_equal_one_passes(seen, state):
     text = "id,v\n1,2\n"
     seen(*MADE_WITH, "--state", state, text=text)

@@ -81,6 +81,20 @@ def test_keys_of_several_fields_and_quotes(seen):
         ["1", "1,x,y", "2", "0", "1"], ["1", "1,z", "1", "0", "1"]]
 
 
+def test_json_keeps_the_values_of_a_key_apart(seen):
+    text = 'a,b\n"x,y",1\nx,"y,1"\nx,"y,1"\n"q""\x01",\xfc\n'.encode("latin-1")
+    done = seen("top", "--csv", "-k", "a,b", "-o", "json", text=text)
+    assert [(row["key"], row["records"]) for row in map(json.loads, done.lines)] == [
+        (["x", "y,1"], 2), (["x,y", "1"], 1), (['q"\x01', "\xfc"], 1)]
+    one = seen("top", "--csv", "-k", "a", "-n", "1", "-o", "json", text=text)
+    assert json.loads(one.lines[0])["key"] == "x"
+    pairs = "a,b\nx,y\nx,y\nx,y\nx,y\n"
+    windows = seen("top", "--csv", "-k", "a,b", "-w", "landmark:2", "-o", "json", text=pairs)
+    assert [json.loads(line)["key"] for line in windows.lines] == [["x", "y"]] * 3
+    long = seen("top", "-k", "1,2,3", "-o", "json", text="%s\t%s\tc\n" % ("a" * 1000, "b" * 1000))
+    assert [len(part) for part in json.loads(long.lines[0])["key"]] == [1000, 20]
+
+
 def test_records_without_key_or_partner_are_told(seen):
     done = seen("top", "-k", "1", "--distinct", "2", text="a\tx\na\n")
     assert rows(done) == [["1", "a", "1", "0", "1"]] and b"1 record has no readable" in done.err
