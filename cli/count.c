@@ -5,6 +5,7 @@
  * printed at the end of each.  So a row is of exactly the last N records (or T), at moments N/Q
  * apart. */
 #include "count/pace.h"
+#include "group/names.h"
 #include "print.h"
 #include "read/reader.h"
 #include "signals.h"
@@ -20,7 +21,7 @@ static const struct option_row own_rows[] = {
     ASKED_ROWS,
     SOURCE_ROWS,
     {"Counting", 0, NULL, NULL, 0},
-    {"group-by", 'g', "FIELD", "a count for each value of that field", GROUP},
+    {"group-by", 'g', "LIST", "a count for each value of the fields", GROUP},
     {"error", 0, "X", "relative standard error (default: 0.01; groups: 0.05)", ERROR},
     {"fm", 0, NULL, "Flajolet-Martin's sketch instead of HyperLogLog's", FM},
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
@@ -33,9 +34,7 @@ static const struct option_row own_rows[] = {
 };
 
 struct group {
-    seen_digest key; /* of its name */
-    char *name;
-    seen_counter *counter;
+    seen_counter *counter; /* NULL: none yet */
     uint64_t records;
 };
 
@@ -55,13 +54,13 @@ struct run {
     double error;
     uint32_t kind;
     bool json;
-    int32_t slot;                 /* of the group's field */
+    struct fields fields;         /* of a group */
     seen_counter *total, *merged; /* of all records; scratch for a jumping window */
     struct part *ring;            /* the last sub-windows, the newest one `at` */
     uint64_t at, rows;
-    struct group *group; /* open addressing by key */
-    size_t room, groups;
-    char *name;          /* scratch for an unquoted one */
+    struct names names;  /* of the window's groups */
+    struct group *group; /* by number */
+    uint32_t room;
     uint64_t unreadable; /* records without a group */
 };
 
@@ -106,84 +105,83 @@ static void put_figures(const struct run *r, uint64_t records, const seen_counte
         printf("%" PRIu64 "\t%.0f\t%.0f\t%.0f\n", records, distinct, low, high);
 }
 
-static void put_row(struct run *r, const char *from, const char *group, uint64_t records,
+/* A table's columns before the figures; several fields of a group have a column each. */
+static void put_heading(const struct run *r) {
+    printf("from\t");
+    if (r->by && r->fields.n < 2) printf("group\t");
+    for (uint32_t i = 0; r->fields.n > 1 && i < r->fields.n; i++) printf("%s\t", r->fields.name[i]);
+    puts("records\tdistinct\tlow\thigh");
+}
+
+static void put_group(const struct run *r, uint32_t group) {
+    if (r->json) printf("\"group\": ");
+    if (group >= GROUP_FIRST && r->json)
+        names_put_json(&r->names, group, stdout);
+    else if (group >= GROUP_FIRST)
+        names_put_text(&r->names, group, '\t', stdout);
+    else if (r->json)
+        printf("\"all\"");
+    else
+        for (uint32_t i = 0; !i || i < r->fields.n; i++) printf("%sall", i ? "\t" : "");
+    printf(r->json ? ", " : "\t");
+}
+
+/* A group below GROUP_FIRST stands for all. */
+static void put_row(struct run *r, const char *from, uint32_t group, uint64_t records,
                     const seen_counter *c) {
-    if (!r->json && r->rows == 0)
-        printf("from\t%srecords\tdistinct\tlow\thigh\n", r->by ? "group\t" : "");
+    if (!r->json && r->rows == 0) put_heading(r);
     r->rows++;
-    if (r->json) {
+    if (r->json)
         printf("{\"from\": "), print_json_string(stdout, from), printf(", ");
-        if (group) printf("\"group\": "), print_json_string(stdout, group), printf(", ");
-    } else {
+    else
         printf("%s\t", from);
-        if (group) printf("%s\t", group);
-    }
+    if (r->by) put_group(r, group);
     put_figures(r, records, c);
 }
 
 /* -- groups ------------------------------------------------------------------------------- */
 
-static struct group *seat(struct group *table, size_t room, seen_digest key) {
-    size_t i = key.lo % room;
-    while (table[i].name && (table[i].key.lo != key.lo || table[i].key.hi != key.hi))
-        i = (i + 1) % room;
-    return &table[i];
-}
-
+/* Counters for all groups that have a number. */
 static void make_room(struct run *r) {
-    if (r->groups * 2 < r->room) return;
-    size_t room = r->room ? 2 * r->room : 256;
-    struct group *table = calloc(room, sizeof *table);
-    if (!table) die("out of memory for %zu groups", r->groups);
-    for (size_t i = 0; i < r->room; i++)
-        if (r->group[i].name) *seat(table, room, r->group[i].key) = r->group[i];
-    free(r->group);
-    r->group = table;
+    if (r->names.n <= r->room) return;
+    uint32_t room = 2 * r->names.n + 16;
+    r->group = realloc(r->group, room * sizeof *r->group);
+    if (!r->group) die("out of memory for %u groups", r->names.n);
+    memset(r->group + r->room, 0, (room - r->room) * sizeof *r->group);
     r->room = room;
 }
 
-static void add_to_group(struct run *r, const struct slice *f, const seen_digest *digest) {
-    const char *name = f->at;
-    size_t len = f->len;
-    if (f->escaped) {
-        r->name = realloc(r->name, len + 1);
-        if (!r->name) die("out of memory for a group's name");
-        len = slice_value(f, r->name);
-        name = r->name;
-    }
+static void add_to_group(struct run *r, uint32_t number, const seen_digest *digest) {
     make_room(r);
-    seen_digest key = seen_hash(name, len, r->pace.seed);
-    struct group *g = seat(r->group, r->room, key);
-    if (!g->name) {
-        *g = (struct group){key, strndup(name, len), new_counter(r), 0};
-        if (!g->name) die("out of memory for a group's name");
-        r->groups++;
-    }
+    struct group *g = &r->group[number];
+    if (!g->counter) g->counter = new_counter(r);
     g->records++;
     seen_counter_add(g->counter, 1, digest);
 }
 
-static int by_count(const void *a, const void *b) {
-    const struct group *x = a, *y = b;
-    double nx = rint(seen_counter_estimate(x->counter, NULL)); /* as printed */
-    double ny = rint(seen_counter_estimate(y->counter, NULL));
-    return nx != ny ? (nx < ny ? 1 : -1) : strcmp(x->name, y->name);
+static int by_count(const void *a, const void *b, void *ctx) {
+    const struct run *r = ctx;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    double x = rint(seen_counter_estimate(r->group[i].counter, NULL)); /* as printed */
+    double y = rint(seen_counter_estimate(r->group[j].counter, NULL));
+    return x != y ? (x < y ? 1 : -1) : names_order(&r->names, i, j);
 }
 
 /* The most distinct first; then all are forgotten. */
 static void put_groups(struct run *r, const char *from) {
-    size_t n = 0;
-    for (size_t i = 0; i < r->room; i++)
-        if (r->group[i].name) r->group[n++] = r->group[i];
-    qsort(r->group, n, sizeof *r->group, by_count);
-    for (size_t i = 0; i < n; i++) {
-        put_row(r, from, r->group[i].name, r->group[i].records, r->group[i].counter);
-        seen_counter_free(r->group[i].counter);
-        free(r->group[i].name);
+    uint32_t n = r->room ? r->names.n - GROUP_FIRST : 0, *list = malloc((n + 1) * sizeof *list);
+    if (!list) die("out of memory for %u groups", n);
+    for (uint32_t i = 0; i < n; i++) list[i] = GROUP_FIRST + i;
+    qsort_r(list, n, sizeof *list, by_count, r);
+    for (uint32_t i = 0; i < n; i++) {
+        struct group *g = &r->group[list[i]];
+        put_row(r, from, list[i], g->records, g->counter);
+        seen_counter_free(g->counter);
+        *g = (struct group){0};
     }
-    free(r->group);
-    r->group = NULL;
-    r->room = r->groups = 0;
+    free(list);
+    names_free(&r->names);
+    names_init(&r->names, r->fields.n, UINT32_MAX);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -202,7 +200,7 @@ static void put_window(struct run *r) {
         records += part->records;
         if (part->records) from = part->from;
     }
-    put_row(r, from, NULL, records, r->merged);
+    put_row(r, from, 0, records, r->merged);
 }
 
 /* A window, or `n` sub-windows, have ended. */
@@ -219,7 +217,9 @@ static void turn(struct run *r, uint64_t n) {
 
 static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
-    if (r->by) r->slot = (int32_t)columns_slot(&r->reader.layout, r->by, header);
+    if (!r->by) return;
+    columns_fields(&r->reader.layout, "--group-by", r->by, header, &r->fields);
+    names_init(&r->names, r->fields.n, UINT32_MAX);
 }
 
 static void add(struct run *r, const struct batch *b, size_t m) {
@@ -232,9 +232,10 @@ static void add(struct run *r, const struct batch *b, size_t m) {
         return;
     }
     size_t i = r->pace.judge.in->order[m];
-    const struct slice *f = &b->field[i * r->reader.layout.slots + (uint32_t)r->slot];
-    if (f->at)
-        add_to_group(r, f, digest);
+    const struct slice *field = &b->field[i * r->reader.layout.slots];
+    uint32_t group = names_find(&r->names, &r->fields, field);
+    if (group >= GROUP_FIRST)
+        add_to_group(r, group, digest);
     else
         r->unreadable++;
 }
@@ -283,7 +284,7 @@ static void start(struct run *r) {
 static int finish(struct run *r, bool read) {
     uint64_t windows = r->rows;
     put_window(r);
-    if (windows || r->by) put_row(r, "all", r->by ? "all" : NULL, r->pace.records, r->total);
+    if (windows || r->by) put_row(r, "all", 0, r->pace.records, r->total);
     uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
     bool bad = source_unreadable(&r->source, unreadable, false, "key, time or group");
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
@@ -292,7 +293,9 @@ static int finish(struct run *r, bool read) {
 static void free_run(struct run *r) {
     for (uint64_t i = 0; i < r->pace.subwindows; i++) seen_counter_free(r->ring[i].counter);
     free(r->ring);
-    free(r->name);
+    names_free(&r->names);
+    columns_free_fields(&r->fields);
+    free(r->group);
     seen_counter_free(r->total);
     seen_counter_free(r->merged);
     pace_free(&r->pace);

@@ -41,7 +41,6 @@ static struct run_counts counts_of(const struct run *r) {
                                .keep = r->settings.wanted.keep_last ? &r->flow.keep : NULL,
                                .seconds = time_monotonic() - r->started,
                                .groups = r->settings.wanted.group_by ? &r->flow.groups : NULL,
-                               .group_by = r->settings.wanted.group_by,
                                .zone = r->settings.asked.zone,
                                .weeks = r->settings.zone == ZONE_WEEK};
 }

@@ -1,7 +1,10 @@
 /* print.c - how figures and texts are written. */
 #include "print.h"
 
+#include "write/json.h"
+
 #include <inttypes.h>
+#include <string.h>
 
 struct number number_grouped(uint64_t n) {
     char digits[24];
@@ -25,18 +28,7 @@ struct number number_size(uint64_t bytes) {
     return out;
 }
 
-void print_json_string(FILE *f, const char *text) {
-    fputc('"', f);
-    for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-        if (*p == '"' || *p == '\\')
-            fprintf(f, "\\%c", *p);
-        else if (*p < 0x20)
-            fprintf(f, "\\u%04x", *p);
-        else
-            fputc(*p, f);
-    }
-    fputc('"', f);
-}
+void print_json_string(FILE *f, const char *text) { json_print(text, strlen(text), f); }
 
 void print_tame(char *text) {
     for (; *text; text++)

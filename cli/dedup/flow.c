@@ -13,7 +13,6 @@ void flow_init(struct flow *f, const struct wanted *w, const struct source *sour
     if (w->keep_last) outlet_init(&f->kept);
     if (w->keep_last) keep_init(&f->keep, d, w->hold, s->end);
     if (w->ledger) ledger_init(&f->ledger, d);
-    if (w->group_by) groups_init(&f->groups, w->max_groups);
     if (!wanted_details(w)) return;
     tags_heading(&w->tags, s->column ? s->column : '\t', f->heading);
     s->heading = f->heading;
@@ -42,7 +41,7 @@ static void forget(void *ctx, size_t n, const seen_digest *digest) {
 
 void flow_columns(struct flow *f, const struct header *header) {
     const struct wanted *w = f->wanted;
-    if (w->group_by) f->group_slot = columns_slot(f->layout, w->group_by, header);
+    if (w->group_by) groups_init(&f->groups, f->layout, w->group_by, header, w->max_groups);
     if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
     const struct layout *kept = w->add_key ? &f->added : f->layout;
     if (w->forget)
@@ -223,7 +222,7 @@ static size_t first_gap(const struct readable *in) {
 static void find_groups(struct flow *f, const struct batch *b, struct readable *in) {
     size_t m = 0;
     for (size_t i = 0; i < b->n; i++) {
-        uint32_t group = groups_find(&f->groups, &b->field[i * f->layout->slots + f->group_slot]);
+        uint32_t group = groups_find(&f->groups, &b->field[i * f->layout->slots]);
         if (m < in->n && in->order[m] == i)
             in->group[m++] = group;
         else
@@ -248,6 +247,7 @@ void flow_batch(struct flow *f, struct batch *b) {
 
 void flow_unreadable(struct flow *f, const char *p, size_t n, bool first, bool last) {
     f->number += first;
+    if (last && f->wanted->group_by) groups_count(&f->groups, GROUP_LACKING, UNREADABLE);
     print_loose(f, p, n, f->number, first, last);
 }
 

@@ -25,7 +25,6 @@ struct flow {
     struct outlet sorted, kept; /* let go by reorder and by keep */
     struct ledger ledger;
     struct groups groups;
-    uint32_t group_slot;
     uint64_t number, first_unreadable; /* records so far; the first without key or time, from 1 */
     uint64_t landmarks;                /* that the ledger knows of */
     uint64_t age[BATCH];

@@ -1,80 +1,49 @@
+/* groups.c - counts of each group, and how they are printed. */
 #include "dedup/groups.h"
 
 #include "cli.h"
 #include "print.h"
-#include "write/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define uthash_fatal(what) die("out of memory for groups; give less --max-groups")
-#include <uthash.h>
-
-enum { OTHERS, NAMELESS, FIRST };
-
 struct group {
     uint64_t records, unique, duplicates, unjudged;
-    UT_hash_handle hh;
-    uint32_t number, len;
-    char name[];
 };
 
-static struct group *add(struct groups *g, const char *name, uint32_t len) {
-    struct group *new = calloc(1, sizeof *new + len);
-    if (g->n == g->room) {
-        g->room = 2 * g->room + 16;
-        g->list = realloc(g->list, g->room * sizeof(struct group *));
-    }
-    if (!new || !g->list) die("out of memory for groups; give less --max-groups");
-    new->number = g->n;
-    new->len = len;
-    memcpy(new->name, name, len);
-    return g->list[g->n++] = new;
+static void make_room(struct groups *g) {
+    if (g->names.n <= g->room) return;
+    uint32_t room = 2 * g->names.n + 16;
+    g->group = realloc(g->group, room * sizeof *g->group);
+    if (!g->group) die("out of memory for groups; give less --max-groups");
+    memset(g->group + g->room, 0, (room - g->room) * sizeof *g->group);
+    g->room = room;
 }
 
-void groups_init(struct groups *g, uint32_t most) {
-    *g = (struct groups){.most = most};
-    add(g, "", 0);
-    add(g, "", 0);
+void groups_init(struct groups *g, struct layout *layout, const char *list,
+                 const struct header *header, uint32_t most) {
+    *g = (struct groups){0};
+    columns_fields(layout, "--group-by", list, header, &g->by);
+    names_init(&g->names, g->by.n, most);
+    make_room(g);
 }
 
 void groups_free(struct groups *g) {
-    HASH_CLEAR(hh, g->by_name);
-    for (uint32_t i = 0; i < g->n; i++) free(g->list[i]);
-    free(g->list);
-    free(g->scratch);
+    names_free(&g->names);
+    columns_free_fields(&g->by);
+    free(g->group);
     *g = (struct groups){0};
 }
 
-static const char *value_of(struct groups *g, const struct slice *f, size_t *len) {
-    if (!f->escaped) return *len = f->len, f->at;
-    if (g->cap < f->len) {
-        g->cap = 2 * (size_t)f->len;
-        free(g->scratch);
-        g->scratch = malloc(g->cap);
-        if (!g->scratch) die("out of memory for a value of %u bytes", f->len);
-    }
-    *len = slice_value(f, g->scratch);
-    return g->scratch;
-}
-
-uint32_t groups_find(struct groups *g, const struct slice *f) {
-    struct group *found;
-    size_t len;
-    if (!f->at) return NAMELESS;
-    const char *name = value_of(g, f, &len);
-    if (len > GROUPS_NAME) len = GROUPS_NAME;
-    HASH_FIND(hh, g->by_name, name, len, found);
-    if (found) return found->number;
-    if (g->n - FIRST >= g->most) return OTHERS;
-    found = add(g, name, (uint32_t)len);
-    HASH_ADD_KEYPTR(hh, g->by_name, found->name, len, found);
-    return found->number;
+uint32_t groups_find(struct groups *g, const struct slice *field) {
+    uint32_t number = names_find(&g->names, &g->by, field);
+    make_room(g);
+    return number;
 }
 
 void groups_count(struct groups *g, uint32_t group, uint8_t verdict) {
-    struct group *of = g->list[group];
+    struct group *of = &g->group[group];
     of->records++;
     of->unjudged += verdict == UNREADABLE;
     of->unique += verdict == SEEN_NEW;
@@ -83,22 +52,27 @@ void groups_count(struct groups *g, uint32_t group, uint8_t verdict) {
 
 /* -- printing ----------------------------------------------------------------------------- */
 
-static int larger_first(const void *a, const void *b) {
-    const struct group *x = *(struct group *const *)a, *y = *(struct group *const *)b;
+static int larger_first(const void *a, const void *b, void *ctx) {
+    const struct groups *g = ctx;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct group *x = &g->group[i], *y = &g->group[j];
     if (x->records != y->records) return x->records < y->records ? 1 : -1;
-    int order = memcmp(x->name, y->name, x->len < y->len ? x->len : y->len);
-    return order ? order : (x->len > y->len) - (x->len < y->len);
+    return names_order(&g->names, i, j);
 }
 
-/* Those with names sorted, then no such field and the others. */
-static struct group **sorted(const struct groups *g) {
-    struct group **list = malloc(g->n * sizeof(struct group *));
-    if (!list) die("out of memory for a table of groups");
-    memcpy(list, g->list + FIRST, (g->n - FIRST) * sizeof(struct group *));
-    qsort(list, g->n - FIRST, sizeof(struct group *), larger_first);
-    list[g->n - FIRST] = g->list[NAMELESS];
-    list[g->n - FIRST + 1] = g->list[OTHERS];
-    return list;
+/* The numbers of groups that have records: those with values sorted, then no such field and the
+ * others.  Returns how many. */
+static uint32_t sorted(const struct groups *g, uint32_t **list) {
+    uint32_t n = 0, *out = malloc((g->names.n + 1) * sizeof *out);
+    if (!out) die("out of memory for a table of groups");
+    *list = out;
+    if (!g->room) return 0; /* no record came, nor the names of columns */
+    for (uint32_t i = GROUP_FIRST; i < g->names.n; i++)
+        if (g->group[i].records) out[n++] = i;
+    if (n) qsort_r(out, n, sizeof *out, larger_first, (void *)g);
+    if (g->group[GROUP_LACKING].records) out[n++] = GROUP_LACKING;
+    if (g->group[GROUP_OTHERS].records) out[n++] = GROUP_OTHERS;
+    return n;
 }
 
 static double rate(const struct group *g) {
@@ -106,46 +80,51 @@ static double rate(const struct group *g) {
     return judged ? (double)g->duplicates / (double)judged : 0;
 }
 
-static void print_name(const struct group *g, FILE *out) {
-    if (g->number < FIRST) fputs(g->number == OTHERS ? "(all others)" : "(no such field)", out);
-    for (uint32_t i = 0; i < g->len; i++) /* no control characters on a terminal */
-        putc((unsigned char)g->name[i] < 0x20 || g->name[i] == 0x7f ? '?' : g->name[i], out);
-}
-
-void groups_print_text(const struct groups *g, const char *field, FILE *out) {
-    struct group **list = sorted(g);
-    fprintf(out, "  %14s %14s %14s   %6s  %s\n", "records", "unique", "duplicates", "rate", field);
-    for (uint32_t i = 0; i < g->n; i++) {
-        const struct group *of = list[i];
-        if (of->number < FIRST && !of->records) continue;
+void groups_print_text(const struct groups *g, FILE *out) {
+    uint32_t *list, n = sorted(g, &list);
+    fprintf(out, "  %14s %14s %14s   %6s  ", "records", "unique", "duplicates", "rate");
+    for (uint32_t i = 0; i < g->by.n; i++) fprintf(out, "%s%s", i ? "," : "", g->by.name[i]);
+    putc('\n', out);
+    for (uint32_t i = 0; i < n; i++) {
+        const struct group *of = &g->group[list[i]];
         fprintf(out, "  %14s %14s %14s   %4.2f %%  ", number_grouped(of->records).text,
                 number_grouped(of->unique).text, number_grouped(of->duplicates).text,
                 100 * rate(of));
-        print_name(of, out);
+        names_put_text(&g->names, list[i], ',', out);
         putc('\n', out);
     }
     free(list);
 }
 
-void groups_print_json(const struct groups *g, const char *field, FILE *out) {
-    struct group **list = sorted(g);
-    bool any = false;
+static void print_json_group(const struct groups *g, uint32_t number, FILE *out) {
+    const struct group *of = &g->group[number];
+    fputs("{\"group\":", out);
+    names_put_json(&g->names, number, out);
+    if (number < GROUP_FIRST)
+        fprintf(out, ",\"others\":%s", number == GROUP_OTHERS ? "true" : "false");
+    fprintf(out,
+            ",\"records\":%" PRIu64 ",\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
+            ",\"unparseable\":%" PRIu64 ",\"rate\":%.9g}",
+            of->records, of->unique, of->duplicates, of->unjudged, rate(of));
+}
+
+static void print_json_names(const struct fields *f, FILE *out) {
+    if (f->n != 1) putc('[', out);
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (i) putc(',', out);
+        print_json_string(out, f->name[i]);
+    }
+    if (f->n != 1) putc(']', out);
+}
+
+void groups_print_json(const struct groups *g, FILE *out) {
+    uint32_t *list, n = sorted(g, &list);
     fputs("\"group_by\":", out);
-    print_json_string(out, field);
+    print_json_names(&g->by, out);
     fputs(",\"groups\":[", out);
-    for (uint32_t i = 0; i < g->n; i++) {
-        const struct group *of = list[i];
-        if (of->number < FIRST && !of->records) continue;
-        fputs(any ? ",{\"group\":" : "{\"group\":", out);
-        any = true;
-        if (of->number < FIRST)
-            fprintf(out, "null,\"others\":%s", of->number == OTHERS ? "true" : "false");
-        else
-            json_print(of->name, of->len, out);
-        fprintf(out,
-                ",\"records\":%" PRIu64 ",\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
-                ",\"unparseable\":%" PRIu64 ",\"rate\":%.9g}",
-                of->records, of->unique, of->duplicates, of->unjudged, rate(of));
+    for (uint32_t i = 0; i < n; i++) {
+        if (i) putc(',', out);
+        print_json_group(g, list[i], out);
     }
     putc(']', out);
     free(list);

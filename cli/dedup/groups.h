@@ -1,32 +1,27 @@
-/* groups.h - --group-by FIELD: records, unique and duplicates of each value of a field, exactly,
- * for so many values as there is room for; all others are one group more. */
+/* groups.h - --group-by LIST: records, unique ones and duplicates of each group, exactly. */
 #ifndef SEEN_GROUPS_H
 #define SEEN_GROUPS_H
 
-#include "read/record.h"
-
-#include <stdio.h>
-
-enum { GROUPS_NAME = 1024 }; /* bytes by which values are told apart */
+#include "group/names.h"
 
 struct groups {
-    struct group *by_name;
-    struct group **list; /* in the order in which they came: the others, no such field, and those
-                            with names */
-    uint32_t n, room;
-    uint32_t most; /* groups with names */
-    char *scratch; /* a value */
-    size_t cap;
+    struct fields by;
+    struct names names;
+    struct group *group; /* by number */
+    uint32_t room;
 };
 
-void groups_init(struct groups *, uint32_t most);
+/* `most` bounds the groups with values of their own. */
+void groups_init(struct groups *, struct layout *, const char *list, const struct header *,
+                 uint32_t most);
 void groups_free(struct groups *);
 
-uint32_t groups_find(struct groups *, const struct slice *); /* the group's number */
+/* The number of the group of a record whose fields stand at `field`, by slots. */
+uint32_t groups_find(struct groups *, const struct slice *field);
 void groups_count(struct groups *, uint32_t group, uint8_t verdict);
 
 /* The one with most records first. */
-void groups_print_text(const struct groups *, const char *field, FILE *);
-void groups_print_json(const struct groups *, const char *field, FILE *); /* "groups":… */
+void groups_print_text(const struct groups *, FILE *);
+void groups_print_json(const struct groups *, FILE *); /* "group_by":… ,"groups":… */
 
 #endif

@@ -173,10 +173,10 @@ void stats_print_groups(const struct run_counts *c, bool json) {
     message_transient(NULL);
     if (json) {
         fputc('{', stderr);
-        groups_print_json(c->groups, c->group_by, stderr);
+        groups_print_json(c->groups, stderr);
         fputs("}\n", stderr);
     } else {
-        groups_print_text(c->groups, c->group_by, stderr);
+        groups_print_text(c->groups, stderr);
     }
 }
 
@@ -292,6 +292,6 @@ void stats_print_json(const seen_detector *d, const struct run_counts *c) {
     json_counts(&s, c, seen_plan_of(d)->spec.cache);
     json_state(d, &s, c);
     json_text("spec", spec);
-    if (c->groups) groups_print_json(c->groups, c->group_by, stderr), fputc(',', stderr);
+    if (c->groups) groups_print_json(c->groups, stderr), fputc(',', stderr);
     fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));
 }

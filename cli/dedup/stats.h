@@ -15,7 +15,6 @@ struct run_counts {
     const struct keep *keep;
     const struct feed_counts *fed; /* verdicts of a feed; NULL: the detector's count */
     const struct groups *groups;   /* NULL: nobody asked */
-    const char *group_by;
     double seconds;
     const char *zone; /* days and weeks begin at its midnight; NULL: nobody asked */
     bool weeks;

@@ -47,7 +47,8 @@ enum {
     {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", WANTED_TAG},    \
         {"audit", 0, NULL, "the duplicates, each with its first occurrence; exact", WANTED_AUDIT}, \
         {"output", 0, "text|json", "records as they are, or as JSON objects", WANTED_OUTPUT},      \
-        {"group-by", 0, "FIELD", "counts for each value of a field, on stderr", WANTED_GROUP_BY},  \
+        {"group-by", 0, "LIST", "counts for each value of the fields, on stderr",                  \
+         WANTED_GROUP_BY},                                                                         \
     {                                                                                              \
         "max-groups", 0, "N", "... for so many; the others together (default: 10000)",             \
             WANTED_MAX_GROUPS                                                                      \

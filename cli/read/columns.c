@@ -173,6 +173,42 @@ uint32_t columns_slot(struct layout *l, const char *field, const struct header *
     return slot_for(l, first);
 }
 
+static void add_field(struct layout *l, const char *option, const char *name, uint32_t column,
+                      struct fields *f) {
+    uint32_t slot = slot_for(l, column);
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->slot[i] == slot) die("%s names %s twice", option, name);
+    f->slot = allocate(f->slot, f->n + 1, sizeof *f->slot);
+    f->name = allocate(f->name, f->n + 1, sizeof *f->name);
+    f->slot[f->n] = slot;
+    f->name[f->n++] = name_of(name, strlen(name), false);
+}
+
+void columns_fields(struct layout *l, const char *option, const char *list, const struct header *h,
+                    struct fields *f) {
+    char *copy = name_of(list, strlen(list), false), *rest = copy, *word;
+    *f = (struct fields){0};
+    while ((word = next_word(&rest, l->paths))) {
+        uint32_t first, last;
+        char number[16];
+        if (!*word) die("%s %s holds an empty name; write %s a,b", option, list, option);
+        find(l, h, word, &first, &last);
+        for (uint32_t i = first; i <= last; i++) {
+            snprintf(number, sizeof number, "%u", i + 1);
+            const char *name = first == last ? word : h ? h->name[i] : number;
+            add_field(l, option, name, i, f);
+        }
+    }
+    free(copy);
+}
+
+void columns_free_fields(struct fields *f) {
+    for (uint32_t i = 0; i < f->n; i++) free(f->name[i]);
+    free(f->name);
+    free(f->slot);
+    *f = (struct fields){0};
+}
+
 void columns_other_key(struct layout *l, const char *keys, const struct header *header,
                        struct layout *other) {
     *other = *l;

@@ -25,6 +25,16 @@ void columns_resolve(struct layout *, const char *keys, const char *time,
 void columns_of_json(struct layout *);
 /* One field more: its slot. */
 uint32_t columns_slot(struct layout *, const char *field, const struct header *);
+
+/* Fields besides key and time, as an option's LIST names them. */
+struct fields {
+    uint32_t n;
+    uint32_t *slot;
+    char **name; /* as given; of a range, each column's name or number */
+};
+void columns_fields(struct layout *, const char *option, const char *list, const struct header *,
+                    struct fields *);
+void columns_free_fields(struct fields *);
 /* Another key of the same records: `other` is the layout with these keys instead; its `key` is the
  * caller's to free.  No slot may be added afterwards. */
 void columns_other_key(struct layout *, const char *keys, const struct header *,

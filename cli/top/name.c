@@ -1,20 +1,18 @@
 #include "top/name.h"
 
 #include "cli.h"
-#include "write/json.h"
+#include "group/values.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static void append(struct name *n, const struct slice *f) {
     if (n->used + 2 > NAME_MOST) return;
-    char *value = malloc((size_t)f->len + 1), *at = n->bytes + n->used;
+    char *value = malloc((size_t)f->len + 1);
     if (!value) die("out of memory for a key's name");
     size_t len = slice_value(f, value), room = NAME_MOST - n->used - 2;
     if (len > room) len = room;
-    at[0] = (char)(len & 0xff);
-    at[1] = (char)(len >> 8);
-    memcpy(at + 2, value, len);
+    values_append(n->bytes + n->used, value, len);
     n->used += 2 + len;
     n->values++;
     free(value);
@@ -26,30 +24,15 @@ void name_of_key(struct name *n, const struct layout *l, const struct batch *b, 
     for (uint32_t k = 0; k < l->keys; k++) append(n, &b->field[i * l->slots + l->key[k]]);
 }
 
-/* The value at *at, which moves behind it. */
-static const char *next(const char **at, size_t *len) {
-    const unsigned char *p = (const unsigned char *)*at;
-    *len = (size_t)p[0] | (size_t)p[1] << 8;
-    *at += 2 + *len;
-    return (const char *)p + 2;
-}
-
 void name_print_text(const struct name *n, char delimiter, FILE *out) {
     const char *at = n->bytes;
     for (size_t i = 0, len; i < n->values; i++) {
-        const char *value = next(&at, &len);
+        const char *value = values_next(&at, &len);
         if (i) putc(delimiter, out);
         fwrite(value, 1, len, out);
     }
 }
 
 void name_print_json(const struct name *n, FILE *out) {
-    const char *at = n->bytes;
-    if (n->values > 1) putc('[', out);
-    for (size_t i = 0, len; i < n->values; i++) {
-        const char *value = next(&at, &len);
-        if (i) fputs(", ", out);
-        json_print(value, len, out);
-    }
-    if (n->values > 1) putc(']', out);
+    values_print_json(n->bytes, n->values, out);
 }

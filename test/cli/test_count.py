@@ -109,6 +109,41 @@ def test_groups_in_each_window(seen):
         ("all", "all", 5, 3)]
 
 
+def test_groups_of_several_fields(seen, rng):
+    records = [(rng.choice(["p,1", 'p"2', "p"]), rng.choice(["1", "a", "\u00e9"]), rng.randrange(300)) for _ in range(9000)]
+    text = "pub,adv,key\n" + "".join('"%s",%s,%d\n' % (p.replace('"', '""'), a, k) for p, a, k in records)
+    truth = {}
+    for p, a, k in records:
+        truth.setdefault((p, a), []).append(k)
+    done = seen("count", "--csv", "-k", "key", "--group-by", "pub,adv", text=text)
+    assert done.lines[0] == "from\tpub\tadv\trecords\tdistinct\tlow\thigh"
+    assert done.lines[-1].startswith("all\tall\tall\t9000\t")
+    found = {tuple(row[1:3]): row for row in rows(done)[:-1]}
+    assert {name: int(row[3]) for name, row in found.items()} == {name: len(keys) for name, keys in truth.items()}
+    for name, keys in truth.items():
+        near(found[name][4], len(set(keys)), GROUP)
+    objects = [json.loads(line) for line in
+               seen("count", "--csv", "-k", "key", "-g", "1-2", "-o", "json", text=text).lines]
+    assert {tuple(o["group"]): o["records"] for o in objects[:-1]} == {n: len(k) for n, k in truth.items()}
+
+
+def test_values_of_groups_are_told_apart_where_they_end(seen):
+    text = "ab\tc\tk\na\tbc\tk\n\tabc\tk\n"
+    objects = [json.loads(line) for line in seen("count", "-k", "3", "-g", "1,2", "-o", "json", text=text).lines]
+    assert sorted(o["group"] for o in objects[:-1]) == [["", "abc"], ["a", "bc"], ["ab", "c"]]
+
+
+def test_a_table_without_records_has_no_groups(seen):
+    for text in "", "u,k\n":
+        done = seen("count", "--csv", "-k", "k", "-g", "u", text=text)
+        assert done.code == 0 and done.lines == ["from\tgroup\trecords\tdistinct\tlow\thigh", "all\tall\t0\t0\t0\t0"]
+
+
+def test_bytes_of_a_group_that_are_no_text_are_valid_json(seen):
+    done = seen("count", "-k", "2", "-g", "1", "-o", "json", text=b"a\xff\x01\tk\n")
+    assert json.loads(done.lines[0])["group"] == "a\u00ff\u0001"
+
+
 def test_flajolet_martin(seen, rng):
     text = "".join("%d\n" % rng.getrandbits(50) for _ in range(20000))
     near(rows(seen("count", "--fm", "--error", "0.05", text=text))[0][2], 20000, 0.05)
@@ -124,6 +159,8 @@ def test_refusals(seen):
     seen("count", "-w", "sliding:10", text="a\n").refused("landmark and jumping")
     seen("count", "-w", "jumping:10/4", text="a\n").refused("multiple of 4")
     seen("count", "-w", "jumping:12/4", "-g", "1", text="a\n").refused("landmark windows")
+    seen("count", "-g", "1,1", text="a\n").refused("--group-by names 1 twice")
+    seen("count", "-g", "1,,2", text="a\n").refused("--group-by 1,,2 holds an empty name")
     seen("count", "--error", "1e-6", text="a\n").refused("0.001")
     seen("count", "--error", "x", text="a\n").refused("no number")
     seen("count", "-o", "xml", text="a\n").refused("json")

@@ -148,6 +148,42 @@ def test_groups_of_a_click_log(seen, stream):
         assert [g["records"] for g in groups] == sorted((g["records"] for g in groups), reverse=True)
 
 
+def test_groups_of_several_fields(seen, rng):
+    rows = [(rng.randrange(9), rng.choice("ab"), rng.choice(['x', 'y,z', 'q"q'])) for _ in range(5000)]
+    quoted = [(k, p, '"%s"' % a.replace('"', '""')) for k, p, a in rows]
+    text = "key,pub,adv\n" + "".join("%d,%s,%s\n" % row for row in quoted)
+    truth, held = {}, set()
+    for k, p, a in rows:
+        counts = truth.setdefault((p, a), [0, 0])
+        counts[(k, a) in held] += 1
+        held.add((k, a))
+    args = ["--csv", "-k", "key,adv", "--group-by", "pub,adv", "-w", "landmark filter=exact"]
+    for more in [], ["-j2"]:
+        stats = seen(*args, *more, "--stats=json", text=text).stats
+        assert stats["group_by"] == ["pub", "adv"]
+        assert {tuple(g["group"]): [g["unique"], g["duplicates"]] for g in stats["groups"]} == truth
+    table = [line.split("%  ")[1] for line in seen(*args, text=text).err.decode().splitlines()[1:]]
+    assert sorted(table) == sorted('%s,%s' % (p, a if a == "x" else '"%s"' % a.replace('"', '""')) for p, a in truth)
+
+
+def test_a_record_that_lacks_one_of_the_fields_is_in_no_group(seen):
+    groups = seen("-d,", "-k1", "--group-by=2,3", "--stats=json", text="k,a,b\nk,a\nk,a,b\n").stats["groups"]
+    assert [(g["group"], g["records"]) for g in groups] == [(["a", "b"], 2), (None, 1)]
+
+
+def test_a_record_that_is_too_long_counts_among_those_without_a_field(seen):
+    text = "k,a\n" + "x" * 3000 + "\nk,a\n"
+    done = seen("-d,", "-k1", "--group-by=2", "--max-record=1KiB", "--stats=json", "-q", text=text)
+    assert [(g["group"], g["records"], g["unparseable"]) for g in done.stats["groups"]] == [("a", 2, 0), (None, 1, 1)]
+    assert sum(g["records"] for g in done.stats["groups"]) == done.stats["records"]
+
+
+def test_groups_of_a_table_without_records(seen):
+    for text in "", "key,pub\n":
+        done = seen("--csv", "-k", "key", "--group-by", "pub", "--output=json", text=text)
+        assert done.code == 0 and done.stats == {"group_by": [] if not text else "pub", "groups": []}
+
+
 def test_groups_beyond_the_most_are_summed(seen):
     text = "".join("k%d,g%d\n" % (i % 70, i % 10) for i in range(100)) + "alone\n"
     groups = seen("-d,", "-k1", "--group-by=2", "--max-groups=4", "--output=json", text=text).stats["groups"]

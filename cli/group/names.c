@@ -1,0 +1,134 @@
+/* names.c - values of fields as the numbers of groups; a group's key is its values (values.h). */
+#include "group/names.h"
+
+#include "cli.h"
+#include "group/values.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(what) die("out of memory for groups; give less --max-groups")
+#include <uthash.h>
+
+struct name {
+    UT_hash_handle hh;
+    uint32_t number, len;
+    char key[];
+};
+
+static void *allocate(void *old, size_t size) {
+    void *p = realloc(old, size);
+    if (!p) die("out of memory for groups; give less --max-groups");
+    return p;
+}
+
+static struct name *add(struct names *g, const char *key, uint32_t len) {
+    struct name *new = NULL;
+    if (g->n == g->room) {
+        g->room = 2 * g->room + 16;
+        g->list = allocate(g->list, g->room * sizeof(struct name *));
+    }
+    if (g->n >= GROUP_FIRST) {
+        new = allocate(NULL, sizeof *new + len);
+        new->number = g->n;
+        new->len = len;
+        memcpy(new->key, key, len);
+        HASH_ADD_KEYPTR(hh, g->by_value, new->key, len, new);
+    }
+    return g->list[g->n++] = new;
+}
+
+void names_init(struct names *g, uint32_t fields, uint32_t most) {
+    *g = (struct names){.fields = fields, .most = most};
+    g->key = allocate(NULL, (size_t)fields * (GROUP_VALUE + 2) + 1);
+    while (g->n < GROUP_FIRST) add(g, NULL, 0);
+}
+
+void names_free(struct names *g) {
+    HASH_CLEAR(hh, g->by_value);
+    for (uint32_t i = GROUP_FIRST; i < g->n; i++) free(g->list[i]);
+    free(g->list);
+    free(g->key);
+    free(g->value);
+    *g = (struct names){0};
+}
+
+/* -- the group of a record ---------------------------------------------------------------- */
+
+static const char *value_of(struct names *g, const struct slice *f, size_t *len) {
+    if (!f->escaped) return *len = f->len, f->at;
+    if (g->value_room < f->len) {
+        g->value_room = 2 * (size_t)f->len;
+        g->value = allocate(g->value, g->value_room);
+    }
+    *len = slice_value(f, g->value);
+    return g->value;
+}
+
+static size_t append(struct names *g, size_t at, const struct slice *f) {
+    size_t len;
+    const char *value = value_of(g, f, &len);
+    if (len > GROUP_VALUE) len = GROUP_VALUE;
+    return (size_t)(values_append(g->key + at, value, len) - g->key);
+}
+
+uint32_t names_find(struct names *g, const struct fields *fields, const struct slice *field) {
+    struct name *found;
+    size_t len = 0;
+    for (uint32_t i = 0; i < fields->n; i++) {
+        const struct slice *f = &field[fields->slot[i]];
+        if (!f->at) return GROUP_LACKING;
+        len = append(g, len, f);
+    }
+    HASH_FIND(hh, g->by_value, g->key, len, found);
+    if (found) return found->number;
+    if (g->n - GROUP_FIRST >= g->most) return GROUP_OTHERS;
+    return add(g, g->key, (uint32_t)len)->number;
+}
+
+/* -- its values --------------------------------------------------------------------------- */
+
+int names_order(const struct names *g, uint32_t a, uint32_t b) {
+    const char *p = g->list[a]->key, *q = g->list[b]->key;
+    int order = 0;
+    for (uint32_t i = 0; i < g->fields && !order; i++) {
+        size_t m, n;
+        const char *x = values_next(&p, &m), *y = values_next(&q, &n);
+        order = memcmp(x, y, m < n ? m : n);
+        if (!order) order = (m > n) - (m < n);
+    }
+    return order;
+}
+
+static void put_value(const char *value, size_t len, bool quotes, FILE *out) {
+    quotes = quotes && (memchr(value, ',', len) || memchr(value, '"', len));
+    if (quotes) putc('"', out);
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)value[i];
+        if (quotes && c == '"') putc('"', out);
+        putc(c < 0x20 || c == 0x7f ? '?' : c, out);
+    }
+    if (quotes) putc('"', out);
+}
+
+void names_put_text(const struct names *g, uint32_t number, char separator, FILE *out) {
+    static const char *const unnamed[] = {"(all others)", "(no such field)"};
+    if (number < GROUP_FIRST) {
+        fputs(unnamed[number], out);
+        return;
+    }
+    const char *key = g->list[number]->key;
+    for (uint32_t i = 0; i < g->fields; i++) {
+        size_t len;
+        const char *value = values_next(&key, &len);
+        if (i) putc(separator, out);
+        put_value(value, len, g->fields > 1 && separator == ',', out);
+    }
+}
+
+void names_put_json(const struct names *g, uint32_t number, FILE *out) {
+    if (number < GROUP_FIRST)
+        fputs("null", out);
+    else
+        values_print_json(g->list[number]->key, g->fields, out);
+}

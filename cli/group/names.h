@@ -1,0 +1,44 @@
+/* names.h - groups of records: one for each value of a field, or for each set of values of several
+ * fields (--group-by publisher,advertiser).
+ *
+ * Groups are numbered in the order in which they come, so that a caller can keep what it counts in
+ * an array.  All groups beyond `most` share one number; so do all records that lack a field.
+ * Memory: about 90 bytes a group besides its values.  Every function that allocates ends the
+ * process with a sentence if memory is short. */
+#ifndef SEEN_GROUP_NAMES_H
+#define SEEN_GROUP_NAMES_H
+
+#include "read/columns.h"
+
+#include <stdio.h>
+
+enum { GROUP_OTHERS, GROUP_LACKING, GROUP_FIRST }; /* the first with values of its own */
+enum { GROUP_VALUE = 1024 };                       /* a value's bytes beyond these are not read */
+
+struct names {
+    struct name *by_value;
+    struct name **list; /* by number; NULL for those below GROUP_FIRST */
+    uint32_t n, room;   /* numbers given out, places in `list` */
+    uint32_t most;      /* groups with values of their own, at most */
+    uint32_t fields;    /* values of each */
+    char *key, *value;  /* scratch */
+    size_t value_room;
+};
+
+void names_init(struct names *, uint32_t fields, uint32_t most);
+void names_free(struct names *);
+
+/* The group of a record whose fields stand at `field`, by slots. */
+uint32_t names_find(struct names *, const struct fields *, const struct slice *field);
+
+/* As memcmp, value by value, for numbers from GROUP_FIRST on. */
+int names_order(const struct names *, uint32_t a, uint32_t b);
+
+/* The values with the separator between them.  Control characters become question marks.  Where
+ * the separator is a comma, several values are quoted as in CSV. */
+void names_put_text(const struct names *, uint32_t number, char separator, FILE *);
+
+/* One value as a string, several as an array.  Bytes that are not UTF-8 are shown as Latin-1. */
+void names_put_json(const struct names *, uint32_t number, FILE *);
+
+#endif
