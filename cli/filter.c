@@ -1,4 +1,4 @@
-/* filter.c - `seen filter --keys FILE...`: lets through the records whose key is in a list.
+/* filter.c - `seen filter --list FILE...`: lets through the records whose key is in a list.
  *
  * The stream filter of Leskovec, Rajaraman and Ullman's lecture on mining data streams: a list of
  * known good keys is far larger than the memory to keep it in, so it is kept as a Bloom filter, and
@@ -21,11 +21,12 @@
 #include <unistd.h>
 
 enum { MOST_LISTS = 64, MOST_TAG = 4096 };
-enum { KEYS = 1, INVERT, TAG, FP, EXACT, STATS };
+enum { LIST = 1, OLD_LIST, INVERT, TAG, TAG_COLUMN, FP, EXACT, STATS };
 
 static const struct option_row own_rows[] = {
     {"Lists", 0, NULL, NULL, 0},
-    {"keys", 0, "FILE", "a list of keys, one a line; may be given several times", KEYS},
+    {"list", 0, "FILE", "a list of keys, one a line; may be given several times", LIST},
+    {"keys", 0, "FILE", NULL, OLD_LIST},
     {"fp", 0, "X", "share of other records that may pass a list (default: 1e-9)", FP},
     {"exact", 0, NULL, "none may; takes more memory", EXACT},
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},
@@ -34,6 +35,7 @@ static const struct option_row own_rows[] = {
     {"Output (default: records whose key is in any list)", 0, NULL, NULL, 0},
     {"invert", 'v', NULL, "those whose key is in none", INVERT},
     {"tag", 0, NULL, "with its lists, joined by +, in front (tables: last)", TAG},
+    TAG_COLUMN_ROW("lists", TAG_COLUMN),
     {"stats", 0, NULL, "keys, memory and matches of each list, on stderr", STATS},
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
@@ -66,7 +68,7 @@ struct run {
     seen_detector *hasher; /* keys of lists and records become digests as under its spec */
     struct list list[MOST_LISTS];
     size_t lists;
-    const char *fp;
+    const char *fp, *tag_column;
     bool exact, invert, tag, stats;
     uint64_t records, passed, unreadable;
 };
@@ -75,15 +77,29 @@ struct run {
 
 static const struct option_row *rows(void) { return own_rows; }
 
+static void add_list(struct run *r, const char *name) {
+    if (r->lists == MOST_LISTS) die("more than %d lists; join some into one file", MOST_LISTS);
+    r->list[r->lists++].name = name;
+}
+
+/* Elsewhere --keys names the fields of the key. */
+static void add_old_list(struct run *r, const char *name) {
+    if (strcmp(name, "-") != 0 && access(name, F_OK))
+        die("--keys %s: there is no such file; in filter --keys is another name of --list FILE, "
+            "and "
+            "the fields of the key are -k %s",
+            name, name);
+    add_list(r, name);
+}
+
 static void take(struct run *r, int id, const char *value) {
     if (source_take(&r->source, id, value)) return;
     switch (id) {
-    case KEYS:
-        if (r->lists == MOST_LISTS) die("more than %d lists; join some into one file", MOST_LISTS);
-        r->list[r->lists++].name = value;
-        break;
+    case LIST: add_list(r, value); break;
+    case OLD_LIST: add_old_list(r, value); break;
     case INVERT: r->invert = true; break;
     case TAG: r->tag = true; break;
+    case TAG_COLUMN: r->tag_column = tags_column(value); break;
     case FP: r->fp = value; break;
     case EXACT: r->exact = true; break;
     case STATS: r->stats = true; break;
@@ -94,10 +110,12 @@ static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &filter_command};
     source_init(&r->source);
     for (int id; (id = args_next(&a));) take(r, id, a.value);
-    if (!r->lists) die("filter needs a list of keys, a file with one a line: --keys FILE");
+    if (!r->lists) die("filter needs a list of keys, a file with one a line: --list FILE");
     if (r->invert && r->tag) die_both("--invert", "--tag");
     if (r->exact && r->fp) die_both("--exact", "--fp");
     source_files(&r->source, &a);
+    if (r->tag_column && (!r->tag || !source_column(&r->source)))
+        die("--tag-column names the column that --tag adds to --csv and --tsv");
 }
 
 /* -- lists -------------------------------------------------------------------------------- */
@@ -138,8 +156,8 @@ static void make_set(const struct run *r, struct list *l) {
 }
 
 static void on_columns(void *ctx, const struct header *header) {
-    (void)header;
     struct run *r = ctx;
+    sink_check_heading(&r->sink, header);
     for (size_t i = 0; i < r->lists; i++) {
         struct list *l = &r->list[i];
         key_list_read(l->name, &r->source, r->reader.layout.keys, r->hasher, take_keys, l);
@@ -225,7 +243,7 @@ static void start(struct run *r) {
     enum sink_mode mode = r->tag ? SINK_TAG : r->invert ? SINK_UNIQUE : SINK_DUPLICATES;
     sink_init(&r->sink, STDOUT_FILENO, mode, source_column(&r->source));
     r->sink.end = r->source.end;
-    r->sink.heading = "lists";
+    r->sink.heading = r->tag_column ? r->tag_column : "lists";
     reader_init(&r->reader, &r->source, &events, r);
     for (int i = 0; i < CREW_MOST; i++)
         key_init(&r->keyer[i], r->hasher, &r->reader.layout, r->source.max_record);
@@ -274,10 +292,10 @@ static int filter_main(int argc, char **argv) {
 }
 
 static const struct example examples[] = {
-    {"seen filter --keys customers.txt -k 2 orders.tsv", "orders of customers"},
-    {"seen filter --keys blocked.txt -v --csv -k ip clicks.csv", "clicks of nobody in the list"},
-    {"seen filter --keys a.txt --keys b.txt --tag -k 2 orders.tsv", "and in which lists"},
-    {"seen filter --keys huge.txt --fp 1e-3 urls.txt", "a thousandth of the others may pass"},
+    {"seen filter --list customers.txt -k 2 orders.tsv", "orders of customers"},
+    {"seen filter --list blocked.txt -v --csv -k ip clicks.csv", "clicks of nobody in the list"},
+    {"seen filter --list a.txt --list b.txt --tag -k 2 orders.tsv", "and in which lists"},
+    {"seen filter --list huge.txt --fp 1e-3 urls.txt", "a thousandth of the others may pass"},
     {0},
 };
 
@@ -285,7 +303,7 @@ const struct command filter_command = {
     .name = "filter",
     .run = filter_main,
     .help = "the records whose key is in a list",
-    .usage = "--keys FILE [--keys FILE]... [OPTION]... [FILE]...",
+    .usage = "--list FILE [--list FILE]... [OPTION]... [FILE]...",
     .about =
         "Prints the records of FILE... (default: standard input) whose key is in a list.\n\n"
         "A list is a file with a key a line; a key of several fields stands in it with the same "
@@ -295,5 +313,5 @@ const struct command filter_command = {
         "A record whose key cannot be read is in no list.",
     .examples = examples,
     .rows = rows,
-    .often = "keys fields csv tsv ndjson clf invert tag stats fp exact",
+    .often = "list fields csv tsv ndjson clf invert tag stats fp exact",
 };

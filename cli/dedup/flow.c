@@ -13,8 +13,9 @@ void flow_init(struct flow *f, const struct wanted *w, const struct source *sour
     if (w->keep_last) outlet_init(&f->kept);
     if (w->keep_last) keep_init(&f->keep, d, w->hold, s->end);
     if (w->ledger) ledger_init(&f->ledger, d);
+    if (w->tag_column) s->heading = w->tag_column;
     if (!wanted_details(w)) return;
-    tags_heading(&w->tags, s->column ? s->column : '\t', f->heading);
+    tags_heading(&w->tags, s->heading, s->column ? s->column : '\t', f->heading);
     s->heading = f->heading;
     s->tags = &w->tags;
     s->json = w->json;
@@ -41,6 +42,7 @@ static void forget(void *ctx, size_t n, const seen_digest *digest) {
 
 void flow_columns(struct flow *f, const struct header *header) {
     const struct wanted *w = f->wanted;
+    sink_check_heading(f->sink, header);
     if (w->group_by) groups_init(&f->groups, f->layout, w->group_by, header, w->max_groups);
     if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
     const struct layout *kept = w->add_key ? &f->added : f->layout;

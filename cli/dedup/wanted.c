@@ -42,6 +42,7 @@ bool wanted_take(struct wanted *w, int id, const char *value) {
         w->tag = true;
         if (value) tags_parse(&w->tags, value);
         break;
+    case WANTED_TAG_COLUMN: w->tag_column = tags_column(value); break;
     case WANTED_AUDIT: w->audit = true; break;
     case WANTED_OUTPUT: w->json = option_is_json("output", value); break;
     case WANTED_ADD_KEY: w->add_key = value; break;
@@ -107,7 +108,7 @@ void wanted_ask(struct wanted *w, struct asked *a, struct source *s) {
 
 /* -- what does not go together ------------------------------------------------------------- */
 
-static void check_details(struct wanted *w, const struct seen_plan *plan) {
+static void check_details(struct wanted *w, const struct source *s, const struct seen_plan *plan) {
     w->tags.spans = plan->spec.unit == SEEN_MICROSECONDS;
     if (has(w, TAG_AGE) && plan->traits & SEEN_NO_AGES)
         die("--tag=age: filter=%s knows who is in the window, not since when; filter=exact does",
@@ -121,6 +122,8 @@ static void check_details(struct wanted *w, const struct seen_plan *plan) {
     if (w->ledger && plan->spec.lateness)
         die("with --lateness a record may be a duplicate of a later one, so that there is no "
             "first");
+    if (w->tag_column && (w->json || !source_column(s) || (!w->tag && !w->audit)))
+        die("--tag-column names the column that --tag and --audit add to --csv and --tsv");
     if (w->max_groups && !w->group_by) die("--max-groups bounds the groups of --group-by");
     if (!w->max_groups) w->max_groups = 10000;
 }
@@ -169,7 +172,7 @@ static void check_forget(const struct wanted *w, const struct seen_plan *plan, b
 void wanted_check(struct wanted *w, const struct asked *a, const struct source *s,
                   const struct seen_plan *plan, bool state) {
     check_reorder(w, a, s, plan);
-    check_details(w, plan);
+    check_details(w, s, plan);
     check_keep(w, plan);
     check_feed(w, plan);
     check_forget(w, plan, state);

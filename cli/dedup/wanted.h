@@ -10,6 +10,7 @@ enum {
     WANTED_REORDER = 800,
     WANTED_HOLD,
     WANTED_TAG,
+    WANTED_TAG_COLUMN,
     WANTED_AUDIT,
     WANTED_OUTPUT,
     WANTED_GROUP_BY,
@@ -45,6 +46,7 @@ enum {
 
 #define WANTED_OUTPUT_ROWS                                                                         \
     {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", WANTED_TAG},    \
+        TAG_COLUMN_ROW("seen", WANTED_TAG_COLUMN),                                                 \
         {"audit", 0, NULL, "the duplicates, each with its first occurrence; exact", WANTED_AUDIT}, \
         {"output", 0, "text|json", "records as they are, or as JSON objects", WANTED_OUTPUT},      \
         {"group-by", 0, "LIST", "counts for each value of the fields, on stderr",                  \
@@ -60,6 +62,7 @@ struct wanted {
     const char *hold_given;
     struct tags tags; /* n = 0: none are wanted but the verdict, if at all */
     bool tag, audit, json;
+    const char *tag_column;          /* NULL: not given */
     const char *add_key, *query_key; /* NULL: one key is both */
     const char *forget;              /* NULL: nothing */
     bool keep_last;       /* of the records of one key in a window, rather than the first */

@@ -107,6 +107,10 @@ static void on_header(void *ctx, const struct record *line) {
     sink_header(&((struct run *)ctx)->sink, line);
 }
 
+static void on_columns(void *ctx, const struct header *header) {
+    sink_check_heading(&((struct run *)ctx)->sink, header);
+}
+
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     judge_ahead(&((struct run *)ctx)->judge, who, b, now, b->own);
 }
@@ -149,7 +153,8 @@ static bool on_ending(void *ctx) {
     return r->sink.error || r->gave_up;
 }
 
-static const struct reader_events events = {.header = on_header,
+static const struct reader_events events = {.columns = on_columns,
+                                            .header = on_header,
                                             .ahead = on_ahead,
                                             .own = sizeof(struct readable),
                                             .batch = on_batch,
@@ -179,6 +184,7 @@ static void start(struct run *r, const struct settings *s) {
     asked_of_judge(&s->asked, ZONE_NONE, &r->judge);
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
     r->sink.end = s->source.end;
+    if (s->wanted.tag_column) r->sink.heading = s->wanted.tag_column;
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
 }

@@ -4,6 +4,7 @@
 #include "write/sink.h"
 
 #include "cli.h"
+#include "read/columns.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -139,6 +140,29 @@ void sink_batch(struct sink *s, const struct batch *b) {
     if (s->mode == SINK_TAG)
         for (size_t i = 0; i < b->n; i++)
             sink_tagged(s, &b->record[i], verdict_name(b->verdict[i]));
+}
+
+/* The columns that are added have names of their own: nobody could tell two of one name apart. */
+static bool adds_columns(const struct sink *s) {
+    return s->column && !s->json && (s->mode == SINK_TAG || s->tags);
+}
+
+static void check_name(const struct header *h, const char *name, size_t len) {
+    for (uint32_t i = 0; i < h->n; i++)
+        if (strlen(h->name[i]) == len && !memcmp(h->name[i], name, len))
+            die("the table has a column '%s' already: give the tag's another name, as "
+                "--tag-column %s2",
+                h->name[i], h->name[i]);
+}
+
+void sink_check_heading(const struct sink *s, const struct header *h) {
+    if (!h || !adds_columns(s)) return;
+    for (const char *name = s->heading; *name;) {
+        size_t len = 0;
+        while (name[len] && name[len] != s->column) len++;
+        check_name(h, name, len);
+        name += len + (name[len] != '\0');
+    }
 }
 
 void sink_header(struct sink *s, const struct record *r) {

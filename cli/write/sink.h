@@ -15,7 +15,7 @@ struct sink {
     bool confirmed;      /* only confirmed duplicates count as such; false to begin with */
     char end;            /* of a record: a newline to begin with, or NUL */
     bool unended;        /* the last record written had no such end */
-    const char *heading; /* SINK_TAG: of that column; "seen" to begin with */
+    const char *heading; /* SINK_TAG: of that column, or those; "seen" to begin with */
     int error;           /* errno of the write that failed: from then on nothing is written */
     double tended;       /* when sink_tend last did something */
     char *buf;
@@ -30,6 +30,10 @@ void sink_free(struct sink *);
 
 /* A header line goes out in every mode; with `column` it gets one named "seen". */
 void sink_header(struct sink *, const struct record *);
+
+/* Before it: dies if the table (NULL: without names) has a column of that name already. */
+struct header;
+void sink_check_heading(const struct sink *, const struct header *);
 void sink_batch(struct sink *, const struct batch *);
 
 /* One record with a tag of the caller's, as SINK_TAG writes it. */

@@ -9,18 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On the command line, as a column's name, in JSON. */
+/* On the command line, at the end of a column's name, in JSON. */
 static const struct {
     const char *name, *column, *json;
 } kinds[TAG_KINDS] = {
-    [TAG_VERDICT] = {"verdict", "seen", "verdict"},
-    [TAG_NUMBER] = {"number", "seen_number", "number"},
-    [TAG_TIME] = {"time", "seen_time", "time"},
-    [TAG_AGE] = {"age", "seen_age", "age"},
-    [TAG_FIRST] = {"first", "seen_first", "first"},
-    [TAG_FIRST_TIME] = {"first-time", "seen_first_time", "first_time"},
-    [TAG_LAST] = {"last", "seen_last", "last"},
-    [TAG_LAST_TIME] = {"last-time", "seen_last_time", "last_time"},
+    [TAG_VERDICT] = {"verdict", "", "verdict"},
+    [TAG_NUMBER] = {"number", "_number", "number"},
+    [TAG_TIME] = {"time", "_time", "time"},
+    [TAG_AGE] = {"age", "_age", "age"},
+    [TAG_FIRST] = {"first", "_first", "first"},
+    [TAG_FIRST_TIME] = {"first-time", "_first_time", "first_time"},
+    [TAG_LAST] = {"last", "_last", "last"},
+    [TAG_LAST_TIME] = {"last-time", "_last_time", "last_time"},
 };
 
 const char *verdict_name(uint8_t verdict) {
@@ -107,10 +107,18 @@ void tags_text(const struct tags *t, uint8_t verdict, const struct fact *f, char
     *p = '\0';
 }
 
-void tags_heading(const struct tags *t, char separator, char text[TAGS_TEXT]) {
+void tags_heading(const struct tags *t, const char *column, char separator, char text[TAGS_TEXT]) {
     char *p = text;
     for (size_t i = 0; i < t->n; i++)
-        p += sprintf(p, "%.*s%s", i > 0, &separator, kinds[t->list[i]].column);
+        p += sprintf(p, "%.*s%s%s", i > 0, &separator, column, kinds[t->list[i]].column);
+}
+
+const char *tags_column(const char *name) {
+    if (!*name || strlen(name) > TAGS_COLUMN)
+        die("--tag-column '%s': a name has 1 to %d bytes", name, TAGS_COLUMN);
+    if (name[strcspn(name, ",;|\t\r\n\"")])
+        die("--tag-column '%s': a name without commas, quotes and other delimiters", name);
+    return name;
 }
 
 void tags_json(const struct tags *t, uint8_t verdict, const struct fact *f, char text[TAGS_TEXT]) {

@@ -24,7 +24,11 @@ struct tags {
     bool spans; /* ages are microseconds, told as seconds; else records */
 };
 
-enum { TAGS_TEXT = TAG_KINDS * 48 };
+/* A row of options; `by` is what the column is called otherwise. */
+#define TAG_COLUMN_ROW(by, id)                                                                     \
+    { "tag-column", 0, "NAME", "what that column of a table is called (default: " by ")", id }
+
+enum { TAGS_TEXT = TAG_KINDS * 48, TAGS_COLUMN = 32 };
 
 /* "verdict,age,first"; NULL: the verdict alone.  Dies if a name is not known, or given twice. */
 void tags_parse(struct tags *, const char *list);
@@ -32,10 +36,15 @@ bool tags_have(const struct tags *, enum tag);
 
 const char *verdict_name(uint8_t verdict);
 
-/* The values with `separator` between them, "-" for what there is not; and their names. */
+/* The values with `separator` between them, "-" for what there is not; and
+ * their names, made from the verdict's (`column`). */
 void tags_text(const struct tags *, uint8_t verdict, const struct fact *, char separator,
                char text[TAGS_TEXT]);
-void tags_heading(const struct tags *, char separator, char text[TAGS_TEXT]);
+void tags_heading(const struct tags *, const char *column, char separator, char text[TAGS_TEXT]);
+
+/* The value of --tag-column, or dies: a name that can stand in a header line as it is, of up to
+ * TAGS_COLUMN bytes.  The verdict's column has that name, the others begin with it. */
+const char *tags_column(const char *name);
 
 /* "name":value,"name":value, and null for what there is not. */
 void tags_json(const struct tags *, uint8_t verdict, const struct fact *, char text[TAGS_TEXT]);

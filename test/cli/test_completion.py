@@ -29,9 +29,9 @@ ONE_ANSWER = [
     ("seen -w sli", "seen -w sliding:"),
     ("seen -w 'sliding:1h refresh=f", "seen -w 'sliding:1h refresh=first"),
     ("seen plan sliding:1h refresh=f", "seen plan sliding:1h refresh=first"),
-    ("seen filter --keys cust", "seen filter --keys customers.txt"),
-    ("seen filter --keys=cust", "seen filter --keys=customers.txt"),
-    ("seen filter --keys customers.txt acc", "seen filter --keys customers.txt access.log"),
+    ("seen filter --list cust", "seen filter --list customers.txt"),
+    ("seen filter --list=cust", "seen filter --list=customers.txt"),
+    ("seen filter --list customers.txt acc", "seen filter --list customers.txt access.log"),
     ("seen --zone Europe/Berl", "seen --zone Europe/Berlin"),
     ("seen help gen", "seen help generate"),
 ]

@@ -20,8 +20,8 @@ def lists(tmp_path, monkeypatch):
 def test_what_is_in_the_list_passes(seen, lists):
     lists(good=["ann", "bob"])
     text = "eve\nbob\nann\nbob\nann \n\n"
-    assert seen("filter", "--keys", "good", text=text).lines == ["bob", "ann", "bob"]
-    assert seen("filter", "--keys", "good", "-v", text=text).lines == ["eve", "ann ", ""]
+    assert seen("filter", "--list", "good", text=text).lines == ["bob", "ann", "bob"]
+    assert seen("filter", "--list", "good", "-v", text=text).lines == ["eve", "ann ", ""]
 
 
 @pytest.mark.parametrize("how", [["--fp", "0.3"], ["--fp", "1e-3"], ["--exact"], []])
@@ -32,10 +32,10 @@ def test_nothing_in_a_list_is_lost_and_others_pass_as_rarely_as_asked(seen, list
     mixed = keys + others
     rng.shuffle(mixed)
     text = "".join(line + "\n" for line in mixed)
-    passed = seen("filter", "--keys", "good", *how, text=text).lines
+    passed = seen("filter", "--list", "good", *how, text=text).lines
     good = set(keys)
     assert [line for line in passed if line in good] == [line for line in mixed if line in good]
-    assert sorted(passed + seen("filter", "--keys", "good", "-v", "--exact", text=text).lines) \
+    assert sorted(passed + seen("filter", "--list", "good", "-v", "--exact", text=text).lines) \
         == sorted(mixed + [line for line in passed if line not in good])
     fp = float(how[1]) if how[:1] == ["--fp"] else 0
     false = len(passed) - len(keys)
@@ -53,7 +53,7 @@ def test_several_lists_in_one_pass(seen, lists, rng):
         matched = [name for name in named if r in named[name]]
         if matched:
             expected.append("%s\t%d" % ("+".join(matched), r))
-    args = [word for name in named for word in ("--keys", name)]
+    args = [word for name in named for word in ("--list", name)]
     text = "".join("%d\n" % r for r in records)
     done = seen("filter", *args, "--tag", "--stats", text=text)
     assert done.lines == expected
@@ -65,13 +65,13 @@ def test_several_lists_in_one_pass(seen, lists, rng):
 def test_fields_make_the_key(seen, lists):
     lists(good=["1\tx", "2\ty"])
     text = "a\tx\t1\nb\ty\t1\nc\ty\t2\n"
-    assert seen("filter", "--keys", "good", "-k", "3,2", text=text).lines == ["a\tx\t1", "c\ty\t2"]
+    assert seen("filter", "--list", "good", "-k", "3,2", text=text).lines == ["a\tx\t1", "c\ty\t2"]
 
 
 def test_tables_keep_their_header(seen, lists):
     lists(good=['"b,c",1', "d,2"])
     text = 'v,u\n1,"b,c"\n1,d\n2,"d"\n'
-    args = ["filter", "--keys", "good", "--csv", "-k", "u,v"]
+    args = ["filter", "--list", "good", "--csv", "-k", "u,v"]
     assert seen(*args, text=text).lines == ["v,u", '1,"b,c"', '2,"d"']
     assert seen(*args, "--tag", text=text).lines == ["v,u,lists", '1,"b,c",good', '2,"d",good']
     assert seen(*args, "-v", text=text).lines == ["v,u", "1,d"]
@@ -79,27 +79,44 @@ def test_tables_keep_their_header(seen, lists):
 
 def test_records_without_a_key_are_in_no_list(seen, lists):
     lists(good=["x"])
-    done = seen("filter", "--keys", "good", "-k", "2", text="a\tx\nb\n")
+    done = seen("filter", "--list", "good", "-k", "2", text="a\tx\nb\n")
     assert done.lines == ["a\tx"] and b"1 record has no readable key" in done.err
-    assert seen("filter", "--keys", "good", "-k", "2", "-v", text="a\tx\nb\n").lines == ["b"]
-    assert seen("filter", "--keys", "good", "-k", "2", "--strict", text="a\tx\nb\n").code == 2
+    assert seen("filter", "--list", "good", "-k", "2", "-v", text="a\tx\nb\n").lines == ["b"]
+    assert seen("filter", "--list", "good", "-k", "2", "--strict", text="a\tx\nb\n").code == 2
 
 
 def test_an_empty_list_lets_nothing_through(seen, lists):
     lists(empty=[])
-    assert seen("filter", "--keys", "empty", text="a\n\n").lines == []
+    assert seen("filter", "--list", "empty", text="a\n\n").lines == []
+
+
+def test_the_old_name_of_a_list_still_serves_and_is_not_mistaken_for_fields(seen, lists):
+    lists(good=["x"], other=["y"])
+    assert seen("filter", "--keys", "good", "--list", "other", text="x\ny\nz\n").lines == ["x", "y"]
+    seen("filter", "--list", "good", "--keys", "ip,ad", text="a\n").refused("--keys ip,ad", "--list FILE", "-k ip,ad")
+
+
+def test_the_column_of_lists_has_a_name_of_its_own(seen, lists):
+    lists(good=["1"])
+    args = ["filter", "--list", "good", "--csv", "-k", "u", "--tag"]
+    done = seen(*args, text="u,lists\n1,x\n")
+    done.refused("column 'lists' already", "--tag-column lists2")
+    assert done.out == b""
+    assert seen(*args, "--tag-column", "in", text="u,lists\n1,x\n").lines == ["u,lists,in", "1,x,good"]
+    seen(*args[:-1], "--tag-column", "in", text="u\n1\n").refused("--tag-column", "--tag")
+    seen(*args, "--tag-column", "a,b", text="u\n1\n").refused("--tag-column 'a,b'", "without commas")
 
 
 def test_refusals(seen, lists):
     lists(good=["x"], pairs=["x"])
-    seen("filter", text="a\n").refused("--keys FILE")
-    seen("filter", "--keys", "nothing here", text="a\n").refused("cannot open nothing here")
-    seen("filter", "--keys", "good", "-v", "--tag", text="a\n").refused("exclude")
-    seen("filter", "--keys", "good", "--exact", "--fp", "0.1", text="a\n").refused("exclude")
-    seen("filter", "--keys", "good", "--fp", "2", text="a\n").refused("--fp 2")
-    seen("filter", "--keys", "pairs", "-k", "1,2", text="a\tb\n").refused("fewer fields")
+    seen("filter", text="a\n").refused("--list FILE")
+    seen("filter", "--list", "nothing here", text="a\n").refused("cannot open nothing here")
+    seen("filter", "--list", "good", "-v", "--tag", text="a\n").refused("exclude")
+    seen("filter", "--list", "good", "--exact", "--fp", "0.1", text="a\n").refused("exclude")
+    seen("filter", "--list", "good", "--fp", "2", text="a\n").refused("--fp 2")
+    seen("filter", "--list", "pairs", "-k", "1,2", text="a\tb\n").refused("fewer fields")
     with open("/dev/full", "wb") as full:
-        done = seen("filter", "--keys", "good", text="x\n", stdout=full)
+        done = seen("filter", "--list", "good", text="x\n", stdout=full)
     assert done.code == 2 and b"cannot write" in done.err
 
 
@@ -109,5 +126,5 @@ def test_a_real_stream(seen, stream, lists):
     header, *rows = path.read_text().splitlines()
     good = {row.split(",")[0] for row in rows[::100]}
     lists(good=good)
-    passed = seen("filter", "--keys", "good", "--csv", "-k", "ip", path).lines
+    passed = seen("filter", "--list", "good", "--csv", "-k", "ip", path).lines
     assert passed == [header] + [row for row in rows if row.split(",")[0] in good]

@@ -236,3 +236,29 @@ def test_the_verdict_among_tags_is_the_verdict_alone(seen, rng, how):
         assert (plain.out, plain.code) == (listed.out, listed.code)
         numbers = [json.loads(line)["number"] for line in seen(*args, "--tag", "--output=json", text=text[:-1]).out.splitlines()]
         assert numbers == list(range(1, len(numbers) + 1))
+
+
+@pytest.mark.parametrize("args, column", [
+    (["--csv", "--tag"], b"seen"), (["--tsv", "--tag=verdict,number"], b"seen"), (["--csv", "--tag=number"], b"seen_number"),
+    (["--csv", "--audit"], b"seen_number"),
+])
+def test_a_second_pass_adds_no_second_column_of_the_same_name(seen, args, column):
+    text = b"id\tx\n1\t2\n1\t2\n" if "--tsv" in args else b"id,x\n1,2\n1,2\n"
+    once = seen(*args, "-k", "id", text=text).out
+    again = seen(*args, "-k", "x", text=once)
+    again.refused("column '%s' already" % column.decode(), "--tag-column %s2" % column.decode())
+    assert again.out == b""
+    twice = seen(*args, "-k", "x", "--tag-column", "again", text=once)
+    assert twice.code == 0 and twice.out.split(b"\n")[0].replace(b"\t", b",") == \
+        once.split(b"\n")[0].replace(b"\t", b",") + b"," + {
+            "--tag": b"again", "--tag=verdict,number": b"again,again_number", "--tag=number": b"again_number",
+            "--audit": b"again_number,again_first,again_first_time"}[args[1]]
+    assert seen(*args, "-k", "1", "--no-header", text=once).code == 0
+
+
+def test_a_tag_column_is_for_tables_with_tags(seen):
+    seen("--csv", "--tag-column", "x", text="a\n").refused("--tag-column", "--tag and --audit")
+    seen("--tag", "--tag-column", "x", text="a\n").refused("--csv and --tsv")
+    seen("--csv", "--tag", "--tag-column", "", text="a\n").refused("1 to 32 bytes")
+    seen("--csv", "--tag", "--tag-column", 33 * "x", text="a\n").refused("1 to 32 bytes")
+    seen("--csv", "--tag", "--tag-column", 'a"b', text="a\n").refused("without commas, quotes")
