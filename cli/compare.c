@@ -85,7 +85,7 @@ static struct twin *twin_of(struct run *r, const struct contender *c, bool forev
             "cuts");
     twin_init(t, spec, &r->reader.layout, r->source.max_record);
     t->shared = shared;
-    if (!forever) asked_of_judge(&r->asked, c->zone, &t->judge);
+    if (!forever) asked_of_judge(&r->asked, &r->source, c->zone, &t->judge);
     return r->twin[r->twins++] = t;
 }
 
@@ -119,7 +119,7 @@ static void start(struct run *r, const struct reader_events *events) {
     for (size_t i = 0; i < r->n; i++) {
         struct contender *c = &r->contender[i];
         judge_init(&c->judge, c->detector, &r->reader.layout, r->source.max_record);
-        asked_of_judge(&r->asked, c->zone, &c->judge);
+        asked_of_judge(&r->asked, &r->source, c->zone, &c->judge);
         c->twin = twin_of(r, c, false);
     }
 }
@@ -147,6 +147,7 @@ static int finish(struct run *r, bool read) {
     uint64_t unreadable = r->reader.unreadable + r->contender[0].judge.unreadable;
     r->records -= r->contender[0].judge.unreadable;
     r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
+    clocks_tell(&r->contender[0].judge.clocks, &r->source);
     if (!read) return EXIT_TROUBLE;
     if (!r->source.strict || !unreadable) return EXIT_FINE;
     return source_unreadable(&r->source, unreadable, true, "key or time") ? EXIT_TROUBLE

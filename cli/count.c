@@ -247,7 +247,8 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
     (void)now;
-    size_t n = judge_take(&r->pace.judge, b, b->own);
+    judge_note(&r->pace.judge, b, b->own);
+    size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
         uint64_t ended = pace_step(&r->pace, m);
         if (ended) turn(r, ended);
@@ -286,6 +287,7 @@ static int finish(struct run *r, bool read) {
     put_window(r);
     if (windows || r->by) put_row(r, "all", 0, r->pace.records, r->total);
     uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
+    clocks_tell(&r->pace.judge.clocks, &r->source);
     bool bad = source_unreadable(&r->source, unreadable, false, "key, time or group");
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }

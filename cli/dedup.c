@@ -164,7 +164,7 @@ static void start(struct run *r) {
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     judge_share(&r->judge, r->reader.crew);
-    asked_of_judge(&s->asked, s->zone, &r->judge);
+    asked_of_judge(&s->asked, &s->source, s->zone, &r->judge);
     flow_begin(&r->flow);
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
@@ -236,6 +236,7 @@ static int finish(struct run *r) {
     report_losses(r);
     report_shortage(r);
     report_hold(r);
+    clocks_tell(&r->judge.clocks, &r->settings.source);
     if (r->settings.report) {
         print_stats(r);
     } else {
@@ -305,6 +306,8 @@ const struct command dedup_command = {
         "field, which holds seconds, milliseconds or microseconds since 1970, RFC 3339, the time "
         "of web logs, or what `--time-format` says. A record with an earlier time than one before "
         "it counts as if it had the later one, unless `--lateness` or `--reorder` is given.\n\n"
+        "A record whose time is more than a day later than the clock is not judged, unless "
+        "`--allow-future` is given; `--now` fixes the clock.\n\n"
         "A duplicate renews its key's window; with `--refresh` first it does not, and the window "
         "is that of the record which went through. `--tag` takes a list out of verdict, number, "
         "time, age, first, first-time, last and last-time.\n\n"

@@ -262,7 +262,8 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
     (void)now;
-    size_t n = judge_take(&r->pace.judge, b, b->own);
+    judge_note(&r->pace.judge, b, b->own);
+    size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
         if (pace_step(&r->pace, m)) end_window(r);
         if (!r->any) pace_from(&r->pace, r->from);
@@ -298,6 +299,7 @@ static int finish(struct run *r, bool read) {
     end_window(r);
     put_persistent(r);
     uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
+    clocks_tell(&r->pace.judge.clocks, &r->source);
     bool bad = source_unreadable(&r->source, unreadable, false, "key, time or partner");
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }

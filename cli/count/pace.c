@@ -53,7 +53,7 @@ void pace_init(struct pace *p, const struct asked *a, const struct source *sourc
     if (seen_plan_make(&ticks, &spec, &e) || seen_new(&p->detector, &ticks, NULL, &e))
         die("%s", e.text);
     judge_init(&p->judge, p->detector, layout, source->max_record);
-    asked_of_judge(a, zone, &p->judge);
+    asked_of_judge(a, source, zone, &p->judge);
     p->seed = seen_seed(p->detector);
     p->timed = p->judge.timed || zone;
 }

@@ -161,7 +161,7 @@ static void keep_last(struct flow *f, const struct batch *b, const struct readab
 }
 
 static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
-    size_t n = judge_take(f->judge, b, in);
+    size_t n = judge_take(f->judge, in);
     if (wanted_details(f->wanted)) know(f, b, in, before);
     judge(f, b, n);
     if (f->wanted->ledger) note_occurrences(f, b);
@@ -195,7 +195,6 @@ static void take_due(struct flow *f, bool all) {
 static void hold(struct flow *f, const struct batch *b, const struct readable *in,
                  uint64_t before) {
     size_t m = 0;
-    f->judge->unreadable += b->n - in->n;
     outlet_begin(&f->sorted);
     for (size_t i = 0; i < b->n; i++) {
         const struct record *r = &b->record[i];
@@ -237,7 +236,7 @@ void flow_batch(struct flow *f, struct batch *b) {
     uint64_t before = f->number;
     f->number += b->n;
     if (in->n < b->n && !f->first_unreadable) f->first_unreadable = before + first_gap(in) + 1;
-    if (f->judge->times) lateness_note(&f->judge->lateness, in->n, in->time);
+    judge_note(f->judge, b, in);
     if (f->wanted->group_by) find_groups(f, b, in);
     if (wanted_details(f->wanted))
         for (size_t m = 0; m < in->n; m++) in->number[m] = before + in->order[m] + 1;

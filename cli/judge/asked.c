@@ -96,7 +96,9 @@ void asked_free(struct asked *a) {
     time_format_free(&a->format);
 }
 
-void asked_of_judge(const struct asked *a, enum zone_window zone, struct judge *j) {
+void asked_of_judge(const struct asked *a, const struct source *source, enum zone_window zone,
+                    struct judge *j) {
+    j->source = source;
     j->zone = zone;
     j->times |= zone || a->times;
     if (a->landmark_on) j->pattern = a->pattern;

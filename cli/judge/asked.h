@@ -31,7 +31,7 @@ enum { ASKED_WINDOW = 600, ASKED_ZONE, ASKED_LANDMARK_ON, ASKED_TIME_FORMAT, ASK
         {"window", 'w', "SPEC", "what counts as seen, e.g. 'sliding:1h fp=1e-6'", ASKED_WINDOW},   \
         {"landmark-on", 0, "REGEX", "a line that matches begins a new landmark window",            \
          ASKED_LANDMARK_ON},                                                                       \
-        SOURCE_TIME_ROW,                                                                           \
+        SOURCE_TIME_ROWS,                                                                          \
         {"time-format", 0, "FORMAT", "how it is written, as in strptime(3): '%d/%b/%Y %T %z'",     \
          ASKED_TIME_FORMAT},                                                                       \
     {                                                                                              \
@@ -62,7 +62,7 @@ enum zone_window asked_plan(const struct asked *, size_t i, const struct source 
 void asked_compile(struct asked *, struct source *);
 void asked_free(struct asked *);
 
-/* Makes a judge see to it. */
-void asked_of_judge(const struct asked *, enum zone_window, struct judge *);
+/* Makes a judge see to it, and to the times of the source. */
+void asked_of_judge(const struct asked *, const struct source *, enum zone_window, struct judge *);
 
 #endif

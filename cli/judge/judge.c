@@ -47,13 +47,19 @@ void judge_share(struct judge *j, struct crew *crew) { shares_init(&j->shares, j
 static void read_times(const struct judge *j, const struct batch *b, seen_time now,
                        struct readable *r) {
     const struct layout *l = j->layout;
+    bool own = l->time != NO_SLOT;
+    seen_time latest = own && j->source ? source_latest(j->source, now) : SEEN_NEVER;
     size_t m = 0;
     for (size_t i = 0; i < r->n; i++) {
         uint16_t record = r->order[i];
         r->time[m] = now;
-        if (l->time != NO_SLOT) {
+        if (own) {
             const struct slice *f = &b->field[record * l->slots + (uint32_t)l->time];
             if (!time_of_field(j->format, f, &r->time[m])) continue;
+        }
+        if (r->time[m] > latest) {
+            future_note(&r->future, record, r->time[m]);
+            continue;
         }
         r->digest[m] = r->digest[i];
         if (j->adder) r->add[m] = r->add[i], r->parts[m] = r->parts[i];
@@ -84,6 +90,7 @@ void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time
     else
         r->n = key_batch(&j->keyer[who], b, r->digest, r->order);
     r->due = false;
+    r->future = (struct future){.now = now};
     if (j->times) read_times(j, b, now, r);
     if (!judge_landmarks(j)) return;
     memset(r->landmark, 0, r->n * sizeof *r->landmark);
@@ -140,9 +147,15 @@ void judge_spread(const struct judge *j, struct batch *b, size_t n) {
     }
 }
 
-size_t judge_take(struct judge *j, const struct batch *b, struct readable *r) {
-    j->in = r;
+void judge_note(struct judge *j, const struct batch *b, const struct readable *r) {
     j->unreadable += b->n - r->n;
+    if (!j->times) return;
+    clocks_note(&j->clocks, b->before, &r->future);
+    lateness_note(&j->lateness, r->n, r->time);
+}
+
+size_t judge_take(struct judge *j, struct readable *r) {
+    j->in = r;
     if (j->pattern) carry_landmark(j, r);
     if (j->zone) find_boundaries(j, r);
     return r->n;
@@ -150,7 +163,8 @@ size_t judge_take(struct judge *j, const struct batch *b, struct readable *r) {
 
 size_t judge_read(struct judge *j, const struct batch *b, seen_time now) {
     judge_ahead(j, 0, b, now, &j->own);
-    return judge_take(j, b, &j->own);
+    judge_note(j, b, &j->own);
+    return judge_take(j, &j->own);
 }
 
 static void observe_feed(struct judge *j, size_t n, uint8_t *verdict) {

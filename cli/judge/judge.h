@@ -3,6 +3,7 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
+#include "judge/clocks.h"
 #include "judge/feed.h"
 #include "judge/key.h"
 #include "judge/lateness.h"
@@ -17,6 +18,7 @@ enum zone_window { ZONE_NONE, ZONE_DAY, ZONE_WEEK };
 /* What of a batch can be judged: n of its records, in order. */
 struct readable {
     size_t n;
+    struct future future; /* records left out, for their times are in the future */
     seen_digest digest[BATCH];
     seen_time time[BATCH];
     uint16_t order[BATCH];  /* its place among all */
@@ -67,8 +69,10 @@ struct judge {
     bool due;               /* a landmark is to come before the next readable record */
     seen_time last, next;   /* with a zone: the latest time, and the first of the next window */
     uint64_t unreadable;
-    struct lateness lateness; /* noted by those who want it told */
-    struct readable *in;      /* the batch in work: either `own` or the caller's */
+    const struct source *source; /* of the records; NULL: any time will do */
+    struct clocks clocks;
+    struct lateness lateness;
+    struct readable *in; /* the batch in work: either `own` or the caller's */
     struct readable own;
 };
 
@@ -91,9 +95,14 @@ void judge_share(struct judge *, struct crew *);
 void judge_ahead(struct judge *, unsigned who, const struct batch *, seen_time now,
                  struct readable *);
 
-/* Then batches come in order: judge_take says how many records can be judged, and what is known of
- * them stands in judge->in; judge_observe fills the batch's verdicts. */
-size_t judge_take(struct judge *, const struct batch *, struct readable *);
+/* Then batches come in order.  judge_note counts what cannot be judged, and what is to be told of
+ * times, in the order in which records are read. */
+void judge_note(struct judge *, const struct batch *, const struct readable *);
+
+/* In the order in which they are judged (--reorder changes it), judge_take says how many records
+ * can be judged, and what is known of them stands in judge->in; judge_observe fills the batch's
+ * verdicts. */
+size_t judge_take(struct judge *, struct readable *);
 void judge_observe(struct judge *, struct batch *, size_t n);
 /* ... and how long ago each key was last seen, by seen_last_seen. */
 void judge_observe_ages(struct judge *, struct batch *, size_t n, uint64_t *age);
@@ -102,7 +111,7 @@ bool judge_landmarks(const struct judge *);
 /* The n verdicts at the front of the batch's go to the places of its n readable records. */
 void judge_spread(const struct judge *, struct batch *, size_t n);
 
-/* judge_ahead and judge_take in one. */
+/* judge_ahead, judge_note and judge_take in one. */
 size_t judge_read(struct judge *, const struct batch *, seen_time now);
 
 #endif

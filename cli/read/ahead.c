@@ -68,7 +68,7 @@ uint64_t ahead_position(const struct ahead *a) {
 static void hand_on(struct chunk *c) {
     struct reader *r = c->reader;
     for (size_t i = 0; i < c->n && !(r->on->ending && r->on->ending(r->ctx)); i++) {
-        r->on->batch(r->ctx, c->batch[i], c->now);
+        reader_hand_on(r, c->batch[i], c->now);
         c->position += c->took[i];
     }
 }

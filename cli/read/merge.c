@@ -30,6 +30,7 @@ struct lane {
 
 struct merge {
     const struct source *source;
+    seen_time latest; /* a record with a later time has none that is of use */
     struct layout layout;
     char *header; /* the first file's, with its end */
     size_t header_bare;
@@ -106,7 +107,7 @@ static bool take_header(struct merge *m, struct lane *l) {
 static void read_time(const struct merge *m, struct lane *l) {
     const struct slice *f = &l->batch.field[l->at * m->layout.slots + (uint32_t)m->layout.time];
     seen_time t;
-    if (time_of_field(m->source->time_format, f, &t)) l->time = t;
+    if (time_of_field(m->source->time_format, f, &t) && t <= m->latest) l->time = t;
 }
 
 /* Cuts records off what the buffer holds.  False if it holds no whole one. */
@@ -127,6 +128,7 @@ static bool too_long(const struct merge *m, const struct lane *l) {
 static enum head read_more(struct merge *m, struct lane *l) {
     if (l->in.blocks && !input_ready(&l->in, -1, false)) return WAIT;
     ssize_t got = input_fill(&l->in);
+    m->latest = source_latest(m->source, source_clock(m->source));
     if (got > 0) return HEAD;
     if (got == 0) l->ended = true;
     if (got == 0 || errno == EINTR || errno == EAGAIN) return got == 0 ? HEAD : WAIT;

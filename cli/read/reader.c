@@ -19,6 +19,7 @@ static void attend(struct reader *r) {
 }
 
 static void unreadable(struct reader *r, const char *p, size_t n, bool first, bool last) {
+    r->records += first;
     r->unreadable += first;
     if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
 }
@@ -57,7 +58,7 @@ static size_t fill(struct reader *r) {
         warn("cannot read %s: %s", r->in.name, trouble);
         r->failed = true;
     }
-    r->now = time_now();
+    r->now = source_clock(r->source);
     return got > 0 ? (size_t)got : 0;
 }
 
@@ -135,6 +136,12 @@ void reader_free_batch(struct batch *b) {
     free(b);
 }
 
+void reader_hand_on(struct reader *r, struct batch *b, seen_time now) {
+    b->before = r->records;
+    r->records += b->n;
+    r->on->batch(r->ctx, b, now);
+}
+
 /* Hands on every complete record in the buffer; at the end of a file, the rest as well. */
 static void drain(struct reader *r, bool last) {
     if (r->header_due && (r->in.begin == r->in.end || !take_header(r, last))) return;
@@ -145,7 +152,7 @@ static void drain(struct reader *r, bool last) {
         size_t used = r->splitter.format->split(&r->splitter, begin(r), end(r), last, b);
         if (!used) break;
         if (r->on->ahead) r->on->ahead(r->ctx, 0, b, r->now);
-        r->on->batch(r->ctx, b, r->now);
+        reader_hand_on(r, b, r->now);
         r->in.begin += used;
     }
     if (r->ahead) input_shrink(&r->in);

@@ -43,7 +43,8 @@ struct reader {
     char *header;        /* the first one, without its line end; NULL: not yet read */
     size_t header_len;
     seen_time now;       /* when the buffer was last filled */
-    uint64_t unreadable; /* records that `on->unreadable` was for */
+    uint64_t records;    /* so far, with ... */
+    uint64_t unreadable; /* ... those that `on->unreadable` was for */
     bool failed;         /* said so already: finish, exit 2 */
     bool header_due;     /* the file's first line is yet to come */
     bool hold_back;      /* a record that a regular file ends with unfinished is left unread */
@@ -53,6 +54,9 @@ struct reader {
 /* The source, the events and the context stay the caller's. */
 void reader_init(struct reader *, const struct source *, const struct reader_events *, void *ctx);
 void reader_free(struct reader *);
+
+/* A batch's turn has come. */
+void reader_hand_on(struct reader *, struct batch *, seen_time now);
 
 /* A batch for this reader's columns.  NULL is fine. */
 struct batch *reader_new_batch(const struct reader *);

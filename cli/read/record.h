@@ -45,7 +45,8 @@ struct layout {
 };
 
 struct batch {
-    size_t n; /* records; they follow each other in the buffer */
+    size_t n;        /* records; they follow each other in the buffer */
+    uint64_t before; /* records of the whole input that came before these; known in its turn */
     struct record record[BATCH];
     struct slice *field; /* [BATCH * layout.slots] */
     void *own;           /* what the reader's caller made of it ahead of its turn */

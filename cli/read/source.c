@@ -2,6 +2,7 @@
 #include "read/source.h"
 
 #include "crew.h"
+#include "judge/time.h"
 #include "read/format/json.h"
 
 #include "seen.h"
@@ -47,6 +48,12 @@ static unsigned thread_count(const char *text) {
     return n < CREW_MOST ? (unsigned)n : CREW_MOST;
 }
 
+static void fix_clock(struct source *s, const char *text) {
+    if (!time_parse(&s->now, text, strlen(text)))
+        die("--now %s: give a time such as 2024-11-20T10:00:00Z", text);
+    s->now_given = true;
+}
+
 static void set_shape(struct source *s, enum shape shape) {
     static const char *const names[] = {[SHAPE_CSV] = "--csv",
                                         [SHAPE_TSV] = "--tsv",
@@ -71,6 +78,8 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_MERGE: s->merge = true; break;
     case SOURCE_CRLF: s->crlf = true; break;
     case SOURCE_TIME: s->time = value; break;
+    case SOURCE_NOW: fix_clock(s, value); break;
+    case SOURCE_ALLOW_FUTURE: s->allow_future = true; break;
     case SOURCE_MAX_RECORD: s->max_record = record_size(value); break;
     case SOURCE_THREADS: s->threads = thread_count(value); break;
     case SOURCE_QUIET: s->quiet = true; break;
@@ -105,6 +114,17 @@ void source_files(struct source *s, const struct args *a) {
     s->header = s->header && source_column(s);
     s->files = a->at < a->argc ? a->argv + a->at : standard_input;
     s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;
+}
+
+#define DAY      (UINT64_C(86400) * 1000000)
+#define YEAR2020 (UINT64_C(1577836800) * 1000000)
+
+seen_time source_clock(const struct source *s) { return s->now_given ? s->now : time_now(); }
+
+bool source_clock_unset(seen_time now) { return now < YEAR2020; }
+
+seen_time source_latest(const struct source *s, seen_time now) {
+    return s->allow_future || source_clock_unset(now) ? SEEN_NEVER : now + DAY;
 }
 
 char source_column(const struct source *s) {

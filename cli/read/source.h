@@ -21,6 +21,9 @@ struct source {
     char end; /* of a record: a newline, or NUL */
     bool crlf, strict, quiet;
     bool merge; /* the files in order of time, not one after the other */
+    bool now_given;
+    seen_time now;     /* the clock, where --now fixes it */
+    bool allow_future; /* records may be later than the clock */
     uint32_t max_record;
     unsigned threads;
     char *const *files; /* "-" is standard input */
@@ -40,6 +43,8 @@ enum {
     SOURCE_NO_HEADER,
     SOURCE_CRLF,
     SOURCE_TIME,
+    SOURCE_NOW,
+    SOURCE_ALLOW_FUTURE,
     SOURCE_MAX_RECORD,
     SOURCE_QUIET,
     SOURCE_STRICT,
@@ -47,8 +52,12 @@ enum {
 };
 
 /* Rows for a subcommand's table of options. */
-#define SOURCE_TIME_ROW                                                                            \
-    {"time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME}, {      \
+#define SOURCE_TIME_ROWS                                                                           \
+    {"time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME},        \
+        {"now", 0, "TIME", "what the clock says, for replays and tests", SOURCE_NOW},              \
+        {"allow-future", 0, NULL, "judge times more than a day later than the clock, too",         \
+         SOURCE_ALLOW_FUTURE},                                                                     \
+    {                                                                                              \
         "merge", 0, NULL, "several FILEs as one, in order of their --time", SOURCE_MERGE           \
     }
 #define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, or names"
@@ -87,6 +96,14 @@ void source_files(struct source *, const struct args *);
 
 /* The byte before one column more, where records are rows of a table; 0 where they are not. */
 char source_column(const struct source *);
+
+/* The machine's clock, or the time that --now gives. */
+seen_time source_clock(const struct source *);
+
+/* The latest time that a record can be judged at when the clock says `now`: a day later.
+ * SEEN_NEVER where any time will do: --allow-future, or a clock before 2020, which is not set. */
+seen_time source_latest(const struct source *, seen_time now);
+bool source_clock_unset(seen_time now);
 
 /* How its records are cut; `whole`: no field of theirs is wanted.  What its fields are called, or
  * NULL where nobody knows before the first line. */

@@ -124,7 +124,8 @@ static uint64_t time_of(const struct run *r, size_t m) {
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
     const struct readable *in = b->own;
-    size_t n = judge_take(&r->judge, b, b->own), len;
+    judge_note(&r->judge, b, in);
+    size_t n = judge_take(&r->judge, b->own), len;
     (void)now;
     for (size_t m = 0; m < n; m++) {
         const char *key = key_bytes(&r->judge.keyer[0], b, in->order[m], &len);
@@ -181,7 +182,7 @@ static void start(struct run *r, const struct settings *s) {
     r->shards.replicas = (unsigned)s->remote.replicas;
     judge_init_elsewhere(&r->judge, SHARDS_SEED, r->shards.timed, &r->reader.layout,
                          s->source.max_record);
-    asked_of_judge(&s->asked, ZONE_NONE, &r->judge);
+    asked_of_judge(&s->asked, &s->source, ZONE_NONE, &r->judge);
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
     r->sink.end = s->source.end;
     if (s->wanted.tag_column) r->sink.heading = s->wanted.tag_column;
@@ -215,6 +216,7 @@ static int finish(struct run *r) {
     const struct source *source = &r->settings->source;
     sink_close(&r->sink);
     message_transient(NULL);
+    clocks_tell(&r->judge.clocks, source);
     report(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->reader.failed || r->gave_up) return EXIT_TROUBLE;

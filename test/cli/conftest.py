@@ -111,7 +111,7 @@ def sample_files(tmp_path):
         (tmp_path / name).write_text(text)
 
     table = "when,user,ad,id,ip,cookie,publisher\n" + "".join(
-        "2026-11-20T10:%02d:00Z,u%d,a%d,i%d,1.2.3.%d,c%d,p%d\n" % (i, i % 7, i % 3, i % 11, i % 5, i % 13, i % 2)
+        "2024-11-20T10:%02d:00Z,u%d,a%d,i%d,1.2.3.%d,c%d,p%d\n" % (i, i % 7, i % 3, i % 11, i % 5, i % 13, i % 2)
         for i in range(60))
     for name in "clicks.csv", "a.csv", "b.csv":
         write(name, table)

@@ -26,20 +26,20 @@ def hours(start, n):
 
 
 def test_the_day_summer_time_begins_has_23_hours(seen):
-    assert days(seen, "Europe/Berlin", hours("2026-03-27T23:00:00+00:00", 71)) == [24, 23, 24]
+    assert days(seen, "Europe/Berlin", hours("2024-03-29T23:00:00+00:00", 71)) == [24, 23, 24]
 
 
 def test_the_day_summer_time_ends_has_25_hours(seen):
-    assert days(seen, "Europe/Berlin", hours("2026-10-23T22:00:00+00:00", 73)) == [24, 25, 24]
+    assert days(seen, "Europe/Berlin", hours("2024-10-25T22:00:00+00:00", 73)) == [24, 25, 24]
 
 
 def test_utc_days_have_24(seen):
-    assert days(seen, None, hours("2026-03-28T00:00:00+00:00", 72)) == [24, 24, 24]
-    assert days(seen, "UTC", hours("2026-03-28T00:00:00+00:00", 72)) == [24, 24, 24]
+    assert days(seen, None, hours("2024-03-28T00:00:00+00:00", 72)) == [24, 24, 24]
+    assert days(seen, "UTC", hours("2024-03-28T00:00:00+00:00", 72)) == [24, 24, 24]
 
 
 def test_a_week_begins_on_the_local_monday(seen):
-    start = "2026-03-22T23:00:00+00:00"  # Monday the 23rd in Berlin; the week has an hour less
+    start = "2024-03-24T23:00:00+00:00"  # Monday the 25th in Berlin; the week has an hour less
     assert days(seen, "Europe/Berlin", hours(start, 7 * 24 + 9), "landmark:1w") == [7 * 24 - 1, 10]
 
 
@@ -57,7 +57,7 @@ def test_a_date_that_never_was(seen):
                                   "Australia/Lord_Howe", "Pacific/Kiritimati", "Africa/Cairo"])
 def test_a_year_of_days_against_zoneinfo(seen, zone, rng):
     tz = zoneinfo.ZoneInfo(zone)
-    t, rows, truth, last = 1_767_000_000, [], [], None
+    t, rows, truth, last = 1_567_000_000, [], [], None
     for _ in range(3000):
         t += rng.randrange(20000)
         date = datetime.datetime.fromtimestamp(t, tz).date()
@@ -71,8 +71,8 @@ def test_a_year_of_days_against_zoneinfo(seen, zone, rng):
 
 @pytest.mark.parametrize("zone", [[], ["--zone", "Europe/Berlin"]])
 def test_late_records_are_counted_and_belong_to_the_current_window(seen, zone):
-    times = ["2026-06-01T12:00:00Z", "2026-06-02T12:00:00Z", "2026-06-01T12:00:00Z",
-             "2026-06-02T11:59:59.5Z", "2026-06-02T12:00:00Z"]
+    times = ["2024-06-01T12:00:00Z", "2024-06-02T12:00:00Z", "2024-06-01T12:00:00Z",
+             "2024-06-02T11:59:59.5Z", "2024-06-02T12:00:00Z"]
     text = "".join("%s,k\n" % t for t in times)
     done = seen("-w", "landmark:1d filter=exact", *zone, "-d,", "--time=1", "-k2", "--tag",
                 "--stats=json", text=text)
@@ -102,7 +102,7 @@ def test_spellings_of_time(seen, text):
     start = round(TIMES[text] * 1000000)
     def verdict(t):
         stamp = "%d.%06d" % divmod(t, 1000000)
-        done = seen("-w", "sliding:1h filter=exact", "-d,", "--time=1", "-k2", "--tag",
+        done = seen("-w", "sliding:1h filter=exact", "-d,", "--time=1", "-k2", "--tag", "--allow-future",
                     text="%s,k\n%s,k\n" % (text, stamp))
         return [line.split("\t")[0] for line in done.lines]
     assert verdict(start + 3600_000_000 - 1) == ["new", "dup"]

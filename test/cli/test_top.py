@@ -63,7 +63,7 @@ def test_partners_are_counted_once_a_window(seen, rng):
         clicks += [("u%d" % rng.randrange(300), "k%d" % rng.randrange(4)) for _ in range(2000)]
         rng.shuffle(clicks)
         day.append(clicks)
-        text += ["2026-03-0%dT10:00:00Z,%s,%s\n" % (d + 1, ip, cookie) for ip, cookie in clicks]
+        text += ["2024-03-0%dT10:00:00Z,%s,%s\n" % (d + 1, ip, cookie) for ip, cookie in clicks]
     done = seen("top", "--csv", "-k", "ip", "--distinct", "cookie", "-w", "landmark:1d fp=1e-6 items=20000",
                 "--time", "at", "--at-least", "10", "-o", "json", text="".join(text))
     found = [json.loads(line) for line in done.lines]
