@@ -131,13 +131,21 @@ struct seen_spec {
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
-enum seen_kind { SEEN_COUNT, SEEN_SIZE, SEEN_REAL, SEEN_NAME, SEEN_CHOICE, SEEN_SPAN };
+enum seen_kind {
+    SEEN_COUNT,  /* 1000000, 1_000_000, 1e6 */
+    SEEN_SIZE,   /* 64MiB, 64M (powers of 1024), 64MB (powers of 1000) */
+    SEEN_REAL,   /* a share: 0.01, 1e-6, 1% */
+    SEEN_NAME,   /* of a structure */
+    SEEN_CHOICE, /* one of `choices` */
+    SEEN_SPAN,   /* 90s, 15m, 1h, 2days */
+    SEEN_RATE    /* records a second: 500, 3e4/m, 1e9/d */
+};
 struct seen_option {
     const char *name;
     const char *help;           /* one line */
     const char *of;             /* structures it is for, "stable, lru"; NULL: any */
     const char *const *choices; /* SEEN_CHOICE: NULL-ended names, in enum order */
-    double min, max;            /* bounds, inclusive (SEEN_REAL: exclusive) */
+    double min, max;            /* bounds, inclusive (SEEN_REAL, SEEN_RATE: exclusive) */
     uint32_t kind;              /* enum seen_kind */
     uint32_t offset;            /* of the value in struct seen_spec */
     uint32_t geometry;          /* 1: decided by the plan, seldom by a person */
@@ -157,10 +165,10 @@ int seen_spec_set(struct seen_spec *, const char *name, const char *value, struc
  * without the NUL, writes at most cap bytes. */
 int seen_spec_print(const struct seen_spec *, char *buf, size_t cap);
 
-/* Units have one spelling.  Print the largest that gives a short exact number; like snprintf. */
+/* Print in the largest unit that gives a short exact number; like snprintf. */
 int seen_print_size(uint64_t bytes, char *buf, size_t cap); /* 64MiB, 1.5KiB */
 int seen_print_span(uint64_t us, char *buf, size_t cap);    /* 1h, 1.5ms */
-/* "1h", "90s", "1.5d" -> microseconds; "1e6" -> count; "64MiB" -> bytes. */
+/* "1h", "90s", "2days" -> microseconds; "1e6", "1_000_000" -> count; "64MiB", "64M" -> bytes. */
 int seen_parse_span(uint64_t *us, const char *text, struct seen_error *);
 int seen_parse_count(uint64_t *count, const char *text, struct seen_error *);
 int seen_parse_size(uint64_t *bytes, const char *text, struct seen_error *);

@@ -8,8 +8,11 @@
 #include "memory.h"
 #include "type.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define SPEC_PRESET "sliding:24h fp=1e-4 mem=4MiB"
 #define BYTES_LEAST 1024
@@ -63,6 +66,25 @@ static int configure_bytes(const char *name, long long value, void *unused,
 
 /* -- arguments ---------------------------------------------------------------------------- */
 
+/* A size as the server's own settings have it: 64m is 64,000,000 bytes and 64mb is 64 x 1024^2, in
+ * any case of letters; CONFIG SET reads seen.max-bytes so.  64MiB says the latter as well. */
+static bool read_server_size(uint64_t *bytes, const char *text) {
+    static const struct {
+        const char *name;
+        uint64_t factor;
+    } units[] = {{"", 1},          {"b", 1},         {"k", 1000},       {"kb", 1 << 10},
+                 {"m", 1000000},   {"mb", 1 << 20},  {"g", 1000000000}, {"gb", 1 << 30},
+                 {"kib", 1 << 10}, {"mib", 1 << 20}, {"gib", 1 << 30}};
+    char *unit;
+    errno = 0;
+    uint64_t number = strtoull(text, &unit, 10);
+    if (*text < '0' || *text > '9' || errno) return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (!strcasecmp(unit, units[i].name))
+            return !__builtin_mul_overflow(number, units[i].factor, bytes);
+    return false;
+}
+
 struct arguments {
     bool bf;
 };
@@ -72,11 +94,15 @@ static bool read_argument(struct arguments *a, const RedisModuleString *name, co
     uint64_t bytes;
     if (command_is(name, "default")) return set_spec(value, e);
     if (command_is(name, "max-bytes")) {
-        if (seen_parse_size(&bytes, value, e) && seen_parse_count(&bytes, value, NULL))
-            return false;
-        value_bytes_most = (long long)bytes;
-        if (bytes >= BYTES_LEAST && bytes <= BYTES_MOST) return true;
-        snprintf(e->text, sizeof e->text, "max-bytes lies between 1KiB and 1024GiB");
+        bool read = read_server_size(&bytes, value);
+        if (read && bytes >= BYTES_LEAST && bytes <= BYTES_MOST) {
+            value_bytes_most = (long long)bytes;
+            return true;
+        }
+        snprintf(e->text, sizeof e->text,
+                 read ? "max-bytes is between 1kb and 1024gb, and '%.40s' is not"
+                      : "'%.40s' is not a size; write max-bytes as in 1gb or 500mb",
+                 value);
         return false;
     }
     if (command_is(name, "bf") && (!strcmp(value, "no") || !strcmp(value, "yes"))) {

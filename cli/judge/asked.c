@@ -8,7 +8,10 @@
 const char asked_grammar[] =
     "  SPEC    WINDOW [NAME=VALUE]...\n"
     "  WINDOW  landmark[:N|:SPAN] jumping:N/Q jumping:SPAN/Q sliding:N sliding:SPAN\n"
-    "  N       records (1e6)    SPAN  20ms 90s 5m 1h 1d 1w    SIZE  64KiB 64MiB 2GiB\n"
+    "  N       records: 1e6 1_000_000; no unit\n"
+    "  SPAN    20ms 90s 5m 1h 1d 1w, or in words: 5min 1hour 2days\n"
+    "  SIZE    64KiB 64MiB 2GiB; 64M 2G are the same; 64MB 2GB are powers of 1000\n"
+    "  X       0.001 1e-6 0.1%         RATE  records a second: 500, or 3e4/m 1e6/h 1e9/d\n"
     "  time    2020-11-06T18:10:51.5+01:00 (no offset: UTC), or since 1970: seconds,\n"
     "          if it has more than 11 digits ms, if more than 14 us";
 
@@ -18,11 +21,9 @@ enum { MAX_OWN = 48 };
 
 static const char *placeholder(const struct seen_option *o, size_t i) {
     static char choices[ASKED_OPTIONS][64];
-    static const char *const names[] = {[SEEN_COUNT] = "N",
-                                        [SEEN_SIZE] = "SIZE",
-                                        [SEEN_REAL] = "X",
-                                        [SEEN_NAME] = "FILTER",
-                                        [SEEN_SPAN] = "SPAN"};
+    static const char *const names[] = {
+        [SEEN_COUNT] = "N",     [SEEN_SIZE] = "SIZE", [SEEN_REAL] = "X",
+        [SEEN_NAME] = "FILTER", [SEEN_SPAN] = "SPAN", [SEEN_RATE] = "RATE"};
     if (o->kind != SEEN_CHOICE) return names[o->kind];
     char *text = choices[i];
     size_t n = 0;

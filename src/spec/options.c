@@ -26,7 +26,7 @@ static const struct seen_option table[OPTION_COUNT] = {
     [OPTION_ITEMS] = {"items", "distinct keys expected in a window", NULL, NULL, 1, 1e15,
                       SEEN_COUNT, AT(items), 0},
     [OPTION_RATE] = {"rate", "records a second expected, for windows of time", NULL, NULL, 0, 1e12,
-                     SEEN_REAL, AT(rate), 0},
+                     SEEN_RATE, AT(rate), 0},
     [OPTION_FILTER] = {"filter", "structure; left out, the planner chooses", NULL, NULL, 0, 0,
                        SEEN_NAME, AT(filter), 0},
     [OPTION_REFRESH] = {"refresh", "a duplicate renews its window (last) or does not (first)", NULL,

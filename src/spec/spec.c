@@ -23,9 +23,8 @@ static const char *const window_names[] = {NULL, "landmark", "jumping", "sliding
 
 static int parse_length(struct seen_spec *spec, const char *text, size_t len, size_t where,
                         struct seen_error *e) {
-    bool span = len && (text[len - 1] < '0' || text[len - 1] > '9') && text[len - 1] != '.';
-    int bad = span ? units_span(&spec->length, text, len, where, e)
-                   : units_count(&spec->length, text, len, where, e);
+    bool span;
+    int bad = units_length(&spec->length, &span, text, len, where, e);
     if (bad) return bad;
     if (!spec->length || spec->length > LENGTH_MOST)
         return error_set(
@@ -66,7 +65,7 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
     int kind = window_kind(text, name);
     if (!kind)
         return error_set(e, SEEN_EINVAL, where,
-                         "'%.*s' is no window; start with landmark, landmark:1d, jumping:1h/12, "
+                         "'%.*s' is not a window; start with landmark, landmark:1d, jumping:1h/12, "
                          "sliding:1e6 or decaying",
                          name > 40 ? 40 : (int)name, text);
     spec->window = (uint32_t)kind;
@@ -122,14 +121,15 @@ static int set_name(char *value, const char *text, size_t len, size_t where, str
     return 0;
 }
 
-/* Numbers: COUNT, SIZE and SPAN are exact integers, REAL a double whose bounds are exclusive. */
+/* COUNT, SIZE and SPAN are exact integers; REAL and RATE are doubles, with exclusive bounds. */
 static int set_number(void *value, const struct seen_option *o, const char *text, size_t len,
                       size_t where, struct seen_error *e) {
     int bad;
     bool inside;
-    if (o->kind == SEEN_REAL) {
+    bool is_real = o->kind == SEEN_REAL || o->kind == SEEN_RATE;
+    if (is_real) {
         double real;
-        bad = units_real(&real, text, len, where, e);
+        bad = (o->kind == SEEN_REAL ? units_share : units_rate)(&real, text, len, where, e);
         if (bad) return bad;
         inside = real > o->min && real < o->max;
         memcpy(value, &real, sizeof real);
@@ -155,9 +155,8 @@ static int set_number(void *value, const struct seen_option *o, const char *text
         units_print_real(o->max, most, sizeof most);
     }
     return error_set(e, SEEN_EINVAL, where, "%s=%.*s is out of range; it must be %s %s and %s %s",
-                     o->name, len > 40 ? 40 : (int)len, text,
-                     o->kind == SEEN_REAL ? "above" : "at least", least,
-                     o->kind == SEEN_REAL ? "below" : "at most", most);
+                     o->name, len > 40 ? 40 : (int)len, text, is_real ? "above" : "at least", least,
+                     is_real ? "below" : "at most", most);
 }
 
 static int set_option(struct seen_spec *spec, int row, const char *text, size_t len, size_t where,
@@ -199,7 +198,7 @@ static int parse_option(struct seen_spec *spec, const char *word, size_t len, si
                         struct seen_error *e) {
     const char *equals = memchr(word, '=', len);
     if (!equals)
-        return error_set(e, SEEN_EINVAL, where, "'%.*s' is no option; write name=value",
+        return error_set(e, SEEN_EINVAL, where, "'%.*s' is not an option; write name=value",
                          len > 40 ? 40 : (int)len, word);
     size_t name = (size_t)(equals - word);
     int row = options_find(word, name);
@@ -281,6 +280,7 @@ static void add_value(struct text *t, const struct seen_option *o, const void *v
         seen_print_span(whole, number, sizeof number);
         break;
     case SEEN_REAL:
+    case SEEN_RATE:
         memcpy(&real, value, sizeof real);
         units_print_real(real, number, sizeof number);
         break;

@@ -1,30 +1,87 @@
 /* units.c - numbers as people write them.
  *
- * Everything is exact: digits go into an integer and a power of ten, never through a double, so
- * that 1.5GiB, 1e6 and 18446744073709551615 are what they say or are refused. */
+ *     number = digits ["." digits] ["e" ["-" | "+"] digits]     digits: "_" may stand between two
+ *     count  = number
+ *     size   = number ( B | K | M | G | T | KiB | MiB | GiB | TiB | KB | MB | GB | TB )
+ *     span   = number ( ms | s | m | h | d | w, or a longer name such as min, hour, days )
+ *     share  = number ["%"]
+ *     rate   = number ["/" ( s | m | h | d )]
+ *
+ * K and KiB are 1024 bytes, KB is 1000.  A size in lower case is refused, because "64m" means
+ * either.  Counts, sizes and spans are exact: digits go into an integer and a power of ten, never
+ * through a double. */
 #include "spec/units.h"
 
 #include "bits.h"
 #include "error.h"
 #include "spec/options.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 struct unit {
     const char *name;
     uint64_t factor;
 };
 
-static const struct unit sizes[] = {
-    {"GiB", 1u << 30}, {"MiB", 1u << 20}, {"KiB", 1u << 10}, {NULL, 0}};
-static const struct unit spans[] = {
-    {"w", 604800000000}, {"d", 86400000000}, {"h", 3600000000}, {"m", 60000000},
-    {"s", 1000000},      {"ms", 1000},       {NULL, 0}};
-static const struct unit counts[] = {{"", 1}, {NULL, 0}};
+/* The first rows are printed, the largest first, up to the row without a name; the rows behind it
+ * are read as well. */
+static const struct unit sizes[] = {{"GiB", 1u << 30},
+                                    {"MiB", 1u << 20},
+                                    {"KiB", 1u << 10},
+                                    {NULL, 0},
+                                    {"TiB", (uint64_t)1 << 40},
+                                    {"T", (uint64_t)1 << 40},
+                                    {"G", 1u << 30},
+                                    {"M", 1u << 20},
+                                    {"K", 1u << 10},
+                                    {"TB", 1000000000000},
+                                    {"GB", 1000000000},
+                                    {"MB", 1000000},
+                                    {"KB", 1000},
+                                    {"B", 1},
+                                    {NULL, 0}};
+
+#define WEEK   604800000000
+#define DAY    86400000000
+#define HOUR   3600000000
+#define MINUTE 60000000
+#define SECOND 1000000
+
+static const struct unit spans[] = {{"w", WEEK},
+                                    {"d", DAY},
+                                    {"h", HOUR},
+                                    {"m", MINUTE},
+                                    {"s", SECOND},
+                                    {"ms", 1000},
+                                    {NULL, 0},
+                                    {"week", WEEK},
+                                    {"weeks", WEEK},
+                                    {"day", DAY},
+                                    {"days", DAY},
+                                    {"hour", HOUR},
+                                    {"hours", HOUR},
+                                    {"hr", HOUR},
+                                    {"hrs", HOUR},
+                                    {"minute", MINUTE},
+                                    {"minutes", MINUTE},
+                                    {"min", MINUTE},
+                                    {"mins", MINUTE},
+                                    {"second", SECOND},
+                                    {"seconds", SECOND},
+                                    {"sec", SECOND},
+                                    {"secs", SECOND},
+                                    {"millisecond", 1000},
+                                    {"milliseconds", 1000},
+                                    {"msec", 1000},
+                                    {NULL, 0}};
+
+static const struct unit counts[] = {{NULL, 0}, {"", 1}, {NULL, 0}};
 
 struct decimal {
     bits_u128 digits;
@@ -34,15 +91,22 @@ struct decimal {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* digits [. digits] [e [sign] digits]; false if it is no number or has over 25 digits. */
+/* "_" between two digits, as in 1_000_000. */
+static bool separates(const char *text, size_t len, size_t i) {
+    return text[i] == '_' && i && i + 1 < len && is_digit(text[i - 1]) && is_digit(text[i + 1]);
+}
+
+/* A number at the beginning of a text; false if there is none or it has over 25 digits. */
 static bool read_decimal(struct decimal *d, const char *text, size_t len) {
     *d = (struct decimal){0};
     size_t i = 0, seen = 0;
-    for (bool point = false; i < len && (is_digit(text[i]) || (text[i] == '.' && !point)); i++) {
-        if (text[i] == '.') {
+    for (bool point = false; i < len; i++) {
+        if (separates(text, len, i)) continue;
+        if (text[i] == '.' && !point) {
             point = true;
             continue;
         }
+        if (!is_digit(text[i])) break;
         if (d->digits >= (bits_u128)1000000000000 * 1000000000000) return false;
         d->digits = d->digits * 10 + (unsigned)(text[i] - '0');
         d->exponent -= point;
@@ -81,23 +145,86 @@ static bool scale(uint64_t *value, const struct decimal *d, uint64_t factor) {
     return v <= UINT64_MAX;
 }
 
+/* -- what was meant, where a unit is not known -------------------------------------------- */
+
+/* The row of a unit of that name, in any case of its letters if `loose`; NULL if there is none. */
+static const struct unit *find_unit(const struct unit *units, const char *name, size_t len,
+                                    bool loose) {
+    for (int part = 0; part < 2; part++, units++)
+        for (; units->name; units++)
+            if (strlen(units->name) == len &&
+                !(loose ? strncasecmp : strncmp)(units->name, name, len))
+                return units;
+    return NULL;
+}
+
+static int refuse(struct seen_error *e, size_t where, const char *text, size_t len,
+                  const char *what, const char *hint) {
+    return error_set(e, SEEN_EINVAL, where, "'%.*s' %s; %s", len > 40 ? 40 : (int)len, text, what,
+                     hint);
+}
+
+/* The number of a text, as far as a message can hold it. */
+#define NUMBER(d, text) (d)->used > 24 ? 24 : (int)(d)->used, text
+
+/* "64m" and "64mb" have two meanings; "64mib" and "64b" have one. */
+static bool mean_size(char *hint, size_t cap, const struct decimal *d, const char *text,
+                      const char *unit, size_t len) {
+    const struct unit *u = find_unit(sizes, unit, len, true);
+    if (!u) return false;
+    char binary[2] = {u->name[0], 0}, decimal[3] = {u->name[0], 'B', 0};
+    const struct unit *k = find_unit(sizes, binary, 1, false);
+    uint64_t bytes, fewer;
+    if (len == 3 || u->factor == 1 || !scale(&bytes, d, k->factor) ||
+        !scale(&fewer, d, find_unit(sizes, decimal, 2, false)->factor))
+        return snprintf(hint, cap, "write %.*s%s", NUMBER(d, text), u->name);
+    return snprintf(hint, cap, "write %.*s%s (%llu bytes) or %.*s%s (%llu bytes)", NUMBER(d, text),
+                    binary, (unsigned long long)bytes, NUMBER(d, text), decimal,
+                    (unsigned long long)fewer);
+}
+
+static bool mean_span(char *hint, size_t cap, const struct decimal *d, const char *text,
+                      const char *unit, size_t len) {
+    static const struct {
+        const char *name, *days;
+    } longer[] = {{"mo", "30d"}, {"month", "30d"}, {"months", "30d"},
+                  {"y", "365d"}, {"year", "365d"}, {"years", "365d"}};
+    const struct unit *u = find_unit(spans, unit, len, true);
+    if (u) return snprintf(hint, cap, "write %.*s%s", NUMBER(d, text), u->name);
+    for (size_t i = 0; i < sizeof longer / sizeof *longer; i++)
+        if (strlen(longer[i].name) == len && !strncasecmp(longer[i].name, unit, len))
+            return snprintf(hint, cap, "months and years differ in length: write days, such as %s",
+                            longer[i].days);
+    return false;
+}
+
+static bool mean_count(char *hint, size_t cap, const struct decimal *d, const char *text,
+                       const char *unit, size_t len) {
+    static const char letters[] = "kKmMgGbBtT", *const powers[] = {"e3", "e6", "e9", "e9", "e12"};
+    const char *letter = len == 1 ? strchr(letters, *unit) : NULL;
+    bool plain = !memchr(text, 'e', d->used) && !memchr(text, 'E', d->used);
+    if (memchr(text, ',', len + d->used))
+        return snprintf(hint, cap, "write it without commas, as in 1_000_000 or 1e6");
+    if (!letter || !*letter || !plain) return false;
+    return snprintf(hint, cap, "a count takes no unit: write %.*s%s", NUMBER(d, text),
+                    powers[(letter - letters) / 2]);
+}
+
 static int read_unit(uint64_t *value, const struct unit *units, const char *what, const char *hint,
                      const char *text, size_t len, size_t where, struct seen_error *e) {
     struct decimal d;
-    int shown = len > 40 ? 40 : (int)len;
-    if (!read_decimal(&d, text, len))
-        return error_set(e, SEEN_EINVAL, where, "'%.*s' is no %s; %s", shown, text, what, hint);
-    for (const struct unit *u = units; u->name; u++) {
-        if (strlen(u->name) != len - d.used || memcmp(u->name, text + d.used, len - d.used) != 0)
-            continue;
-        if (scale(value, &d, u->factor)) return 0;
-        return error_set(e, SEEN_EINVAL, where, "'%.*s' is too large or no whole number; %s", shown,
-                         text, hint);
-    }
-    if (d.used == len)
-        return error_set(e, SEEN_EINVAL, where + len, "'%.*s' needs a unit; %s", shown, text, hint);
-    return error_set(e, SEEN_EINVAL, where + d.used, "'%.*s' has an unknown unit; %s", shown, text,
-                     hint);
+    char meant[120], unknown[40];
+    snprintf(unknown, sizeof unknown, "is not a %s", what);
+    if (!read_decimal(&d, text, len)) return refuse(e, where, text, len, unknown, hint);
+    const char *unit = text + d.used;
+    const struct unit *u = find_unit(units, unit, len - d.used, false);
+    if (u && scale(value, &d, u->factor)) return 0;
+    if (u) return refuse(e, where, text, len, "is too large or not a whole number", hint);
+    if (d.used == len) return refuse(e, where + len, text, len, "needs a unit", hint);
+    bool known = (units == sizes   ? mean_size
+                  : units == spans ? mean_span
+                                   : mean_count)(meant, sizeof meant, &d, text, unit, len - d.used);
+    return refuse(e, where + d.used, text, len, "has an unknown unit", known ? meant : hint);
 }
 
 int units_count(uint64_t *value, const char *text, size_t len, size_t where, struct seen_error *e) {
@@ -106,8 +233,8 @@ int units_count(uint64_t *value, const char *text, size_t len, size_t where, str
 }
 
 int units_size(uint64_t *bytes, const char *text, size_t len, size_t where, struct seen_error *e) {
-    return read_unit(bytes, sizes, "size", "write a size such as 512KiB, 64MiB or 1.5GiB", text,
-                     len, where, e);
+    return read_unit(bytes, sizes, "size", "write a size such as 512KiB, 64M or 1.5G", text, len,
+                     where, e);
 }
 
 int units_span(uint64_t *us, const char *text, size_t len, size_t where, struct seen_error *e) {
@@ -115,16 +242,61 @@ int units_span(uint64_t *us, const char *text, size_t len, size_t where, struct 
                      "write a span such as 500ms, 90s, 15m, 1h, 7d or 2w", text, len, where, e);
 }
 
-int units_real(double *value, const char *text, size_t len, size_t where, struct seen_error *e) {
-    char copy[64], *end;
-    if (len && len < sizeof copy && (is_digit(text[0]) || text[0] == '.')) {
-        memcpy(copy, text, len);
-        copy[len] = 0;
-        *value = strtod(copy, &end);
-        if (!*end && isfinite(*value) && !strpbrk(copy, "xX")) return 0;
+/* The windows' lengths are counts or spans, and "1M" looks like either. */
+int units_length(uint64_t *value, bool *span, const char *text, size_t len, size_t where,
+                 struct seen_error *e) {
+    struct decimal d;
+    *span = len && !is_digit(text[len - 1]) && text[len - 1] != '.';
+    if (*span && read_decimal(&d, text, len) && len - d.used == 1 &&
+        strchr("kKMgG", text[d.used])) {
+        char letter = text[d.used];
+        const char *power = letter == 'M' ? "e6" : letter == 'k' || letter == 'K' ? "e3" : "e9";
+        char hint[80] = "";
+        if (letter == 'M') snprintf(hint, sizeof hint, ", or %.*sm for minutes", NUMBER(&d, text));
+        return error_set(e, SEEN_EINVAL, where + d.used,
+                         "'%.*s' is not clear; write %.*s%s for records%s",
+                         len > 40 ? 40 : (int)len, text, NUMBER(&d, text), power, hint);
     }
-    return error_set(e, SEEN_EINVAL, where, "'%.*s' is no number; write one such as 0.001 or 1e-6",
-                     len > 40 ? 40 : (int)len, text);
+    return (*span ? units_span : units_count)(value, text, len, where, e);
+}
+
+/* A number as a double, times 10^exponent where that is exact; *used: its characters. */
+static bool read_real(double *value, const char *text, size_t len, int exponent, size_t *used) {
+    char copy[80];
+    struct decimal d;
+    size_t n = 0;
+    if (!len || !read_decimal(&d, text, len) || d.used > 64) return false;
+    for (size_t i = 0; i < d.used && text[i] != 'e' && text[i] != 'E'; i++)
+        if (text[i] != '_' && text[i] != '.') copy[n++] = text[i];
+    snprintf(copy + n, sizeof copy - n, "e%d", d.exponent + exponent);
+    *value = strtod(copy, NULL);
+    *used = d.used;
+    return isfinite(*value);
+}
+
+int units_share(double *value, const char *text, size_t len, size_t where, struct seen_error *e) {
+    size_t used;
+    int percent = len && text[len - 1] == '%';
+    bool number = read_real(value, text, len, percent ? -2 : 0, &used);
+    if (number && used + (size_t)percent == len) return 0;
+    return refuse(e, where, text, len, "is not a rate", "write one such as 0.001, 1e-6 or 0.1%");
+}
+
+int units_rate(double *value, const char *text, size_t len, size_t where, struct seen_error *e) {
+    static const struct {
+        const char *name;
+        double seconds;
+    } each[] = {{"/s", 1}, {"/m", 60}, {"/h", 3600}, {"/d", 86400}};
+    size_t used;
+    bool number = read_real(value, text, len, 0, &used);
+    if (number && used == len) return 0;
+    for (size_t i = 0; number && i < sizeof each / sizeof *each; i++)
+        if (len - used == 2 && !memcmp(text + used, each[i].name, 2)) {
+            *value /= each[i].seconds;
+            return 0;
+        }
+    return refuse(e, where, text, len, "is not a number of records a second",
+                  "write one such as 500, 3e4/m, 1e6/h or 1e9/d");
 }
 
 int seen_parse_count(uint64_t *v, const char *text, struct seen_error *e) {

@@ -198,9 +198,27 @@ def test_settings_by_argument_and_by_config(start, refused):
     r.config_set("seen.default", "sliding:1h fp=1e-2 mem=64KiB")
     do(r, "SEEN.ADD other a")
     assert info(r, "other")["window"] == b"sliding"
-    refused(lambda: r.config_set("seen.default", "lanmark"), "is no window")
+    refused(lambda: r.config_set("seen.default", "lanmark"), "is not a window")
     refused(lambda: r.config_set("seen.max-bytes", 1), "")
     assert r.config_get("seen.default") == {"seen.default": "sliding:1h fp=1e-2 mem=64KiB"}
+
+
+@pytest.mark.parametrize("size, bytes", [
+    ("2mb", 2 << 20), ("2MB", 2 << 20), ("2m", 2000000), ("2M", 2000000), ("3kb", 3072), ("3k", 3000),
+    ("1gb", 1 << 30), ("4096", 4096), ("4096b", 4096), ("2MiB", 2 << 20)])
+def test_max_bytes_reads_sizes_as_the_server_does(start, size, bytes):
+    r = start(module=["max-bytes", size]).client
+    assert r.config_get("seen.max-bytes") == {"seen.max-bytes": str(bytes)}
+    r.config_set("seen.max-bytes", 5000)
+    if not size.endswith("iB"):
+        r.config_set("seen.max-bytes", size)
+        assert r.config_get("seen.max-bytes") == {"seen.max-bytes": str(bytes)}
+
+
+def test_a_spec_in_the_configuration_has_the_units_of_specs(start, refused):
+    r = start(module=["default", "landmark mem=64K"]).client
+    r.config_set("seen.default", "landmark mem=64KB")
+    refused(lambda: r.config_set("seen.default", "landmark mem=64kb"), "64K (65536 bytes) or 64KB")
 
 
 def test_what_grows_stops_at_the_bytes_a_value_may_take(start):
@@ -213,8 +231,10 @@ def test_what_grows_stops_at_the_bytes_a_value_may_take(start):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["default", "lanmark"], "is no window"), (["default"], "a name and a value"),
-    (["max-bytes", "many"], "many"), (["bf", "maybe"], "bf yes|no"), (["what", "x"], "arguments are")])
+    (["default", "lanmark"], "is not a window"), (["default"], "a name and a value"),
+    (["max-bytes", "many"], "'many' is not a size"), (["max-bytes", "1.5gb"], "is not a size"),
+    (["max-bytes", "99999999999gb"], "is not a size"), (["max-bytes", "2tb"], "is not a size"),
+    (["max-bytes", "1b"], "between 1kb and 1024gb"), (["bf", "maybe"], "bf yes|no"), (["what", "x"], "arguments are")])
 def test_bad_arguments_stop_the_module_with_a_reason(program, tmp_path, arguments, words):
     done = subprocess.run([program, "--port", str(free_port()), "--dir", str(tmp_path),
                            "--loadmodule", MODULE, *arguments], capture_output=True, timeout=30,

@@ -177,13 +177,13 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
     } cases[] = {
         {"", 1, "empty"},
         {"   ", 1, "empty"},
-        {"fp=1e-6", 1, "no window"},
-        {"landmarks", 1, "no window"},
-        {"Landmark", 1, "no window"},
-        {":5", 1, "no window"},
+        {"fp=1e-6", 1, "not a window"},
+        {"landmarks", 1, "not a window"},
+        {"Landmark", 1, "not a window"},
+        {":5", 1, "not a window"},
         {"landmark landmark", 10, "name=value"},
-        {"landmark:", 10, "no count"},
-        {"landmark:x", 10, "no span"},
+        {"landmark:", 10, "not a count"},
+        {"landmark:x", 10, "not a span"},
         {"landmark:0", 10, "makes no sense"},
         {"sliding:0", 9, "makes no sense"},
         {"sliding:0s", 9, "makes no sense"},
@@ -191,13 +191,21 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
         {"sliding:1e16", 9, "makes no sense"},
         {"sliding:1e99", 9, "too large"},
         {"sliding:1.5", 9, "whole number"},
-        {"sliding:1y", 10, "unknown unit"},
-        {"sliding:1H", 10, "unknown unit"},
-        {"sliding:-1", 9, "no count"},
+        {"sliding:1y", 10, "such as 365d"},
+        {"sliding:1M", 10, "1e6 for records, or 1m for minutes"},
+        {"sliding:2k", 10, "2e3 for records"},
+        {"jumping:1M/8", 10, "1e6 for records, or 1m for minutes"},
+        {"sliding:1H", 10, "write 1h"},
+        {"sliding:2 Hours", 11, "name=value"},
+        {"sliding:2Hours", 10, "write 2hours"},
+        {"sliding:1_", 10, "unknown unit"},
+        {"sliding:_1", 9, "not a count"},
+        {"sliding:1__0", 10, "unknown unit"},
+        {"sliding:-1", 9, "not a count"},
         {"sliding", 8, "needs a length"},
         {"jumping", 8, "needs a length"},
         {"jumping:1e6", 12, "sub-windows"},
-        {"jumping:1e6/", 13, "no count"},
+        {"jumping:1e6/", 13, "not a count"},
         {"jumping:1e6/0", 13, "1 to 255"},
         {"jumping:1e6/256", 13, "1 to 255"},
         {"jumping:5/6", 11, "more than"},
@@ -211,19 +219,35 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
         {"landmark fp=0", 13, "above 0"},
         {"landmark fp=1", 13, "below 1"},
         {"landmark fp=2", 13, "below 1"},
-        {"landmark fp=-1", 13, "no number"},
-        {"landmark fp=nan", 13, "no number"},
-        {"landmark fp=0x1", 13, "no number"},
-        {"landmark fp=", 13, "no number"},
+        {"landmark fp=-1", 13, "not a rate"},
+        {"landmark fp=nan", 13, "not a rate"},
+        {"landmark fp=0x1", 13, "not a rate"},
+        {"landmark fp=", 13, "not a rate"},
         {"landmark mem=1", 15, "needs a unit"},
-        {"landmark mem=1KB", 15, "unknown unit"},
-        {"landmark mem=1B", 15, "unknown unit"},
+        {"landmark mem=64m", 16, "64M (67108864 bytes) or 64MB (64000000 bytes)"},
+        {"landmark mem=64mb", 16, "64M (67108864 bytes) or 64MB (64000000 bytes)"},
+        {"landmark mem=2kB", 15, "2K (2048 bytes) or 2KB (2000 bytes)"},
+        {"landmark mem=1.5gib", 17, "write 1.5GiB"},
+        {"landmark mem=64Mo", 16, "unknown unit"},
+        {"landmark mem=1B", 14, "at least 1KiB"},
         {"landmark mem=0.5KiB", 14, "at least 1KiB"},
         {"landmark mem=1e9GiB", 14, "at most"},
         {"landmark items=0", 16, "at least 1"},
         {"landmark items=1e16", 16, "at most"},
         {"landmark items=9223372036854775808", 16, "at most"},
         {"landmark items=1.5", 16, "whole number"},
+        {"landmark items=1M", 17, "takes no unit: write 1e6"},
+        {"landmark items=2k", 17, "takes no unit: write 2e3"},
+        {"landmark items=1,000", 17, "without commas"},
+        {"landmark items=1%", 17, "unknown unit"},
+        {"landmark fp=1/100", 13, "0.1%"},
+        {"landmark fp=100%", 13, "below 1"},
+        {"landmark fp=0%", 13, "above 0"},
+        {"landmark fp=%", 13, "not a rate"},
+        {"landmark fp=0.5 %", 17, "name=value"},
+        {"landmark:1d rate=5/y", 18, "1e9/d"},
+        {"landmark:1d rate=5/", 18, "1e9/d"},
+        {"landmark:1d rate=1%", 18, "records a second"},
         {"landmark:1d rate=0", 18, "above 0"},
         {"landmark filter=bloo", 17, "not known"},
         {"landmark filter=", 17, "not known"},
@@ -318,7 +342,37 @@ static void units_are_exact_or_refused(void **state) {
         {'b', "17179869183GiB", (uint64_t)17179869183 << 30},
         {'b', "64", 0},
         {'b', "64kib", 0},
-        {'b', "64MB", 0},
+        {'b', "64mb", 0},
+        {'b', "64m", 0},
+        {'b', "64kB", 0},
+        {'b', "64MB", 64000000},
+        {'b', "64M", (uint64_t)64 << 20},
+        {'b', "1G", 1 << 30},
+        {'b', "1GB", 1000000000},
+        {'b', "2K", 2048},
+        {'b', "2KB", 2000},
+        {'b', "1T", (uint64_t)1 << 40},
+        {'b', "1TB", 1000000000000},
+        {'b', "1TiB", (uint64_t)1 << 40},
+        {'b', "4_096B", 4096},
+        {'b', "1.5B", 0},
+        {'n', "1_000_000", 1000000},
+        {'n', "1_0e2", 1000},
+        {'n', "1__0", 0},
+        {'n', "_1", 0},
+        {'n', "1_", 0},
+        {'n', "1._5e3", 0},
+        {'n', "1M", 0},
+        {'n', "1k", 0},
+        {'t', "1hour", 3600000000},
+        {'t', "2days", 172800000000},
+        {'t', "5min", 300000000},
+        {'t', "5mins", 300000000},
+        {'t', "90seconds", 90000000},
+        {'t', "1week", 604800000000},
+        {'t', "1_000ms", 1000000},
+        {'t', "1month", 0},
+        {'t', "1Hour", 0},
         {'t', "500ms", 500000},
         {'t', "90s", 90000000},
         {'t', "15m", 900000000},
@@ -341,6 +395,59 @@ static void units_are_exact_or_refused(void **state) {
                                          : seen_parse_span(&value, t, &e);
         if (bad ? cases[i].value || e.code != SEEN_EINVAL || !e.where : value != cases[i].value)
             fail_msg("'%s' gave %d, %llu: %s", t, bad, (unsigned long long)value, e.text);
+    }
+}
+
+static void rates_are_shares_or_records_a_second(void **state) {
+    (void)state;
+    static const struct {
+        const char *spec;
+        double fp, rate;
+    } cases[] = {{"landmark fp=1%", .01, 0},
+                 {"landmark fp=0.3%", .003, 0},
+                 {"landmark fp=1e-4%", 1e-6, 0},
+                 {"landmark fp=.1", .1, 0},
+                 {"landmark:1d rate=500", 0, 500},
+                 {"landmark:1d rate=500/s", 0, 500},
+                 {"landmark:1d rate=3e4/m", 0, 500},
+                 {"landmark:1d rate=7_200/h", 0, 2},
+                 {"landmark:1d rate=1e9/d", 0, 1e9 / 86400}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct seen_spec s = parse(cases[i].spec), again = parse(print(&s));
+        assert_true(s.fp == cases[i].fp && s.rate == cases[i].rate);
+        assert_memory_equal(&s, &again, sizeof s);
+    }
+}
+
+/* Each "write X" of a message, put in the place of what was refused. */
+static void follow_advice(const char *before, const char *says) {
+    for (const char *at = strstr(says, "write "); at; at = strstr(at, " or ")) {
+        char spec[200];
+        struct seen_spec s;
+        struct seen_error e;
+        at += strspn(at, " ") + strcspn(at + 1, " ") + 1;
+        at += strspn(at, " ");
+        snprintf(spec, sizeof spec, "%s%.*s", before, (int)strcspn(at, " ,;"), at);
+        if (seen_spec_parse(&s, spec, &e)) fail_msg("%s (from: %s): %s", spec, says, e.text);
+    }
+}
+
+static void the_spellings_that_messages_suggest_are_accepted(void **state) {
+    (void)state;
+    static const char *const cases[][2] = {
+        {"sliding:", "1M"},         {"sliding:", "5K"},       {"sliding:", "2G"},
+        {"sliding:", "1H"},         {"sliding:", "3Hours"},   {"sliding:", "5MINUTES"},
+        {"sliding:1h mem=", "64m"}, {"landmark mem=", "1gb"}, {"landmark mem=", "64kib"},
+        {"landmark mem=", "1.5g"},  {"landmark mem=", "2kB"}, {"landmark items=", "1M"},
+        {"landmark items=", "2k"},  {"landmark items=", "3G"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char spec[100];
+        struct seen_spec s;
+        struct seen_error e;
+        snprintf(spec, sizeof spec, "%s%s", cases[i][0], cases[i][1]);
+        assert_int_equal(seen_spec_parse(&s, spec, &e), SEEN_EINVAL);
+        if (!strstr(e.text, "write ")) fail_msg("%s: %s", spec, e.text);
+        follow_advice(cases[i][0], e.text);
     }
 }
 
@@ -394,6 +501,8 @@ int main(void) {
         cmocka_unit_test(setting_replaces_and_a_bad_value_changes_nothing),
         cmocka_unit_test(a_long_word_of_rubbish_is_quoted_in_part),
         cmocka_unit_test(units_are_exact_or_refused),
+        cmocka_unit_test(rates_are_shares_or_records_a_second),
+        cmocka_unit_test(the_spellings_that_messages_suggest_are_accepted),
         cmocka_unit_test(a_printed_unit_reads_back_exactly),
         cmocka_unit_test(the_largest_unit_that_divides_is_printed),
     };
