@@ -1,15 +1,18 @@
 # The two commands: `make demo` shows what seen does, `make check` passes every test.  Both install
-# what is missing (Debian packages, as root or with sudo).  The build itself is meson's.
+# what is missing (Debian packages, as root or with sudo).  `make` installs nothing: it builds with what
+# there is.  The build itself is meson's; MESONFLAGS are options for meson setup.
 
 BUILD = build
-MESON = meson setup $(MESONFLAGS)
+NINJA = [ -t 1 ] || quiet=--quiet; ninja $$quiet -C
 
-all: $(BUILD)/build.ninja
-	@ninja -C $(BUILD) --quiet
+all: configure
+	@echo "Building $(BUILD)/seen"
+	@$(NINJA) $(BUILD)
+	@cat $(BUILD)/without.txt
+	@echo "$(BUILD)/seen is ready: make demo shows what it does, $(BUILD)/seen --help what it can do"
 
-$(BUILD)/build.ninja:
-	@tools/setup.sh --only-look build
-	@$(MESON) $(BUILD) > /dev/null
+configure:
+	@tools/configure.sh $(BUILD)
 
 demo: setup-build all
 	@tools/demo.sh
@@ -20,24 +23,21 @@ check: setup-test setup-module all
 # The same tests, but for the papers, on a build in which every wrong access and every overflow stops
 # the program.
 check-asan: setup-test setup-module
-	@test -f build-asan/build.ninja || meson setup build-asan -Dbuildtype=debugoptimized \
-		-Db_sanitize=address,undefined -Db_lundef=false > /dev/null
-	@ninja -C build-asan --quiet
+	@tools/configure.sh build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+	@$(NINJA) build-asan
 	@SEEN_PAPERS=no tools/check.sh build-asan
 
 # What runs on threads, on a build in which a race fails the test.
 check-tsan: setup-test
-	@test -f build-tsan/build.ninja || meson setup build-tsan -Dbuildtype=debugoptimized \
-		-Db_sanitize=thread -Db_lundef=false > /dev/null
-	@ninja -C build-tsan --quiet seen test/law_threads
+	@tools/configure.sh build-tsan -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
+	@$(NINJA) build-tsan seen test/law_threads
 	@tools/check_threads.sh build-tsan
 
 # The module's tests on servers under valgrind, on a build that clears all memory where valgrind sees
 # it: half an hour.
 check-valgrind: setup-valgrind setup-module
-	@test -f build-valgrind/build.ninja || meson setup build-valgrind -Dbuildtype=debugoptimized \
-		-Dc_args=-DMEMORY_LARGE=SIZE_MAX > /dev/null
-	@ninja -C build-valgrind --quiet
+	@tools/configure.sh build-valgrind -Dbuildtype=debugoptimized -Dc_args=-DMEMORY_LARGE=SIZE_MAX
+	@$(NINJA) build-valgrind
 	@SEEN_VALGRIND=1 SEEN=build-valgrind/seen SEEN_MODULE=build-valgrind/module/seen.so \
 		/usr/bin/python3 -m pytest -q -p no:cacheprovider test/module
 
@@ -78,5 +78,8 @@ setup-build setup-test setup-papers setup-module setup-valgrind: setup-%:
 clean:
 	rm -rf build build-asan build-tsan build-valgrind
 
-.PHONY: all demo check check-asan check-tsan check-valgrind check-long bench papers papers-quick install uninstall \
+# One after the other, also under make -j: what is installed is there before the build is configured.
+.NOTPARALLEL:
+
+.PHONY: all configure demo check check-asan check-tsan check-valgrind check-long bench papers papers-quick install uninstall \
 	format clean setup-build setup-test setup-papers setup-module setup-valgrind

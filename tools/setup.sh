@@ -1,30 +1,31 @@
 #!/bin/sh
 # Installs the Debian packages that seen needs and this machine lacks; the only list of them.
 #
-#     tools/setup.sh build               what building takes
+#     tools/setup.sh build               what building takes, with all that is optional
 #     tools/setup.sh test                and what testing takes
 #     tools/setup.sh papers              and what drawing the papers' figures takes
 #     tools/setup.sh bench               and what bench/peers compares with
 #     tools/setup.sh module              servers to test the module on, as far as they can be had
 #     tools/setup.sh valgrind            and what make check-valgrind takes
-#     tools/setup.sh --only-look build   installs nothing: says what is missing, and fails
+#     tools/setup.sh bare                what make check-bare takes
 set -eu
 
-build="gcc g++ libc6-dev meson ninja-build pkg-config libxxhash-dev uthash-dev libsodium-dev
-       libsimdjson-dev zlib1g-dev libzstd-dev libhiredis-dev"
+required="gcc libc6-dev meson ninja-build pkg-config libxxhash-dev uthash-dev" # tools/configure.sh names them too
+optional="g++ libsodium-dev libsimdjson-dev zlib1g-dev libzstd-dev libhiredis-dev"
+servers="redis-server redis-tools python3-redis python3-xxhash valkey-server"
+build="$required $optional"
 test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils zstd
       mandoc groff-base zsh fish kcat"
 
-only_look=
-if [ "$1" = --only-look ]; then only_look=1; shift; fi
 case $1 in
     build) wanted=$build ;;
     test) wanted=$test ;;
     papers) wanted="$build python3 gnuplot-nox" ;;
     bench) wanted="$build libbloom-dev libabsl-dev libtsl-hopscotch-map-dev robin-map-dev libcuckoo-dev" ;;
-    module) wanted="redis-server redis-tools python3-redis python3-xxhash valkey-server" ;;
+    module) wanted=$servers ;;
     valgrind) wanted="$test valgrind" ;;
-    *) echo "setup.sh: build, test, papers, bench, module or valgrind?" >&2; exit 2 ;;
+    bare) wanted="debootstrap" ;;
+    *) echo "setup.sh: build, test, papers, bench, module, valgrind or bare?" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query > /dev/null || exit 0 # not Debian: meson will name what it misses
@@ -35,30 +36,36 @@ for package in $wanted; do
 done
 [ -n "$missing" ] || exit 0
 
-if [ -n "$only_look" ]; then
-    echo "seen needs these packages:$missing" >&2
-    echo "Install them with: tools/setup.sh $1" >&2
-    exit 1
-fi
-sudo=
-if [ "$(id -u)" != 0 ] && [ "$1" = module ] && ! command -v sudo > /dev/null; then
-    echo "setup.sh: not root: the module's tests do without$missing" >&2
+# Without what is only optional, building and the module's tests go on; else this is the end.
+cannot() { # cannot TARGET REASON
+    needed=
+    for package in $missing; do
+        case " $optional $servers " in *" $package "*) ;; *) needed="$needed $package" ;; esac
+    done
+    if [ -n "$needed" ] || [ "$1" = test ]; then
+        echo "setup.sh: $2; install these packages as root:$missing" >&2
+        exit 1
+    fi
+    echo "setup.sh: $2; going on without:$missing" >&2
     exit 0
-fi
+}
+
+sudo=
 if [ "$(id -u)" != 0 ]; then
-    command -v sudo > /dev/null || { echo "Install these packages as root:$missing" >&2; exit 1; }
+    command -v sudo > /dev/null || cannot "$1" "you are not root and there is no sudo"
     sudo=sudo
 fi
 echo "Installing$missing"
 export DEBIAN_FRONTEND=noninteractive
 
 # Debian 12 has valkey-server in its backports alone: where they are not among the sources, they are
-# taken from where the updates come from, whatever mirror that is.
+# taken from the mirror that has bookworm.
 add_backports() {
     apt-cache show valkey-server > /dev/null 2>&1 && return
-    sources=/etc/apt/sources.list.d/seen-backports.sources
-    awk 'BEGIN { RS = ""; ORS = "\n\n" } /bookworm-updates/' /etc/apt/sources.list.d/*.sources 2> /dev/null |
-        sed 's/^Suites:.*/Suites: bookworm-backports/' | $sudo tee $sources > /dev/null
+    mirror=$(apt-get indextargets --format '$(RELEASE) $(REPO_URI)' 'Identifier: Packages' |
+        awk '$1 == "bookworm" { print $2; exit }')
+    [ -n "$mirror" ] || return 0
+    echo "deb $mirror bookworm-backports main" | $sudo tee /etc/apt/sources.list.d/seen-backports.list > /dev/null
     $sudo apt-get update -qq || true
 }
 
@@ -76,4 +83,5 @@ install_servers() {
 
 $sudo apt-get update -qq || true
 if [ "$1" = module ]; then install_servers; exit 0; fi
-$sudo apt-get install -y -qq --no-install-recommends $missing > /dev/null
+$sudo apt-get install -y -qq --no-install-recommends $missing > /dev/null ||
+    cannot "$1" "apt-get failed"
