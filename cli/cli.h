@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EXIT_FINE = 0, EXIT_FOUND = 1, EXIT_TROUBLE = 2 };
+/* Of several the first in this order: EXIT_TROUBLE, EXIT_DEGRADED, EXIT_FOUND. */
+enum { EXIT_FINE = 0, EXIT_FOUND = 1, EXIT_TROUBLE = 2, EXIT_DEGRADED = 3 };
 
 /* -- subcommands: one file and one row of main.c's table each ----------------------------- */
 

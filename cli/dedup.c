@@ -203,13 +203,37 @@ static void report_shortage(const struct run *r) {
          kept, asked, enough);
 }
 
+/* Records held back went early, and that changed what is printed. */
+static bool hold_was_short(const struct run *r) {
+    return r->flow.keep.repeats || r->flow.reorder.displaced;
+}
+
+static const char *enough(double bytes, char buf[32]) {
+    uint64_t unit = bytes < 1 << 20 ? 4096 : 1 << 20;
+    seen_print_size(((uint64_t)(1.1 * bytes) + unit - 1) / unit * unit, buf, 32);
+    return buf;
+}
+
 static void report_hold(const struct run *r) {
-    uint64_t early = r->flow.reorder.early + r->flow.keep.early;
-    char most[32];
-    if (r->settings.source.quiet || !early) return;
+    const struct keep *keep = &r->flow.keep;
+    const struct reorder *reorder = &r->flow.reorder;
+    char most[32], better[32];
+    struct seen_stats s;
+    if (r->settings.source.quiet || !(keep->early + reorder->early)) return;
+    seen_stats(r->detector, &s);
     seen_print_size(r->settings.wanted.hold, most, sizeof most);
-    warn("%ju records were let go before their time: %s are not enough to hold them back (--hold)",
-         (uintmax_t)early, most);
+    if (!hold_was_short(r))
+        warn("--hold=%s let %ju records go before their time; no verdict changed by that", most,
+             (uintmax_t)(keep->early + reorder->early));
+    if (reorder->displaced)
+        warn("memory was short: %ju records were judged later than their own time says, because "
+             "--hold=%s let others go early; about --hold=%s would hold all",
+             (uintmax_t)reorder->displaced, most, enough(reorder_needed(reorder), better));
+    if (keep->repeats)
+        warn("memory was short: %s%ju duplicates were printed, because --hold=%s does not hold the "
+             "last record of each key; about --hold=%s would",
+             s.forgotten ? "at least " : "", (uintmax_t)keep->repeats, most,
+             enough(keep->needed, better));
 }
 
 /* Records that are too long pass outside of the batches in which they are counted. */
@@ -247,6 +271,7 @@ static int finish(struct run *r) {
     if (r->sink.error || r->reader.failed || !saved) return EXIT_TROUBLE;
     report_unreadable(r);
     if (r->settings.source.strict && unreadable(r)) return EXIT_TROUBLE;
+    if (hold_was_short(r)) return EXIT_DEGRADED;
     return r->settings.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
 }
 

@@ -4,14 +4,27 @@
 
 #include <stdlib.h>
 
+/* What is needed of a reading once its record has been held back. */
+static unsigned part_of_reading(const struct wanted *w) {
+    return (wanted_details(w) ? HELD_NUMBER : 0) | (w->group_by ? HELD_GROUP : 0) |
+           (w->add_key ? HELD_FEED : 0);
+}
+
+static void init_keep(struct flow *f) {
+    const struct wanted *w = f->wanted;
+    unsigned with = wanted_details(w) ? HELD_NUMBER : 0;
+    if (tags_have(&w->tags, TAG_TIME)) with |= HELD_TIME;
+    outlet_init(&f->kept);
+    keep_init(&f->keep, f->detector, w->hold, with, f->sink->end);
+}
+
 void flow_init(struct flow *f, const struct wanted *w, const struct source *source,
                seen_detector *d, struct layout *layout, struct judge *j, struct sink *s) {
     *f = (struct flow){
         .wanted = w, .source = source, .detector = d, .layout = layout, .judge = j, .sink = s};
-    reorder_init(&f->reorder, w->reorder, w->hold, s->end);
+    reorder_init(&f->reorder, w->reorder, w->hold, part_of_reading(w), s->end);
     if (w->reorder) outlet_init(&f->sorted);
-    if (w->keep_last) outlet_init(&f->kept);
-    if (w->keep_last) keep_init(&f->keep, d, w->hold, s->end);
+    if (w->keep_last) init_keep(f);
     if (w->ledger) ledger_init(&f->ledger, d);
     if (w->tag_column) s->heading = w->tag_column;
     if (!wanted_details(w)) return;
@@ -126,13 +139,21 @@ static void let_go_kept(struct flow *f) {
     outlet_begin(&f->kept);
 }
 
-static void keep_on(struct flow *f, struct held *h) {
+static void keep_on(struct flow *f, const struct held *h, uint8_t verdict) {
     if (outlet_full(&f->kept)) let_go_kept(f);
-    outlet_take(&f->kept, h);
+    outlet_take(&f->kept, &f->keep.shelf, h, verdict);
 }
 
 static void take_kept(struct flow *f, bool all) {
-    for (struct held *h; (h = keep_take(&f->keep, all));) keep_on(f, h);
+    for (const struct held *h; (h = keep_take(&f->keep, all));) keep_on(f, h, SEEN_NEW);
+}
+
+/* Short of memory: what the window would have needed is for the message at the end. */
+static void note_keys(struct flow *f) {
+    struct seen_stats s;
+    if (!f->keep.early) return;
+    seen_stats(f->detector, &s);
+    keep_note_keys(&f->keep, s.stored);
 }
 
 /* What cannot be judged goes on at once.  The verdict is the detector's no more: what is held is
@@ -152,12 +173,12 @@ static void keep_last(struct flow *f, const struct batch *b, const struct readab
         keep_step(&f->keep, &read, judge_landmarks(f->judge) && in->landmark[m]);
         m++;
         take_kept(f, false);
-        struct held *dropped = keep_put(&f->keep, r, &read);
-        if (!dropped) continue;
-        dropped->verdict = SEEN_DUPLICATE;
-        keep_on(f, dropped);
+        const struct held *dropped = keep_drop(&f->keep, &read);
+        if (dropped) keep_on(f, dropped, SEEN_DUPLICATE);
+        keep_put(&f->keep, r, &read, b->verdict[i] != SEEN_NEW);
     }
     let_go_kept(f);
+    note_keys(f);
 }
 
 static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
@@ -185,8 +206,8 @@ static void let_go(struct flow *f) {
 
 /* After each record, so that nothing depends on how many come at once. */
 static void take_due(struct flow *f, bool all) {
-    for (struct held *h; (h = reorder_take(&f->reorder, all));) {
-        outlet_take(&f->sorted, h);
+    for (const struct held *h; (h = reorder_take(&f->reorder, all));) {
+        outlet_take(&f->sorted, &f->reorder.shelf, h, SEEN_NEW);
         if (outlet_full(&f->sorted)) let_go(f);
     }
 }

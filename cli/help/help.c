@@ -2,6 +2,7 @@
  * first, the names of the others.  --help=all explains every option. */
 #include "help/help.h"
 
+#include "help/exits.h"
 #include "help/text.h"
 #include "help/value.h"
 #include "judge/asked.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_COLUMN = 26, EXAMPLE_COLUMN = 43 };
+enum { OPTION_COLUMN = 26, EXAMPLE_COLUMN = 43, EXIT_COLUMN = 5 };
 
 /* -- examples ----------------------------------------------------------------------------- */
 
@@ -58,6 +59,12 @@ static void put_options(const struct option_row *row) {
         else if (!hidden(row))
             put_option(row);
     }
+}
+
+bool help_has_option(const struct command *c, const char *name) {
+    for (const struct option_row *row = c->rows(); row->name; row++)
+        if (row->id && !strcmp(row->name, name)) return true;
+    return false;
 }
 
 enum help_spec help_spec(const struct command *c) {
@@ -125,6 +132,14 @@ static void put_short(const struct command *c) {
     printf("\nseen %s --help=all, or man seen-%s: every option\n", c->name, c->name);
 }
 
+static void put_exits(const struct command *c) {
+    puts("\nExit codes:");
+    for (const struct exit_row *row = NULL; (row = exits_next(row, c));) {
+        printf("  %d  ", row->code);
+        text_indented(row->text, EXIT_COLUMN);
+    }
+}
+
 static void put_all(const struct command *c) {
     for (const char *text = c->about; text;) {
         text = text_paragraph(text);
@@ -135,8 +150,8 @@ static void put_all(const struct command *c) {
     if (help_spec(c)) printf("\n%s\n", asked_grammar);
     if (c->rows()->id) putchar('\n'); /* no heading */
     put_options(c->rows());
-    if (help_spec(c) != SPEC_ALONE) return;
-    put_in_spec(asked_rows(NULL, 0));
+    if (help_spec(c) == SPEC_ALONE) put_in_spec(asked_rows(NULL, 0));
+    put_exits(c);
 }
 
 void help_command_print(const struct command *c, const char *form) {

@@ -18,6 +18,8 @@ void help_man_print(const struct command *);
 /* A script for "bash", "zsh" or "fish" to read; false if the shell is none of them. */
 bool help_completion_print(const char *shell);
 
+bool help_has_option(const struct command *, const char *name);
+
 /* Does it take specs, and what may stand in them as options as well? */
 enum help_spec { SPEC_NONE, SPEC_ALONE, SPEC_AND_OPTIONS };
 enum help_spec help_spec(const struct command *);

@@ -1,4 +1,5 @@
 /* man.c - manual pages in man(7), which groff and mandoc read: one for `seen`, one a subcommand. */
+#include "help/exits.h"
 #include "help/help.h"
 
 #include "help/value.h"
@@ -152,24 +153,16 @@ static void put_spec(const struct command *c) {
              "without their dashes.");
 }
 
-static bool has_option(const struct command *c, const char *name) {
-    for (const struct option_row *row = c->rows(); row->name; row++)
-        if (row->id && !strcmp(row->name, name)) return true;
-    return false;
-}
-
 static void put_exit_status(const struct command *c) {
-    puts(".SH EXIT STATUS\n.TP\n.B 0\nAll went well.");
-    if (!c || has_option(c, "exit-code"))
-        puts(".TP\n.B 1\nThere were duplicates, and \\fB\\-\\-exit\\-code\\fR was given.");
-    puts(".TP\n.B 2\nThe command line makes no sense, or something could not be read or written;\n"
-         "one sentence on standard error says what, where and what to do.");
-    if (!c || has_option(c, "strict"))
-        puts("With \\fB\\-\\-strict\\fR also if a record could not be judged.");
+    puts(".SH EXIT STATUS");
+    for (const struct exit_row *row = NULL; (row = exits_next(row, c));) {
+        printf(".TP\n.B %d\n", row->code);
+        put_prose(row->text);
+    }
 }
 
 static void put_environment(const struct command *c) {
-    if (c && !has_option(c, "zone")) return;
+    if (c && !help_has_option(c, "zone")) return;
     puts(".SH ENVIRONMENT\n.TP\n.B TZDIR\nThe folder of time zones, for \\fB\\-\\-zone\\fR, "
          "instead of "
          "/usr/share/zoneinfo.");

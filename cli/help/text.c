@@ -22,12 +22,14 @@ static size_t copy_word(char *word, size_t cap, const char *text) {
     return n;
 }
 
-const char *text_paragraph(const char *text) {
+const char *text_paragraph(const char *text) { return text_indented(text, 0); }
+
+const char *text_indented(const char *text, size_t indent) {
     char word[128];
-    size_t at = 0;
+    size_t at = indent;
     while (*text && *text != '\n') {
         text += copy_word(word, sizeof word, text);
-        text_word(word, 0, &at);
+        text_word(word, indent, &at);
         text += *text == ' ';
     }
     putchar('\n');

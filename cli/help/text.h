@@ -11,6 +11,9 @@ enum { TEXT_WIDTH = 79 };
  * behind that blank line, or NULL. */
 const char *text_paragraph(const char *text);
 
+/* The same in lines that begin `indent` columns in; the first is there already. */
+const char *text_indented(const char *text, size_t indent);
+
 /* Words one by one, in lines that begin `indent` columns in; `at` is the column so far. */
 void text_word(const char *word, size_t indent, size_t *at);
 

@@ -1,5 +1,7 @@
 """--keep last: the last record of each key in a window, against its definition."""
 
+import re
+
 import pytest
 
 
@@ -56,15 +58,53 @@ def test_nothing_waits_longer_than_its_window(seen):
     assert done.lines == ["dup\t1\t1,a", "new\t2\t2,b", "new\t3\t3,a", "new\t4\t90,c"]
 
 
-def test_memory_is_bounded_and_what_goes_early_is_told(seen):
-    text = "".join("%d,%s\n" % (i % 1000, "x" * 50) for i in range(20000))
-    whole = seen("-w", "landmark", "-d,", "-k1", "--keep=last", "--stats=json", text=text)
-    assert len(whole.lines) == 1000 and whole.stats["let_go_early"] == 0
-    small = seen("-w", "landmark", "-d,", "-k1", "--keep=last", "--hold=64KiB", text=text)
-    assert "were let go before their time: 64KiB" in small.err.decode()
-    assert 1000 < len(small.lines) <= 20000 and small.code == 0
-    stats = seen("-w", "landmark", "-d,", "-k1", "--keep=last", "--hold=64KiB", "--stats=json", text=text).stats
-    assert stats["let_go_early"] > 0 and stats["held_most_bytes"] < 70000
+SHORT = re.compile(r"memory was short: (\d+) duplicates were printed, because --hold=64KiB does not hold the last "
+                   r"record of each key; about --hold=(\S+) would")
+
+
+@pytest.mark.parametrize("spec", ["landmark", "sliding:1e6", "sliding:1e6 refresh=first"])
+def test_a_key_whose_last_record_went_early_is_printed_again_told_and_exits_3(seen, rng, spec):
+    keys = [rng.randrange(1000) for _ in range(20000)]
+    text = "".join("%d,%s\n" % (key, "x" * 50) for key in keys)
+    args = ["-w", spec, "-d,", "-k1", "--keep=last"]
+    whole = seen(*args, "--stats=json", text=text)
+    assert len(whole.lines) == 1000 and whole.stats["let_go_early"] == 0 and whole.code == 0
+    small = seen(*args, "--hold=64KiB", text=text)
+    repeats, enough = SHORT.search(small.err.decode()).groups()
+    assert len(small.lines) == 1000 + int(repeats) and int(repeats) > 1000 and small.code == 3
+    quiet = seen(*args, "--hold=64KiB", "-q", "--exit-code", text=text)
+    assert quiet.code == 3 and quiet.err == b""  # 3 comes before 1
+    stats = seen(*args, "--hold=64KiB", "--stats=json", text=text).stats
+    assert stats["let_go_early"] >= int(repeats) and stats["held_most_bytes"] <= 64 << 10
+    advised = seen(*args, "--hold=" + enough, "--exit-code", text=text)
+    assert advised.out == whole.out and advised.code == 1 and advised.err == b""
+
+
+def test_trouble_comes_before_a_degraded_answer(seen):
+    text = "".join("%d,%s\n" % (i % 1000, "x" * 50) for i in range(20000)) + "no key\n"
+    assert seen("-w", "landmark", "-d,", "-k2", "--keep=last", "--hold=4KiB", "--strict", "-q", text=text).code == 2
+
+
+def test_records_that_go_early_without_a_repeat_change_no_verdict(seen):
+    text = "".join("%d,%s\n" % (i, "x" * 50) for i in range(5000))
+    done = seen("-w", "landmark", "-d,", "-k1", "--keep=last", "--hold=64KiB", text=text)
+    assert done.out.decode() == text and done.code == 0
+    assert "--hold=64KiB let" in done.err.decode() and "no verdict changed" in done.err.decode()
+
+
+@pytest.mark.parametrize("length", [20, 50, 100])
+@pytest.mark.parametrize("records,keys", [(70000, None), (200000, 40000)])
+def test_a_held_record_takes_60_bytes_at_most_beside_itself(seen, rng, length, records, keys):
+    """All keys new, or most records in another's place; the table of places is at its largest after 65,536."""
+    drawn = ["%06d" % (rng.randrange(keys) if keys else i) for i in range(records)]
+    text = "".join("%s,%s\n" % (key, "x" * (length - 8)) for key in drawn)
+    stats = seen("-w", "landmark", "-d,", "-k1", "--keep=last", "--stats=json", text=text).stats
+    held = len(set(drawn))
+    assert length < stats["held_most_bytes"] / held <= length + 60
+    half = (length + 60) * held // 2  # half of it holds half of them
+    short = seen("-w", "landmark", "-d,", "-k1", "--keep=last", "--hold=%dKiB" % (half >> 10), "--stats=json",
+                 text="".join("%s,%s\n" % (key, "x" * (length - 8)) for key in sorted(set(drawn)))).stats
+    assert held - short["let_go_early"] >= 0.45 * held
 
 
 def test_what_cannot_be_judged_goes_at_once_and_last_lines_get_their_end(seen):

@@ -2,6 +2,7 @@
 oracle written from each definition alone; on the real stream most of whose rows are late."""
 
 import bisect
+import re
 import signal
 import subprocess
 
@@ -134,7 +135,23 @@ def test_what_cannot_be_held_goes_early_and_is_told(seen):
     done = seen("-w", "sliding:1h filter=exact", "--reorder", "1d", "--hold", "64KiB", "-d,", "--time=1", "-k2",
                 text=text)
     assert done.out.decode() == text and done.code == 0
-    assert "let go before their time: 64KiB are not enough" in done.err.decode()
+    assert "--hold=64KiB let" in done.err.decode() and "no verdict changed" in done.err.decode()
+
+
+def test_records_displaced_for_want_of_memory_are_told_and_exit_3(seen, rng):
+    """An hour of records, each up to half an hour late; --hold is as the message advises."""
+    rows = [(10**6 + i + rng.randrange(1800), i) for i in range(20000)]
+    text = "".join("%d,%d\n" % row for row in rows)
+    args = ["-w", "sliding:1s filter=exact", "--reorder", "1h", "-d,", "--time=1", "-k2"]
+    done = seen(*args, "--hold", "16KiB", text=text)
+    told = re.search(r"memory was short: (\d+) records were judged later than their own time says, because --hold=16KiB "
+                     r"let others go early; about --hold=(\S+) would hold all", done.err.decode())
+    assert done.code == 3 and int(told[1]) > 1000
+    quiet = seen(*args, "--hold", "16KiB", "-q", text=text)
+    assert quiet.code == 3 and quiet.err == b""
+    advised = seen(*args, "--hold", told[2], text=text)
+    assert advised.code == 0 and advised.err == b""
+    assert [int(line.split(",")[0]) for line in advised.lines] == sorted(t for t, _ in rows)
 
 
 def test_a_last_line_without_newline_finds_its_place(seen):

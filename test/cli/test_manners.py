@@ -64,6 +64,15 @@ def test_the_full_help_knows_the_options_of_the_spec():
     assert "fp=X" in help_of("plan", "--help=all")
 
 
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_full_help_and_the_manual_page_have_the_exit_codes(command):
+    exits = help_of(command, "--help=all").split("\nExit codes:\n")[1]
+    codes = re.findall(r"^  (\d)  ", exits, re.M)
+    assert re.findall(r"^\.B (\d)$", man(command).split(".SH EXIT STATUS")[1], re.M) == codes
+    assert max(map(len, exits.splitlines())) <= 80
+    assert {"0", "2"} <= set(codes) and ("3" in codes) == (command == "dedup")
+
+
 def test_bare_help_all_is_that_of_dedup():
     assert help_of("--help=all") == help_of("dedup", "--help=all") == help_of("help", "--all")
 
