@@ -40,7 +40,8 @@ static struct run_counts counts_of(const struct run *r) {
                                .fed = r->judge.adder ? &r->judge.fed : NULL,
                                .keep = r->settings.wanted.keep_last ? &r->flow.keep : NULL,
                                .seconds = time_monotonic() - r->started,
-                               .groups = r->settings.wanted.group_by ? &r->flow.groups : NULL,
+                               .groups =
+                                   wanted_groups(&r->settings.wanted) ? &r->flow.groups : NULL,
                                .zone = r->settings.asked.zone,
                                .weeks = r->settings.zone == ZONE_WEEK};
 }
@@ -261,6 +262,7 @@ static int finish(struct run *r) {
     report_shortage(r);
     report_hold(r);
     clocks_tell(&r->judge.clocks, &r->settings.source);
+    bool lack = groups_lack(&r->flow.groups, r->settings.source.quiet);
     if (r->settings.report) {
         print_stats(r);
     } else {
@@ -270,8 +272,8 @@ static int finish(struct run *r) {
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->reader.failed || !saved) return EXIT_TROUBLE;
     report_unreadable(r);
-    if (r->settings.source.strict && unreadable(r)) return EXIT_TROUBLE;
-    if (hold_was_short(r)) return EXIT_DEGRADED;
+    if (r->settings.source.strict && (lack || unreadable(r))) return EXIT_TROUBLE;
+    if (lack || hold_was_short(r)) return EXIT_DEGRADED;
     return r->settings.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
 }
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_ROWS = 128, MAX_WORD = 32 };
+enum { MAX_ROWS = 192, MAX_WORD = 32 };
 
 static bool optional(const struct option_row *row) { return row->arg && row->arg[0] == '['; }
 

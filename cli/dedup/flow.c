@@ -6,7 +6,7 @@
 
 /* What is needed of a reading once its record has been held back. */
 static unsigned part_of_reading(const struct wanted *w) {
-    return (wanted_details(w) ? HELD_NUMBER : 0) | (w->group_by ? HELD_GROUP : 0) |
+    return (wanted_details(w) ? HELD_NUMBER : 0) | (wanted_groups(w) ? HELD_GROUP : 0) |
            (w->add_key ? HELD_FEED : 0);
 }
 
@@ -14,6 +14,7 @@ static void init_keep(struct flow *f) {
     const struct wanted *w = f->wanted;
     unsigned with = wanted_details(w) ? HELD_NUMBER : 0;
     if (tags_have(&w->tags, TAG_TIME)) with |= HELD_TIME;
+    if (wanted_groups(w)) with |= HELD_GROUP;
     outlet_init(&f->kept);
     keep_init(&f->keep, f->detector, w->hold, with, f->sink->end);
 }
@@ -27,6 +28,7 @@ void flow_init(struct flow *f, const struct wanted *w, const struct source *sour
     if (w->keep_last) init_keep(f);
     if (w->ledger) ledger_init(&f->ledger, d);
     if (w->tag_column) s->heading = w->tag_column;
+    groups_init(&f->groups, w->group_by, w->sum, s->confirmed, seen_plan_of(d)->spec.cache);
     if (!wanted_details(w)) return;
     tags_heading(&w->tags, s->heading, s->column ? s->column : '\t', f->heading);
     s->heading = f->heading;
@@ -56,7 +58,8 @@ static void forget(void *ctx, size_t n, const seen_digest *digest) {
 void flow_columns(struct flow *f, const struct header *header) {
     const struct wanted *w = f->wanted;
     sink_check_heading(f->sink, header);
-    if (w->group_by) groups_init(&f->groups, f->layout, w->group_by, header, w->max_groups);
+    if (wanted_groups(w))
+        groups_columns(&f->groups, f->layout, w->group_by, w->sum, header, w->max_groups);
     if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
     const struct layout *kept = w->add_key ? &f->added : f->layout;
     if (w->forget)
@@ -142,6 +145,8 @@ static void let_go_kept(struct flow *f) {
 static void keep_on(struct flow *f, const struct held *h, uint8_t verdict) {
     if (outlet_full(&f->kept)) let_go_kept(f);
     outlet_take(&f->kept, &f->keep.shelf, h, verdict);
+    const struct readable *read = f->kept.read;
+    if (wanted_groups(f->wanted)) groups_count(&f->groups, read->group[read->n - 1], verdict);
 }
 
 static void take_kept(struct flow *f, bool all) {
@@ -186,12 +191,13 @@ static void judge_and_print(struct flow *f, struct batch *b, struct readable *in
     if (wanted_details(f->wanted)) know(f, b, in, before);
     judge(f, b, n);
     if (f->wanted->ledger) note_occurrences(f, b);
-    for (size_t m = 0; f->wanted->group_by && m < n; m++)
-        groups_count(&f->groups, in->group[m], b->verdict[in->order[m]]);
-    if (f->wanted->keep_last)
+    if (f->wanted->keep_last) {
         keep_last(f, b, in, before);
-    else
-        print(f, b);
+        return;
+    }
+    for (size_t m = 0; wanted_groups(f->wanted) && m < n; m++)
+        groups_count(&f->groups, in->group[m], b->verdict[in->order[m]]);
+    print(f, b);
 }
 
 /* -- reorder ------------------------------------------------------------------------------- */
@@ -241,14 +247,20 @@ static size_t first_gap(const struct readable *in) {
 /* -- events ------------------------------------------------------------------------------- */
 
 /* Of those that cannot be judged nothing more will be known. */
-static void find_groups(struct flow *f, const struct batch *b, struct readable *in) {
+static void find_groups(struct flow *f, const struct batch *b, struct readable *in,
+                        uint64_t before) {
     size_t m = 0;
     for (size_t i = 0; i < b->n; i++) {
-        uint32_t group = groups_find(&f->groups, &b->field[i * f->layout->slots]);
+        const struct slice *field = &b->field[i * f->layout->slots];
+        if (b->record[i].bare > f->source->max_record) { /* as if it had passed in pieces */
+            groups_count_lacking(&f->groups, before + i + 1);
+            continue;
+        }
+        uint32_t found = groups_find(&f->groups, field, before + i + 1);
         if (m < in->n && in->order[m] == i)
-            in->group[m++] = group;
+            in->group[m++] = found;
         else
-            groups_count(&f->groups, group, UNREADABLE);
+            groups_count(&f->groups, found, UNREADABLE);
     }
 }
 
@@ -258,7 +270,7 @@ void flow_batch(struct flow *f, struct batch *b) {
     f->number += b->n;
     if (in->n < b->n && !f->first_unreadable) f->first_unreadable = before + first_gap(in) + 1;
     judge_note(f->judge, b, in);
-    if (f->wanted->group_by) find_groups(f, b, in);
+    if (wanted_groups(f->wanted)) find_groups(f, b, in, before);
     if (wanted_details(f->wanted))
         for (size_t m = 0; m < in->n; m++) in->number[m] = before + in->order[m] + 1;
     if (f->wanted->reorder)
@@ -269,7 +281,7 @@ void flow_batch(struct flow *f, struct batch *b) {
 
 void flow_unreadable(struct flow *f, const char *p, size_t n, bool first, bool last) {
     f->number += first;
-    if (last && f->wanted->group_by) groups_count(&f->groups, GROUP_LACKING, UNREADABLE);
+    if (last && wanted_groups(f->wanted)) groups_count_lacking(&f->groups, f->number);
     print_loose(f, p, n, f->number, first, last);
 }
 

@@ -88,5 +88,6 @@ void settings_read(struct settings *s, int argc, char **argv) {
 
 void settings_free(struct settings *s) {
     asked_free(&s->asked);
+    wanted_free(&s->wanted);
     state_free(&s->state);
 }

@@ -1,8 +1,15 @@
 #include "dedup/wanted.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void wanted_init(struct wanted *w) { *w = (struct wanted){.hold = 256 << 20}; }
+
+void wanted_free(struct wanted *w) {
+    free(w->sum);
+    w->sum = NULL;
+}
 
 static uint64_t span(const char *name, const char *text) {
     struct seen_error e;
@@ -34,6 +41,13 @@ static bool is_last(const char *value) {
     return last;
 }
 
+static void add_sum(struct wanted *w, const char *list) {
+    char *before = w->sum;
+    int n = asprintf(&w->sum, "%s%s%s", before ? before : "", before ? "," : "", list);
+    if (n < 0) die("out of memory for the list of --sum");
+    free(before);
+}
+
 bool wanted_take(struct wanted *w, int id, const char *value) {
     switch (id) {
     case WANTED_REORDER: w->reorder = span("reorder", value); break;
@@ -50,6 +64,7 @@ bool wanted_take(struct wanted *w, int id, const char *value) {
     case WANTED_FORGET: w->forget = value; break;
     case WANTED_KEEP: w->keep_last = is_last(value); break;
     case WANTED_GROUP_BY: w->group_by = value; break;
+    case WANTED_SUM: add_sum(w, value); break;
     case WANTED_MAX_GROUPS: w->max_groups = count("max-groups", value); break;
     default: return false;
     }
@@ -182,5 +197,7 @@ void wanted_check(struct wanted *w, const struct asked *a, const struct source *
     if (state && w->ledger)
         die("--state does not keep when each key was first and last seen; leave out %s",
             w->audit ? "--audit" : "such tags");
-    if (state && w->group_by) die("--state does not keep the counts of --group-by; leave one out");
+    if (state && wanted_groups(w))
+        die("--state does not keep the counts of %s; leave one out",
+            w->group_by ? "--group-by" : "--sum");
 }

@@ -15,6 +15,7 @@ enum {
     WANTED_OUTPUT,
     WANTED_GROUP_BY,
     WANTED_MAX_GROUPS,
+    WANTED_SUM,
     WANTED_KEEP,
     WANTED_ADD_KEY,
     WANTED_QUERY_KEY,
@@ -51,6 +52,7 @@ enum {
         {"output", 0, "text|json", "records as they are, or as JSON objects", WANTED_OUTPUT},      \
         {"group-by", 0, "LIST", "counts for each value of the fields, on stderr",                  \
          WANTED_GROUP_BY},                                                                         \
+        {"sum", 0, "LIST", "gross, duplicate and net of amounts, exactly, on stderr", WANTED_SUM}, \
     {                                                                                              \
         "max-groups", 0, "N", "... for so many; the others together (default: 10000)",             \
             WANTED_MAX_GROUPS                                                                      \
@@ -68,10 +70,12 @@ struct wanted {
     bool keep_last;       /* of the records of one key in a window, rather than the first */
     bool ledger;          /* first and last occurrences have to be known; set by wanted_check */
     const char *group_by; /* NULL: nobody asked */
+    char *sum;            /* all that was given, joined by commas; NULL: nothing */
     uint32_t max_groups;  /* 0: not given */
 };
 
 void wanted_init(struct wanted *);
+void wanted_free(struct wanted *);
 
 /* False if the option is none of these rows. */
 bool wanted_take(struct wanted *, int id, const char *value);
@@ -82,6 +86,9 @@ void wanted_ask(struct wanted *, struct asked *, struct source *);
 /* The window is planned.  Dies where something does not go together. */
 void wanted_check(struct wanted *, const struct asked *, const struct source *,
                   const struct seen_plan *, bool state);
+
+/* Groups are counted, or amounts added up. */
+static inline bool wanted_groups(const struct wanted *w) { return w->group_by || w->sum; }
 
 /* More is told of a record than `new` or `dup`. */
 static inline bool wanted_details(const struct wanted *w) { return w->tags.n > 0; }

@@ -13,6 +13,9 @@ static const struct exit_row table[] = {
      "An answer was degraded: `--hold` was too small for `--keep` last, which printed duplicates, "
      "or for `--reorder`, which judged records out of order. If 2 applies as well, the exit code "
      "is 2; if 1 does, it is 3."},
+    {EXIT_DEGRADED, "sum",
+     "An answer was degraded: amounts of `--sum` could not be read, or a sum did not fit. With "
+     "`--strict` the exit code is 2."},
     {0},
 };
 

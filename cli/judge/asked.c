@@ -17,7 +17,7 @@ const char asked_grammar[] =
 
 /* -- the table of options ----------------------------------------------------------------- */
 
-enum { MAX_OWN = 48 };
+enum { MAX_OWN = 96 };
 
 static const char *placeholder(const struct seen_option *o, size_t i) {
     static char choices[ASKED_OPTIONS][64];

@@ -29,11 +29,17 @@ static void refuse_local(const struct settings *s) {
     const struct {
         const char *name;
         bool given;
-    } local[] = {{"--zone", s->asked.zone},     {"--landmark-on", s->asked.landmark_on},
-                 {"--confirmed", s->confirmed}, {"--state", s->state.name},
-                 {"--reorder", w->reorder},     {"--keep last", w->keep_last},
-                 {"--audit", w->audit},         {"--output=json", w->json},
-                 {"--tag=LIST", w->tags.n},     {"--group-by", w->group_by},
+    } local[] = {{"--zone", s->asked.zone},
+                 {"--landmark-on", s->asked.landmark_on},
+                 {"--confirmed", s->confirmed},
+                 {"--state", s->state.name},
+                 {"--reorder", w->reorder},
+                 {"--keep last", w->keep_last},
+                 {"--audit", w->audit},
+                 {"--output=json", w->json},
+                 {"--tag=LIST", w->tags.n},
+                 {"--group-by", w->group_by},
+                 {"--sum", w->sum},
                  {"--query-key", w->add_key}};
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         if (local[i].given)
