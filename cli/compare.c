@@ -147,7 +147,7 @@ static int finish(struct run *r, bool read) {
     uint64_t unreadable = r->reader.unreadable + r->contender[0].judge.unreadable;
     r->records -= r->contender[0].judge.unreadable;
     r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
-    clocks_tell(&r->contender[0].judge.clocks, &r->source);
+    judge_tell(&r->contender[0].judge, r->contender[0].judge.lateness.run_late);
     if (!read) return EXIT_TROUBLE;
     if (!r->source.strict || !unreadable) return EXIT_FINE;
     return source_unreadable(&r->source, unreadable, true, "key or time") ? EXIT_TROUBLE

@@ -287,7 +287,7 @@ static int finish(struct run *r, bool read) {
     put_window(r);
     if (windows || r->by) put_row(r, "all", 0, r->pace.records, r->total);
     uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
-    clocks_tell(&r->pace.judge.clocks, &r->source);
+    judge_tell(&r->pace.judge, r->pace.judge.lateness.run_late);
     bool bad = source_unreadable(&r->source, unreadable, false, "key, time or group");
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
@@ -320,7 +320,8 @@ static const struct example examples[] = {
     {"seen count access.log", "how many different lines"},
     {"seen count --csv -k user -w landmark:1d --time when clicks.csv", "users a day"},
     {"seen count --csv -k user --group-by ad clicks.csv", "users of each advertisement"},
-    {"seen count -k 2 -w jumping:1h/12 -o json clicks.tsv", "of the last hour, every 5 minutes"},
+    {"seen count -k 2 --time 1 -w jumping:1h/12 -o json clicks.tsv",
+     "of the last hour, every 5 minutes"},
     {0},
 };
 

@@ -25,6 +25,7 @@ struct run {
     bool progress;         /* wanted, and stderr is a terminal */
     bool warned_full;      /* that the window holds as many keys as were planned */
     uint64_t found;        /* duplicates before this run */
+    uint64_t later;        /* records judged at a later time than their own; likewise */
 };
 
 /* -- messages while running --------------------------------------------------------------- */
@@ -152,6 +153,15 @@ static uint64_t found(const struct run *r) {
     return r->settings.confirmed ? s.confirmed : s.duplicates;
 }
 
+/* At a later time than their own, in all runs of a state. */
+static uint64_t judged_later(const struct run *r) {
+    struct seen_stats s;
+    if (r->settings.wanted.reorder) return r->flow.reorder.clamped;
+    if (r->settings.zone) return r->judge.lateness.late;
+    seen_stats(r->detector, &s);
+    return s.clamped;
+}
+
 static void start(struct run *r) {
     struct settings *s = &r->settings;
     struct seen_error e;
@@ -172,6 +182,7 @@ static void start(struct run *r) {
     state_begin(&s->state,
                 (struct state_of){r->detector, &r->reader, &r->judge, &r->sink, &r->flow.number});
     r->found = found(r);
+    r->later = judged_later(r);
 }
 
 static void report_losses(const struct run *r) {
@@ -261,7 +272,7 @@ static int finish(struct run *r) {
     report_losses(r);
     report_shortage(r);
     report_hold(r);
-    clocks_tell(&r->judge.clocks, &r->settings.source);
+    judge_tell(&r->judge, r->settings.report ? 0 : judged_later(r) - r->later);
     bool lack = groups_lack(&r->flow.groups, r->settings.source.quiet);
     if (r->settings.report) {
         print_stats(r);
@@ -329,10 +340,13 @@ const struct command dedup_command = {
         "first record, and so is the rate at which a new record may be taken for a duplicate: "
         "one in 10^9 unless `fp=` says otherwise. Except in decaying windows no duplicate is "
         "ever let through.\n\n"
-        "A window of time goes by when a record arrives, or by its own time: `--time` names the "
-        "field, which holds seconds, milliseconds or microseconds since 1970, RFC 3339, the time "
-        "of web logs, or what `--time-format` says. A record with an earlier time than one before "
-        "it counts as if it had the later one, unless `--lateness` or `--reorder` is given.\n\n"
+        "A window of time goes by the records' own time: `--time` names the field, which holds "
+        "seconds, milliseconds or microseconds since 1970, RFC 3339, the time of web logs, or what "
+        "`--time-format` says. `--clf` knows its field. Records of a pipe without `--time` go by "
+        "when they arrive; those of a file are refused, unless `--arrival` says that this is "
+        "meant, or `--state` or `--redis` keeps the window from run to run. A record with an "
+        "earlier time than one before it counts as if it had the later one, unless `--lateness` "
+        "or `--reorder` is given.\n\n"
         "A record whose time is more than a day later than the clock is not judged, unless "
         "`--allow-future` is given; `--now` fixes the clock.\n\n"
         "A duplicate renews its key's window; with `--refresh` first it does not, and the window "

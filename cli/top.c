@@ -299,7 +299,7 @@ static int finish(struct run *r, bool read) {
     end_window(r);
     put_persistent(r);
     uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
-    clocks_tell(&r->pace.judge.clocks, &r->source);
+    judge_tell(&r->pace.judge, r->pace.judge.lateness.run_late);
     bool bad = source_unreadable(&r->source, unreadable, false, "key, time or partner");
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }

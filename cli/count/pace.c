@@ -30,7 +30,7 @@ static void ticking(const struct pace *p, const struct seen_plan *plan, char *te
              table[option_index("hash")].choices[plan->spec.hash]);
 }
 
-void pace_init(struct pace *p, const struct asked *a, const struct source *source,
+void pace_init(struct pace *p, struct asked *a, struct source *source,
                const struct layout *layout) {
     char text[256], seed[24];
     struct seen_plan plan, ticks;

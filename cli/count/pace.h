@@ -18,7 +18,7 @@ struct pace {
 };
 
 /* Reads the spec asked for, or dies: landmark and jumping windows only. */
-void pace_init(struct pace *, const struct asked *, const struct source *, const struct layout *);
+void pace_init(struct pace *, struct asked *, struct source *, const struct layout *);
 void pace_free(struct pace *);
 
 /* Record m of the judge's batch comes: how many windows or sub-windows end before it. */

@@ -76,6 +76,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
     if (s->wanted.audit) set_mode(s, SINK_DUPLICATES);
     state_load(&s->state, &s->asked);
     wanted_ask(&s->wanted, &s->asked, &s->source);
+    s->asked.outlives = s->state.name || s->remote.url;
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
     state_check(&s->state, &s->asked);
     wanted_check(&s->wanted, &s->asked, &s->source, &s->plan, s->state.name);

@@ -101,6 +101,11 @@ void asked_of_judge(const struct asked *a, const struct source *source, enum zon
                     struct judge *j) {
     j->source = source;
     j->zone = zone;
+    j->window = a->window;
+    if (!source->time && !source->arrival && !a->outlives) j->clocks.window = a->window;
+    if (zone ||
+        (j->timed && j->detector && seen_plan_of(j->detector)->spec.window == SEEN_LANDMARK))
+        j->lateness.calendar = (struct calendar){a->window, zone};
     j->times |= zone || a->times;
     if (a->landmark_on) j->pattern = a->pattern;
     if (a->time_format) j->format = &a->format;
@@ -145,13 +150,25 @@ static enum zone_window take_zone(struct seen_spec *spec, const char *zone) {
     return kind;
 }
 
+/* A file is read as fast as it goes: when its records are read says nothing about them. */
+static void check_arrival(const struct asked *a, const struct source *source) {
+    const char *file = source_regular_file(source);
+    if (source->time || source->arrival || a->outlives || !file) return;
+    die("a window of time needs the time of each record, for %s is a file: name its field with "
+        "--time FIELD, or give --arrival to go by when records are read",
+        file);
+}
+
 static void check(const struct asked *a, const struct seen_plan *plan, bool zone,
                   const struct source *source) {
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
     if (a->time_format && !source->time)
         die("--time-format says how the field of --time is written");
-    if (source->time && !windows_of_time && !a->times && !source->merge)
+    if (source->time_given && !windows_of_time && !a->times && !source->merge)
         die("--time serves windows of time, such as sliding:1h or landmark:1d");
+    if (windows_of_time) check_arrival(a, source);
+    if (source->arrival && !windows_of_time && !a->times)
+        die("--arrival serves windows of time, such as sliding:1h or landmark:1d");
     if (a->landmark_on && plan->spec.window != SEEN_LANDMARK)
         die("--landmark-on serves landmark windows, such as -w landmark");
 }
@@ -165,16 +182,21 @@ void asked_spec(const struct asked *a, size_t i, struct seen_spec *spec) {
             die("--%s %s: %s", a->set[o].name, a->set[o].value, e.text);
 }
 
-enum zone_window asked_plan(const struct asked *a, size_t i, const struct source *source,
+enum zone_window asked_plan(struct asked *a, size_t i, struct source *source,
                             struct seen_plan *plan) {
     struct seen_error e;
     struct seen_spec spec;
     char printed[512];
     enum zone_window zone = ZONE_NONE;
     asked_spec(a, i, &spec);
+    uint64_t length = spec.length;
     if (a->zone) zone = take_zone(&spec, a->zone);
     seen_spec_print(&spec, printed, sizeof printed);
     if (seen_plan_make(plan, &spec, &e)) refuse_spec(printed, &e);
+    bool own = source->shape == SHAPE_CLF && !source->arrival;
+    bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
+    if (own && !source->time && (windows_of_time || a->times)) source->time = "time";
     check(a, plan, zone, source);
+    if (windows_of_time) a->window = length;
     return zone;
 }

@@ -17,7 +17,9 @@ struct asked {
     unsigned patterns;
     const char *time_format; /* NULL: any that is known */
     struct time_format format;
-    bool times; /* somebody else than the window wants them */
+    bool times;      /* somebody else than the window wants them */
+    bool outlives;   /* --state or --redis: the window is there before and after the run */
+    uint64_t window; /* of time, as planned, or 0 */
     struct {
         const char *name, *value;
     } set[ASKED_OPTIONS];
@@ -54,9 +56,9 @@ void asked_spec(const struct asked *, size_t i, struct seen_spec *);
 void asked_set(struct asked *, const char *name, const char *value);
 
 /* The plan of the i-th spec, or one sentence and exit 2.  Days and weeks of a zone are boundaries
- * that the judge finds: their kind is returned. */
-enum zone_window asked_plan(const struct asked *, size_t i, const struct source *,
-                            struct seen_plan *);
+ * that the judge finds: their kind is returned.  Web logs go by their own time unless told
+ * otherwise, so that `time` of the source may be set. */
+enum zone_window asked_plan(struct asked *, size_t i, struct source *, struct seen_plan *);
 
 /* The pattern and the format of times. */
 void asked_compile(struct asked *, struct source *);

@@ -81,6 +81,14 @@ static void find_pattern(const regex_t *pattern, const struct batch *b, struct r
     }
 }
 
+/* In a landmark window it does not matter when: only records of an earlier window count. */
+void judge_tell(const struct judge *j, uint64_t later) {
+    const struct lateness *l = &j->lateness;
+    if (calendar_is_set(&l->calendar) && later > l->strayed) later = l->strayed;
+    clocks_tell(&j->clocks, j->source);
+    clocks_tell_late(l, j->source, later, j->window);
+}
+
 bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }
 
 void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time now,
@@ -150,7 +158,7 @@ void judge_spread(const struct judge *j, struct batch *b, size_t n) {
 void judge_note(struct judge *j, const struct batch *b, const struct readable *r) {
     j->unreadable += b->n - r->n;
     if (!j->times) return;
-    clocks_note(&j->clocks, b->before, &r->future);
+    clocks_note(&j->clocks, b->before, b->n, &r->future);
     lateness_note(&j->lateness, r->n, r->time);
 }
 

@@ -3,6 +3,7 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
+#include "judge/calendar.h"
 #include "judge/clocks.h"
 #include "judge/feed.h"
 #include "judge/key.h"
@@ -12,8 +13,6 @@
 #include "judge/time_format.h"
 
 #include <regex.h>
-
-enum zone_window { ZONE_NONE, ZONE_DAY, ZONE_WEEK };
 
 /* What of a batch can be judged: n of its records, in order. */
 struct readable {
@@ -69,6 +68,7 @@ struct judge {
     bool due;               /* a landmark is to come before the next readable record */
     seen_time last, next;   /* with a zone: the latest time, and the first of the next window */
     uint64_t unreadable;
+    uint64_t window;             /* of time, as asked for; else 0 */
     const struct source *source; /* of the records; NULL: any time will do */
     struct clocks clocks;
     struct lateness lateness;
@@ -107,6 +107,10 @@ void judge_observe(struct judge *, struct batch *, size_t n);
 /* ... and how long ago each key was last seen, by seen_last_seen. */
 void judge_observe_ages(struct judge *, struct batch *, size_t n, uint64_t *age);
 bool judge_landmarks(const struct judge *);
+
+/* At the end of a run: what went wrong with times.  `later` of its records were judged at a later
+ * time than their own. */
+void judge_tell(const struct judge *, uint64_t later);
 
 /* The n verdicts at the front of the batch's go to the places of its n readable records. */
 void judge_spread(const struct judge *, struct batch *, size_t n);

@@ -2,7 +2,7 @@
 #ifndef SEEN_LATENESS_H
 #define SEEN_LATENESS_H
 
-#include "seen.h"
+#include "judge/calendar.h"
 
 #include <stddef.h>
 
@@ -14,11 +14,16 @@ extern const struct lateness_span {
     uint64_t below; /* microseconds */
 } lateness_spans[LATENESS_SPANS];
 
-/* All of it is to be saved with the detector. */
 struct lateness {
+    /* To be saved with the detector: */
     seen_time newest;
     uint64_t records, late, most;
     uint64_t by[LATENESS_SPANS];
+    /* Of this run alone: */
+    struct calendar calendar; /* of landmark windows of time; set by the judge */
+    seen_time begin, end;     /* the window of `newest` */
+    uint64_t run_records, run_late, run_most;
+    uint64_t strayed; /* late records that belong to an earlier window */
 };
 
 void lateness_note(struct lateness *, size_t n, const seen_time *); /* in order */

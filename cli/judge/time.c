@@ -166,12 +166,10 @@ static int64_t local_day(time_t t) {
     return days_from_civil(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 
-/* Searched rather than computed with mktime: a day may begin at 01:00, or be missing.  Starting
- * from the date alone makes the answer the same from whichever record it is asked. */
-seen_time time_next_boundary(seen_time t, bool week) {
-    int64_t today = local_day((time_t)(t / SECOND));
-    int64_t since_monday = (today + 3) % 7; /* day 0 was a Thursday */
-    int64_t target = today + (week ? 7 - since_monday : 1);
+/* The first second of the first day that is not before `target`.  Searched rather than computed
+ * with mktime: a day may begin at 01:00, or be missing.  Starting from the date alone makes the
+ * answer the same from whichever record it is asked. */
+static seen_time first_of_day(int64_t target) {
     time_t before = (time_t)(target * DAY - 26 * 3600), after = before + 2 * 26 * 3600;
     while (after - before > 1) { /* before: still an earlier day; after: not */
         time_t middle = before + (after - before) / 2;
@@ -180,5 +178,17 @@ seen_time time_next_boundary(seen_time t, bool week) {
         else
             after = middle;
     }
-    return (seen_time)after * SECOND;
+    return after > 0 ? (seen_time)after * SECOND : 0;
+}
+
+static int64_t since_monday(int64_t day) { return (day + 3) % 7; } /* day 0 was a Thursday */
+
+seen_time time_boundary(seen_time t, bool week) {
+    int64_t today = local_day((time_t)(t / SECOND));
+    return first_of_day(week ? today - since_monday(today) : today);
+}
+
+seen_time time_next_boundary(seen_time t, bool week) {
+    int64_t today = local_day((time_t)(t / SECOND));
+    return first_of_day(week ? today + 7 - since_monday(today) : today + 1);
 }

@@ -31,7 +31,9 @@ double time_monotonic(void); /* seconds; for rates */
 /* Makes NAME the process's time zone.  False if the system does not know it. */
 bool time_set_zone(const char *name);
 
-/* The first moment after t that begins a day (or, with `week`, a Monday) in that zone. */
+/* The last moment up to t, and the first after it, that begins a day (or, with `week`, a Monday) in
+ * that zone. */
+seen_time time_boundary(seen_time t, bool week);
 seen_time time_next_boundary(seen_time t, bool week);
 
 #endif

@@ -9,6 +9,8 @@
 
 #include <sched.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { MAX_RECORD = 1 << 30 };
 
@@ -77,7 +79,11 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_NO_HEADER: s->header = false; break;
     case SOURCE_MERGE: s->merge = true; break;
     case SOURCE_CRLF: s->crlf = true; break;
-    case SOURCE_TIME: s->time = value; break;
+    case SOURCE_TIME:
+        s->time = value;
+        s->time_given = true;
+        break;
+    case SOURCE_ARRIVAL: s->arrival = true; break;
     case SOURCE_NOW: fix_clock(s, value); break;
     case SOURCE_ALLOW_FUTURE: s->allow_future = true; break;
     case SOURCE_MAX_RECORD: s->max_record = record_size(value); break;
@@ -110,6 +116,8 @@ void source_files(struct source *s, const struct args *a) {
     static char *const standard_input[] = {"-"};
     set_delimiter(s);
     check_end(s);
+    if (s->time && s->arrival) die_both("--time", "--arrival");
+    if (s->merge && !s->time && s->shape == SHAPE_CLF) s->time = "time";
     if (s->merge && !s->time) die("--merge needs the field that holds the time: --time FIELD");
     s->header = s->header && source_column(s);
     s->files = a->at < a->argc ? a->argv + a->at : standard_input;
@@ -125,6 +133,16 @@ bool source_clock_unset(seen_time now) { return now < YEAR2020; }
 
 seen_time source_latest(const struct source *s, seen_time now) {
     return s->allow_future || source_clock_unset(now) ? SEEN_NEVER : now + DAY;
+}
+
+const char *source_regular_file(const struct source *s) {
+    for (size_t i = 0; i < s->file_count; i++) {
+        struct stat st;
+        bool input = !strcmp(s->files[i], "-");
+        int failed = input ? fstat(STDIN_FILENO, &st) : stat(s->files[i], &st);
+        if (!failed && S_ISREG(st.st_mode)) return input ? "standard input" : s->files[i];
+    }
+    return NULL;
 }
 
 char source_column(const struct source *s) {

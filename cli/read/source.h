@@ -24,6 +24,8 @@ struct source {
     bool now_given;
     seen_time now;     /* the clock, where --now fixes it */
     bool allow_future; /* records may be later than the clock */
+    bool arrival;      /* when records arrive is their time, and that is meant */
+    bool time_given;   /* by --time, not only known by the format */
     uint32_t max_record;
     unsigned threads;
     char *const *files; /* "-" is standard input */
@@ -43,6 +45,7 @@ enum {
     SOURCE_NO_HEADER,
     SOURCE_CRLF,
     SOURCE_TIME,
+    SOURCE_ARRIVAL,
     SOURCE_NOW,
     SOURCE_ALLOW_FUTURE,
     SOURCE_MAX_RECORD,
@@ -54,6 +57,7 @@ enum {
 /* Rows for a subcommand's table of options. */
 #define SOURCE_TIME_ROWS                                                                           \
     {"time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME},        \
+        {"arrival", 0, NULL, "go by when a record arrives, also from a file", SOURCE_ARRIVAL},     \
         {"now", 0, "TIME", "what the clock says, for replays and tests", SOURCE_NOW},              \
         {"allow-future", 0, NULL, "judge times more than a day later than the clock, too",         \
          SOURCE_ALLOW_FUTURE},                                                                     \
@@ -104,6 +108,10 @@ seen_time source_clock(const struct source *);
  * SEEN_NEVER where any time will do: --allow-future, or a clock before 2020, which is not set. */
 seen_time source_latest(const struct source *, seen_time now);
 bool source_clock_unset(seen_time now);
+
+/* The first of its files that is a regular one, as a name for messages; NULL: none is.  Records
+ * from pipes, terminals and FIFOs arrive; those of a file are all there. */
+const char *source_regular_file(const struct source *);
 
 /* How its records are cut; `whole`: no field of theirs is wanted.  What its fields are called, or
  * NULL where nobody knows before the first line. */

@@ -216,7 +216,7 @@ static int finish(struct run *r) {
     const struct source *source = &r->settings->source;
     sink_close(&r->sink);
     message_transient(NULL);
-    clocks_tell(&r->judge.clocks, source);
+    judge_tell(&r->judge, r->settings->report ? 0 : r->judge.lateness.run_late);
     report(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     if (r->sink.error || r->reader.failed || r->gave_up) return EXIT_TROUBLE;

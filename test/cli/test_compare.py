@@ -132,7 +132,7 @@ def test_landmarks_where_a_pattern_says_so(seen):
 
 def test_days_of_a_zone(seen):
     text = "".join("2024-03-0%dT23:30:00Z\tk\n2024-03-0%dT22:30:00Z\tk\n" % (d, d) for d in (1, 2))
-    args = ["-k", "2", "--time", "1", "--zone", "Europe/Vienna"]
+    args = ["-k", "2", "--time", "1", "--zone", "Europe/Vienna", "-q"]
     found = compare(seen, "-w", "landmark:1d filter=exact", *args, text=text)["specs"][0]
     done = seen("-w", "landmark:1d filter=exact", *args, "--stats=json", text=text)
     assert (found["new"], found["duplicates"]) == (done.stats["unique"], done.stats["duplicates"])
