@@ -160,7 +160,7 @@ static void on_columns(void *ctx, const struct header *header) {
     sink_check_heading(&r->sink, header);
     for (size_t i = 0; i < r->lists; i++) {
         struct list *l = &r->list[i];
-        key_list_read(l->name, &r->source, r->reader.layout.keys, r->hasher, take_keys, l);
+        key_list_read(l->name, &r->source, &r->reader.layout, r->hasher, take_keys, l);
         make_set(r, l);
     }
 }

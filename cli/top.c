@@ -219,7 +219,8 @@ static void put_persistent(const struct run *r) {
 
 static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
-    if (r->distinct) r->slot = (int32_t)columns_slot(&r->reader.layout, r->distinct, header);
+    if (r->distinct)
+        r->slot = (int32_t)columns_slot(&r->reader.layout, "--distinct", r->distinct, header);
 }
 
 /* Is this pair of key and partner new in the window? */
@@ -252,7 +253,7 @@ static void count(struct run *r, const struct batch *b, size_t m) {
     }
     bool taken;
     size_t c = ranking_add(&r->keys, r->pace.judge.in->digest[m], &taken);
-    if (taken) name_of_key(room_for_name(&r->keys, c), &r->reader.layout, b, i);
+    if (taken) name_of_key(room_for_name(&r->keys, c), &r->pace.judge.keyer[0], b, i);
 }
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {

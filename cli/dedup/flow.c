@@ -62,8 +62,7 @@ void flow_columns(struct flow *f, const struct header *header) {
         groups_columns(&f->groups, f->layout, w->group_by, w->sum, header, w->max_groups);
     if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
     const struct layout *kept = w->add_key ? &f->added : f->layout;
-    if (w->forget)
-        key_list_read(w->forget, f->source, kept->keys, f->detector, forget, f->detector);
+    if (w->forget) key_list_read(w->forget, f->source, kept, f->detector, forget, f->detector);
 }
 
 /* -- what is known of records ------------------------------------------------------------- */

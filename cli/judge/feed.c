@@ -1,28 +1,18 @@
 #include "judge/feed.h"
 
-/* Has one of the key's fields no value?  Escapes are never empty, but for "" as CSV writes it. */
-static bool is_empty(const struct layout *l, const struct slice *f) {
-    for (uint32_t i = 0; i < l->keys; i++) {
-        const struct slice *s = &f[l->key[i]];
-        if (s->len == 0 || (s->escaped == CSV_QUOTED && s->len == 2)) return true;
-    }
-    return false;
-}
-
 size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *b, uint16_t *order,
                   seen_digest *ask, seen_digest *add, uint8_t *parts) {
     seen_digest asks[BATCH], adds[BATCH];
     uint16_t asking[BATCH + 1], adding[BATCH + 1];
-    const struct slice *f = b->field;
     size_t n = 0;
     asking[key_batch(asked, b, asks, asking)] = BATCH;
     adding[key_batch(added, b, adds, adding)] = BATCH;
-    for (size_t i = 0, p = 0, q = 0; i < b->n; i++, f += asked->layout->slots) {
+    for (size_t i = 0, p = 0, q = 0; i < b->n; i++) {
         bool has_ask = asking[p] == i, has_add = adding[q] == i;
         if (has_ask) ask[n] = asks[p++];
         if (has_add) add[n] = adds[q++];
-        has_ask = has_ask && !is_empty(asked->layout, f);
-        has_add = has_add && !is_empty(added->layout, f);
+        has_ask = has_ask && !key_is_empty(asked, b, i);
+        has_add = has_add && !key_is_empty(added, b, i);
         order[n] = (uint16_t)i;
         parts[n] = (uint8_t)(has_ask * FEED_ASKS + has_add * FEED_ADDS);
         n += parts[n] != 0;

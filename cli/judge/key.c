@@ -10,15 +10,20 @@
 void key_init(struct keyer *k, const seen_detector *d, const struct layout *layout,
               uint32_t max_record) {
     bool xxh3 = seen_plan_of(d)->spec.hash == SEEN_XXH3;
-    *k = (struct keyer){layout, d, seen_seed(d), xxh3, max_record, NULL, 0};
+    *k = (struct keyer){.layout = layout,
+                        .detector = d,
+                        .seed = seen_seed(d),
+                        .xxh3 = xxh3,
+                        .max_record = max_record};
 }
 
 void key_init_seeded(struct keyer *k, uint64_t seed, const struct layout *layout,
                      uint32_t max_record) {
-    *k = (struct keyer){layout, NULL, seed, true, max_record, NULL, 0};
+    *k = (struct keyer){.layout = layout, .seed = seed, .xxh3 = true, .max_record = max_record};
 }
 
 void key_free(struct keyer *k) {
+    parts_free(&k->parts);
     free(k->scratch);
     k->scratch = NULL;
 }
@@ -74,6 +79,43 @@ static bool join(struct keyer *k, const struct slice *f, size_t *len) {
     return true;
 }
 
+/* -- keys in parts: those that are not the bytes of fields whose number is known ------------- */
+
+static inline bool in_parts(const struct layout *l) { return l->form || l->open; }
+
+/* A key with a number of parts that varies is put together even where it has one, so that no two
+ * keys of different parts are the same bytes. */
+static const char *join_parts(struct keyer *k, size_t *len) {
+    const struct parts *p = &k->parts;
+    size_t size = p->used + 10 * p->n, at = 0;
+    *len = p->part[0].len;
+    if (p->n == 1 && !k->layout->open) return parts_text(p, 0);
+    reserve(k, size);
+    for (size_t i = 0; i < p->n; i++)
+        at = seen_key_append(k->scratch, size, at, parts_text(p, i), p->part[i].len);
+    *len = at;
+    return k->scratch;
+}
+
+bool key_find_parts(struct keyer *k, const struct batch *b, size_t i) {
+    const struct layout *l = k->layout;
+    return parts_find(&k->parts, l, &b->record[i], &b->field[i * l->slots]);
+}
+
+static size_t batch_in_parts(struct keyer *k, const struct batch *b, seen_digest *digest,
+                             uint16_t *order) {
+    size_t n = 0, len;
+    for (size_t i = 0; i < b->n; i++) {
+        if (b->record[i].bare > k->max_record || !key_find_parts(k, b, i)) continue;
+        const char *key = join_parts(k, &len);
+        order[n] = (uint16_t)i;
+        n += digest_of(k, key, len, &digest[n]);
+    }
+    return n;
+}
+
+/* -- all keys ------------------------------------------------------------------------------- */
+
 static bool joined(struct keyer *k, const struct slice *f, seen_digest *out) {
     size_t len;
     return join(k, f, &len) && digest_of(k, k->scratch, len, out);
@@ -88,6 +130,7 @@ size_t key_batch(struct keyer *k, const struct batch *b, seen_digest *digest, ui
     const struct layout *l = k->layout;
     const struct slice *f = b->field;
     size_t n = 0;
+    if (in_parts(l)) return batch_in_parts(k, b, digest, order);
     for (size_t i = 0; i < b->n; i++, f += l->slots) {
         const struct record *r = &b->record[i];
         bool has =
@@ -100,10 +143,21 @@ size_t key_batch(struct keyer *k, const struct batch *b, seen_digest *digest, ui
     return n;
 }
 
+bool key_is_empty(struct keyer *k, const struct batch *b, size_t i) {
+    const struct layout *l = k->layout;
+    const struct slice *f = &b->field[i * l->slots], *s;
+    bool empty = in_parts(l) && !key_find_parts(k, b, i);
+    for (size_t j = 0; in_parts(l) && j < k->parts.n; j++) empty |= k->parts.part[j].len == 0;
+    for (uint32_t j = 0; !in_parts(l) && j < l->keys; j++) /* escapes are never empty, but for "" */
+        s = &f[l->key[j]], empty |= s->len == 0 || (s->escaped == CSV_QUOTED && s->len == 2);
+    return empty;
+}
+
 const char *key_bytes(struct keyer *k, const struct batch *b, size_t i, size_t *len) {
     const struct layout *l = k->layout;
     const struct slice *f = &b->field[i * l->slots];
     const struct slice whole = {b->record[i].at, b->record[i].bare, 0};
+    if (in_parts(l)) return key_find_parts(k, b, i) ? join_parts(k, len) : NULL;
     if (l->keys > 1) return join(k, f, len) ? k->scratch : NULL;
     const struct slice *one = l->keys ? &f[l->key[0]] : &whole;
     *len = one->len;

@@ -2,7 +2,7 @@
 #ifndef SEEN_KEY_H
 #define SEEN_KEY_H
 
-#include "read/record.h"
+#include "judge/parts.h"
 
 struct keyer {
     const struct layout *layout;
@@ -12,6 +12,7 @@ struct keyer {
     uint32_t max_record; /* longer ones have no key */
     char *scratch;       /* keys that have to be put together */
     size_t cap;
+    struct parts parts; /* of the last key, where they are needed */
 };
 
 void key_init(struct keyer *, const seen_detector *, const struct layout *, uint32_t max_record);
@@ -22,6 +23,12 @@ void key_free(struct keyer *);
 /* The digests of those records of the batch that have a key; order[m] is the record of digest m.
  * Returns how many. */
 size_t key_batch(struct keyer *, const struct batch *, seen_digest *digest, uint16_t *order);
+
+/* Into k->parts; false if it has no key. */
+bool key_find_parts(struct keyer *, const struct batch *, size_t i);
+
+/* Has one of the key's fields no value?  The record has a key. */
+bool key_is_empty(struct keyer *, const struct batch *, size_t i);
 
 /* The key itself of record i, which has one: good until the next call. */
 const char *key_bytes(struct keyer *, const struct batch *, size_t i, size_t *len);

@@ -27,7 +27,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     r->take(r->ctx, n, r->digest);
 }
 
-void key_list_read(const char *name, const struct source *records, uint32_t keys,
+void key_list_read(const char *name, const struct source *records, const struct layout *of,
                    const seen_detector *hasher,
                    void (*take)(void *ctx, size_t n, const seen_digest *), void *ctx) {
     static const struct reader_events events = {.batch = on_batch};
@@ -37,8 +37,12 @@ void key_list_read(const char *name, const struct source *records, uint32_t keys
     char fields[32];
     struct source source = *records;
     r = (struct reading_keys){.name = name, .take = take, .ctx = ctx};
-    snprintf(fields, sizeof fields, "1-%u", keys);
+    int64_t keys = parts_of_key(of);
+    snprintf(fields, sizeof fields, "1-");
+    if (keys > 0) snprintf(fields, sizeof fields, "1-%jd", (intmax_t)keys);
     bool line = keys == 0 || (keys == 1 && !source_column(&source));
+    source.form.regex = NULL; /* its parts are what the list holds */
+    source.form.groups = 0;
     source.keys = line ? NULL : fields;
     source.time = NULL;
     source.merge = false;

@@ -1,15 +1,17 @@
-/* columns.c - which fields of a record are wanted, by position from 1, range or name.  What looks
- * like a position is one, whatever the columns are called. */
+/* columns.c - which fields of a record are wanted, by position, range or name.  What looks like a
+ * number is a position, whatever the columns are called. */
 #include "read/columns.h"
 
 #include "cli.h"
+#include "judge/form.h"
 #include "read/format/json.h"
+#include "read/span.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMN = 65536, MAX_SLOTS = 4096, MAX_LIST = 400 };
+enum { MAX_COLUMN = SPAN_MOST, MAX_SLOTS = 4096, MAX_LIST = 400 };
 
 static void *allocate(void *old, size_t n, size_t size) {
     void *p = realloc(old, (n ? n : 1) * size);
@@ -87,27 +89,46 @@ static uint32_t column_of_name(const struct header *h, const char *name) {
     return found;
 }
 
-/* "3" or "2-4" as first and last column; false if it is a name. */
-static bool positions(const char *word, uint32_t *first, uint32_t *last) {
-    if (!word[0] || strspn(word, "0123456789-") < strlen(word)) return false;
-    char *end;
-    unsigned long a = strtoul(word, &end, 10), b = a;
-    if (*end == '-') b = strtoul(end + 1, &end, 10);
-    if (*end || a < 1 || b < a || b > MAX_COLUMN)
-        die("'%s' is no field number: they count from 1, a range is written 2-4", word);
-    *first = (uint32_t)a - 1;
-    *last = (uint32_t)b - 1;
-    return true;
+/* What a word of a list asks for: a column that is known, or more of them, or a span of fields that
+ * have to be counted. */
+struct choice {
+    bool counted;
+    uint32_t first, last;
+    struct span span;
+};
+
+static bool has_name(const struct header *h, const char *word) {
+    for (uint32_t i = 0; h && i < h->n; i++)
+        if (!strcmp(h->name[i], word)) return true;
+    return false;
 }
 
-static void find(const struct layout *l, const struct header *h, const char *word, uint32_t *first,
-                 uint32_t *last) {
+/* The columns of a table with names are as many as it has names. */
+static void choose_among(struct choice *c, const struct header *h, const char *word) {
+    uint64_t first, last;
+    if (h == &clf_names && !span_is_fixed(&c->span))
+        die("'%s': the fields of a web log have names, such as -k host,path", word);
+    if (!span_among(&c->span, h->n, &first, &last))
+        die("there is no column %s; the header names %u", word, h->n);
+    c->first = (uint32_t)first;
+    c->last = (uint32_t)last;
+}
+
+/* A column that is called `last` is meant by that word, but a number always is a place. */
+static struct choice choose(const struct layout *l, const struct header *h, const char *word) {
+    struct choice c = {.first = 0};
     if (l->paths) {
-        *first = *last = json_paths_add(l->paths, word);
-        return;
+        c.first = c.last = json_paths_add(l->paths, word);
+    } else if ((word[0] == 'l' && has_name(h, word)) || !span_parse(word, &c.span)) {
+        c.first = c.last = column_of_name(h, word);
+    } else if (h) {
+        choose_among(&c, h, word);
+    } else {
+        c.counted = !span_is_fixed(&c.span);
+        c.first = c.span.first.n;
+        c.last = c.span.last.n;
     }
-    if (!positions(word, first, last)) *first = *last = column_of_name(h, word);
-    if (h && *last >= h->n) die("there is no column %u; the header names %u", *last + 1, h->n);
+    return c;
 }
 
 /* -- slots -------------------------------------------------------------------------------- */
@@ -124,11 +145,33 @@ static uint32_t slot_for(struct layout *l, uint32_t column) {
     return (uint32_t)l->slot_of[column];
 }
 
-static void add_key(struct layout *l, uint32_t column) {
-    uint32_t slot = slot_for(l, column);
+static bool same_place(struct nth a, struct nth b) {
+    return a.from_end == b.from_end && a.n == b.n;
+}
+
+static uint32_t slot_for_span(struct layout *l, const struct span *s) {
+    for (uint32_t i = 0; i < l->spans; i++)
+        if (same_place(l->span[i].first, s->first) && same_place(l->span[i].last, s->last))
+            return (uint32_t)l->span[i].slot;
+    if (l->slots == MAX_SLOTS) die("more than %d fields in -k and --time", MAX_SLOTS);
+    l->span = allocate(l->span, l->spans + 1, sizeof *l->span);
+    l->span[l->spans] = *s;
+    l->span[l->spans++].slot = (int32_t)l->slots;
+    return l->slots++;
+}
+
+/* The slot of one field, or dies. */
+static uint32_t slot_of_one(struct layout *l, const char *option, const char *word,
+                            const struct header *h) {
+    struct choice c = choose(l, h, word);
+    bool one = c.counted ? span_is_field(&c.span) : c.first == c.last;
+    if (!one) die("%s takes one field, not %s", option, word);
+    return c.counted ? slot_for_span(l, &c.span) : slot_for(l, c.first);
+}
+
+static void add_key(struct layout *l, uint32_t slot, const char *word) {
     for (uint32_t i = 0; i < l->keys; i++)
-        if (l->key[i] == slot)
-            die("-k names %s %u twice", l->paths ? "path" : "column", column + 1);
+        if (l->key[i] == slot) die("-k names a field twice: '%s' is there already", word);
     l->key = allocate(l->key, l->keys + 1, sizeof *l->key);
     l->key[l->keys++] = slot;
 }
@@ -146,36 +189,33 @@ static char *next_word(char **rest, bool escapes) {
 static void add_keys(struct layout *l, const char *keys, const struct header *h) {
     char *list = name_of(keys, strlen(keys), false), *rest = list, *word;
     while ((word = next_word(&rest, l->paths))) {
-        uint32_t first, last;
         if (!*word) die("-k %s holds an empty name; write -k user,ad", keys);
-        find(l, h, word, &first, &last);
-        for (uint32_t i = first; i <= last; i++) add_key(l, i);
+        struct choice c = choose(l, h, word);
+        if (c.counted) {
+            l->open |= !span_is_field(&c.span);
+            add_key(l, slot_for_span(l, &c.span), word);
+            continue;
+        }
+        for (uint32_t i = c.first; i <= c.last; i++) add_key(l, slot_for(l, i), word);
     }
     free(list);
+    if (l->form && l->form->regex && (l->keys > 1 || l->open))
+        die("--key-regex looks at one field, or at the whole record: -k %s names several", keys);
 }
 
 void columns_resolve(struct layout *l, const char *keys, const char *time,
                      const struct header *header) {
     l->time = NO_SLOT;
     if (keys) add_keys(l, keys, header);
-    if (time) {
-        uint32_t first, last;
-        find(l, header, time, &first, &last);
-        if (first != last) die("--time takes one field, not %s", time);
-        l->time = (int32_t)slot_for(l, first);
-    }
+    if (time) l->time = (int32_t)slot_of_one(l, "--time", time, header);
 }
 
-uint32_t columns_slot(struct layout *l, const char *field, const struct header *header) {
-    uint32_t first, last;
-    find(l, header, field, &first, &last);
-    if (first != last) die("%s is several fields, and one is wanted here", field);
-    return slot_for(l, first);
+uint32_t columns_slot(struct layout *l, const char *option, const char *field,
+                      const struct header *header) {
+    return slot_of_one(l, option, field, header);
 }
 
-static void add_field(struct layout *l, const char *option, const char *name, uint32_t column,
-                      struct fields *f) {
-    uint32_t slot = slot_for(l, column);
+static void add_field(const char *option, const char *name, uint32_t slot, struct fields *f) {
     for (uint32_t i = 0; i < f->n; i++)
         if (f->slot[i] == slot) die("%s names %s twice", option, name);
     f->slot = allocate(f->slot, f->n + 1, sizeof *f->slot);
@@ -189,14 +229,16 @@ void columns_fields(struct layout *l, const char *option, const char *list, cons
     char *copy = name_of(list, strlen(list), false), *rest = copy, *word;
     *f = (struct fields){0};
     while ((word = next_word(&rest, l->paths))) {
-        uint32_t first, last;
         char number[16];
         if (!*word) die("%s %s holds an empty name; write %s a,b", option, list, option);
-        find(l, h, word, &first, &last);
-        for (uint32_t i = first; i <= last; i++) {
+        struct choice c = choose(l, h, word);
+        if (c.counted || c.first == c.last) {
+            add_field(option, word, slot_of_one(l, option, word, h), f);
+            continue;
+        }
+        for (uint32_t i = c.first; i <= c.last; i++) {
             snprintf(number, sizeof number, "%u", i + 1);
-            const char *name = first == last ? word : h ? h->name[i] : number;
-            add_field(l, option, name, i, f);
+            add_field(option, h ? h->name[i] : number, slot_for(l, i), f);
         }
     }
     free(copy);
@@ -214,8 +256,11 @@ void columns_other_key(struct layout *l, const char *keys, const struct header *
     *other = *l;
     other->key = NULL;
     other->keys = 0;
+    other->open = false;
     add_keys(other, keys, header);
     l->slot_of = other->slot_of;
+    l->span = other->span;
+    l->spans = other->spans;
     l->slots = other->slots;
     l->width = other->width;
 }
@@ -229,6 +274,7 @@ void columns_free(struct layout *l) {
     if (l->paths) json_paths_free(l->paths);
     free(l->paths);
     free(l->slot_of);
+    free(l->span);
     free(l->key);
     *l = (struct layout){.time = NO_SLOT};
 }

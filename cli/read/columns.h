@@ -1,4 +1,5 @@
-/* columns.h - which fields of a record are wanted: -k 2,4-6 or -k user,ad, and --time FIELD. */
+/* columns.h - which fields of a record are wanted: -k 2,4-6 or -k last or -k user,ad, and --time
+ * FIELD. */
 #ifndef SEEN_COLUMNS_H
 #define SEEN_COLUMNS_H
 
@@ -24,7 +25,8 @@ void columns_resolve(struct layout *, const char *keys, const char *time,
 /* To come before: columns are paths into JSON texts. */
 void columns_of_json(struct layout *);
 /* One field more: its slot. */
-uint32_t columns_slot(struct layout *, const char *field, const struct header *);
+uint32_t columns_slot(struct layout *, const char *option, const char *field,
+                      const struct header *);
 
 /* Fields besides key and time, as an option's LIST names them. */
 struct fields {

@@ -55,6 +55,7 @@ static bool refuse(struct merge *m, const char *text) {
 
 static void resolve(struct merge *m, const struct header *header) {
     if (m->source->shape == SHAPE_NDJSON) columns_of_json(&m->layout);
+    m->layout.cutting = source_cutting(m->source);
     columns_resolve(&m->layout, NULL, m->source->time, header);
     for (size_t i = 0; i < m->n; i++) {
         struct lane *l = &m->lane[i];

@@ -69,6 +69,8 @@ static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
 
 static void resolve(struct reader *r, const struct header *header) {
     if (r->source->shape == SHAPE_NDJSON) columns_of_json(&r->layout);
+    r->layout.cutting = source_cutting(r->source);
+    r->layout.form = form_any(&r->source->form) ? &r->source->form : NULL;
     columns_resolve(&r->layout, r->source->keys, r->source->time, header);
     if (r->on->columns) r->on->columns(r->ctx, header);
     r->batch = reader_new_batch(r);

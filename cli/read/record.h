@@ -33,15 +33,44 @@ struct record {
     uint32_t bare; /* without */
 };
 
+/* What is between the fields of a line or row. */
+struct cutting {
+    char delimiter;
+    bool quotes; /* as in CSV */
+    bool blanks; /* any number of blanks and TABs; those around the record do not count */
+};
+
+/* A field by its number from the first or from the last one, from 0. */
+struct nth {
+    bool from_end;
+    uint32_t n;
+};
+
+/* Fields that can only be found once those of the record are counted: -k last, -k 2-. */
+struct span {
+    struct nth first, last;
+    int32_t slot;
+};
+
+/* One field, whatever the record is. */
+static inline bool span_is_field(const struct span *s) {
+    return s->first.from_end == s->last.from_end && s->first.n == s->last.n;
+}
+
 /* Columns are numbered from 0.  A slot is a place in the batch for a column that somebody wants. */
 struct layout {
-    uint32_t slots;           /* fields kept a record */
-    uint32_t width;           /* columns to look at: the last wanted one + 1 */
-    int32_t *slot_of;         /* [width], NO_SLOT for columns nobody wants */
-    uint32_t keys;            /* 0: the key is the whole record */
-    uint32_t *key;            /* [keys] slots, in the order asked */
-    int32_t time;             /* slot, or NO_SLOT */
-    struct json_paths *paths; /* of JSON: columns are the paths asked for; NULL: no JSON */
+    uint32_t slots;   /* fields kept a record */
+    uint32_t width;   /* columns to look at: the last wanted one + 1 */
+    int32_t *slot_of; /* [width], NO_SLOT for columns nobody wants */
+    uint32_t keys;    /* 0: the key is the whole record */
+    uint32_t *key;    /* [keys] slots, in the order asked */
+    int32_t time;     /* slot, or NO_SLOT */
+    uint32_t spans;
+    struct span *span;           /* [spans] */
+    bool open;                   /* one of them is a key of as many fields as the record has */
+    struct cutting cutting;      /* ... and how those are told apart */
+    const struct key_form *form; /* what is done to the key's values; NULL: nothing */
+    struct json_paths *paths;    /* of JSON: columns are the paths asked for; NULL: no JSON */
 };
 
 struct batch {
@@ -79,7 +108,8 @@ struct format {
     size_t (*cut)(struct splitter *, const char *p, const char *end);
 };
 
-extern const struct format lines_format, delimited_format, csv_format, ndjson_format, clf_format;
+extern const struct format lines_format, delimited_format, blanks_format, csv_format, ndjson_format,
+    clf_format;
 
 /* `tail` of the formats in which every record is a line. */
 size_t line_tail(struct splitter *, const char *p, const char *end);

@@ -8,7 +8,14 @@
 enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer that is cut */
 
 /* How a field is written; slice_value gives what it says. */
-enum writing { AS_IT_IS, CSV_QUOTED, JSON_STRING, JSON_NESTED, CLF_QUOTED };
+enum writing {
+    AS_IT_IS,
+    CSV_QUOTED,
+    JSON_STRING,
+    JSON_NESTED,
+    CLF_QUOTED,
+    SEVERAL_FIELDS /* and what is between them: see fields.h */
+};
 
 struct slice {
     const char *at; /* NULL: the record has no such field */

@@ -71,6 +71,11 @@ bool source_take(struct source *s, int id, const char *value) {
     switch (id) {
     case SOURCE_KEYS: s->keys = value; break;
     case SOURCE_DELIMITER: s->delimiter_given = value; break;
+    case SOURCE_BLANKS: s->blanks = true; break;
+    case SOURCE_IGNORE_CASE: s->form.ignore_case = true; break;
+    case SOURCE_TRIM: s->form.trim = true; break;
+    case SOURCE_KEY_REGEX: s->form.regex = value; break;
+    case SOURCE_KEY_URL: s->form.url = true; break;
     case SOURCE_CSV: set_shape(s, SHAPE_CSV); break;
     case SOURCE_TSV: set_shape(s, SHAPE_TSV); break;
     case SOURCE_NDJSON: set_shape(s, SHAPE_NDJSON); break;
@@ -95,7 +100,20 @@ bool source_take(struct source *s, int id, const char *value) {
     return true;
 }
 
+static void set_blanks(struct source *s) {
+    if (s->delimiter_given && strcmp(s->delimiter_given, " +") != 0) die_both("--blanks", "-d");
+    if (s->shape == SHAPE_CSV || s->shape == SHAPE_TSV)
+        die("--blanks is for lines; a table has one byte between its fields: see -d");
+    if (s->shape) die("--blanks is for lines; JSON and web logs have fields of their own");
+    s->blanks = true;
+    s->delimiter = ' ';
+}
+
 static void set_delimiter(struct source *s) {
+    if (s->blanks || (s->delimiter_given && !strcmp(s->delimiter_given, " +"))) {
+        set_blanks(s);
+        return;
+    }
     s->delimiter = s->shape == SHAPE_CSV ? ',' : '\t';
     if (!s->delimiter_given) return;
     if (s->shape == SHAPE_NDJSON || s->shape == SHAPE_CLF)
@@ -115,6 +133,7 @@ static void check_end(const struct source *s) {
 void source_files(struct source *s, const struct args *a) {
     static char *const standard_input[] = {"-"};
     set_delimiter(s);
+    form_check(&s->form);
     check_end(s);
     if (s->time && s->arrival) die_both("--time", "--arrival");
     if (s->merge && !s->time && s->shape == SHAPE_CLF) s->time = "time";
@@ -149,11 +168,17 @@ char source_column(const struct source *s) {
     return s->shape == SHAPE_CSV || s->shape == SHAPE_TSV ? s->delimiter : '\0';
 }
 
+struct cutting source_cutting(const struct source *s) {
+    return (struct cutting){
+        .delimiter = s->delimiter, .quotes = s->shape == SHAPE_CSV, .blanks = s->blanks};
+}
+
 const struct format *source_format(const struct source *s, bool whole) {
     if (s->shape == SHAPE_CSV) return &csv_format;
     if (whole) return &lines_format;
     if (s->shape == SHAPE_NDJSON) return &ndjson_format;
     if (s->shape == SHAPE_CLF) return &clf_format;
+    if (s->blanks) return &blanks_format;
     return &delimited_format;
 }
 

@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+#include "judge/form.h"
 #include "read/columns.h"
 
 #include <stdbool.h>
@@ -31,11 +32,18 @@ struct source {
     char *const *files; /* "-" is standard input */
     size_t file_count;
     const char *delimiter_given;
+    bool blanks;          /* runs of blanks and TABs are between fields */
+    struct key_form form; /* what is done to the values of a key */
 };
 
 enum {
     SOURCE_KEYS = 500,
     SOURCE_DELIMITER,
+    SOURCE_BLANKS,
+    SOURCE_IGNORE_CASE,
+    SOURCE_TRIM,
+    SOURCE_KEY_REGEX,
+    SOURCE_KEY_URL,
     SOURCE_CSV,
     SOURCE_TSV,
     SOURCE_NDJSON,
@@ -64,13 +72,22 @@ enum {
     {                                                                                              \
         "merge", 0, NULL, "several FILEs as one, in order of their --time", SOURCE_MERGE           \
     }
-#define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, or names"
+#define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, 2-, last, or names"
 #define SOURCE_ROWS                                                                                \
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},                              \
         {"keys", 'k', "LIST", SOURCE_KEYS_HELP, SOURCE_KEYS}, SOURCE_FORMAT_ROWS
 #define SOURCE_FORMAT_ROWS                                                                         \
-    {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)",                \
-     SOURCE_DELIMITER},                                                                            \
+    {"ignore-case", 0, NULL, "of keys: A and a are one letter (ASCII letters)",                    \
+     SOURCE_IGNORE_CASE},                                                                          \
+        {"trim", 0, NULL, "of keys: blanks around each field do not count", SOURCE_TRIM},          \
+        {"key-regex", 0, "RE", "the key is what the groups of an extended RE match",               \
+         SOURCE_KEY_REGEX},                                                                        \
+        {"key-url", 0, NULL, "of keys: URLs without fragment, tracking and default port",          \
+         SOURCE_KEY_URL},                                                                          \
+        {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)",            \
+         SOURCE_DELIMITER},                                                                        \
+        {"blanks", 0, NULL, "fields stand between runs of blanks and TABs, as in awk",             \
+         SOURCE_BLANKS},                                                                           \
         {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", SOURCE_CSV},          \
         {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", SOURCE_TSV},        \
         {"ndjson", 0, NULL, "JSON a line; fields are paths, as user.id or items.0",                \
@@ -112,6 +129,9 @@ bool source_clock_unset(seen_time now);
 /* The first of its files that is a regular one, as a name for messages; NULL: none is.  Records
  * from pipes, terminals and FIFOs arrive; those of a file are all there. */
 const char *source_regular_file(const struct source *);
+
+/* What is between its fields, where that is bytes. */
+struct cutting source_cutting(const struct source *);
 
 /* How its records are cut; `whole`: no field of theirs is wanted.  What its fields are called, or
  * NULL where nobody knows before the first line. */

@@ -3,7 +3,7 @@
 #ifndef SEEN_TOP_NAME_H
 #define SEEN_TOP_NAME_H
 
-#include "read/record.h"
+#include "judge/key.h"
 
 #include <stdio.h>
 
@@ -15,7 +15,7 @@ struct name {
 };
 
 /* The key of record i. */
-void name_of_key(struct name *, const struct layout *, const struct batch *, size_t i);
+void name_of_key(struct name *, struct keyer *, const struct batch *, size_t i);
 
 /* The values with the delimiter between. */
 void name_print_text(const struct name *, char delimiter, FILE *);

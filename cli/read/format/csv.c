@@ -3,6 +3,7 @@
  * A quote means something only at the start of a field; elsewhere it is a byte like others.  What
  * stands between a closing quote and the next delimiter belongs to the value ("a"b is ab).  CRLF
  * ends a record as a newline does. */
+#include "read/format/fields.h"
 #include "read/format/scan.h"
 #include "read/record.h"
 
@@ -82,6 +83,7 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
         if (stop == end && !last) break;
         struct record r = record_of(at, stop, end, true);
         if (column < l->width) keep(slots, l->slot_of[column], &f, at + r.bare);
+        if (l->spans) fields_count(l, &r, slots);
         b->record[n] = r;
         at += r.len;
         s->lines += newlines;

@@ -1,4 +1,6 @@
-/* delimited.c - lines whose fields are separated by one byte, without quoting: -d C and --tsv. */
+/* delimited.c - lines whose fields are separated by one byte, without quoting: -d C and --tsv; or
+ * by runs of blanks: --blanks. */
+#include "read/format/fields.h"
 #include "read/format/scan.h"
 #include "read/record.h"
 
@@ -8,10 +10,12 @@ static inline void keep(const struct layout *l, struct slice *f, uint32_t column
     f[l->slot_of[column]] = (struct slice){at, (uint32_t)(end - at), 0};
 }
 
-static size_t split(struct splitter *s, const char *p, const char *end, bool last,
-                    struct batch *b) {
+/* Between blanks there may be nothing, which is no field. */
+static inline size_t split_at(struct splitter *s, const char *p, const char *end, bool last,
+                              struct batch *b, bool blanks) {
     const struct layout *l = s->layout;
-    struct cursor c = cursor_at(p, end, needles(s->delimiter, s->end, s->end));
+    struct cursor c = cursor_at(
+        p, end, blanks ? needles(' ', '\t', s->end) : needles(s->delimiter, s->end, s->end));
     const char *at = p;
     size_t n = 0;
     for (; n < BATCH && at < end; n++) {
@@ -20,12 +24,13 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
         const char *field = at, *stop;
         uint32_t column = 0;
         while ((stop = cursor_next(&c)) < end && *stop != s->end) {
-            keep(l, f, column++, field, stop);
+            if (!blanks || stop > field) keep(l, f, column++, field, stop);
             field = stop + 1;
         }
         if (stop == end && !last) break;
         struct record r = record_of(at, stop, end, s->strip_cr);
-        keep(l, f, column, field, at + r.bare);
+        if (!blanks || at + r.bare > field) keep(l, f, column, field, at + r.bare);
+        if (l->spans) fields_count(l, &r, f);
         b->record[n] = r;
         at += r.len;
     }
@@ -33,4 +38,15 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
     return (size_t)(at - p);
 }
 
+static size_t split(struct splitter *s, const char *p, const char *end, bool last,
+                    struct batch *b) {
+    return split_at(s, p, end, last, b, false);
+}
+
+static size_t split_blanks(struct splitter *s, const char *p, const char *end, bool last,
+                           struct batch *b) {
+    return split_at(s, p, end, last, b, true);
+}
+
 const struct format delimited_format = {split, line_tail, NULL};
+const struct format blanks_format = {split_blanks, line_tail, NULL};
