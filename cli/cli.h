@@ -63,15 +63,17 @@ struct args {
 };
 
 /* The next option's id; 0 when only operands are left (argv[at] .. argv[argc-1]).  --help and
- * --version are answered, and exit.  An unknown option or a missing value is reported with the
- * nearest known name, and exits with 2. */
+ * --version are answered, and exit; --log is obeyed.  An unknown option or a missing value is
+ * reported with the nearest known name, and exits with 2. */
 int args_next(struct args *);
 
-/* Rows that every subcommand has: --help and --version. */
-enum { OPTION_HELP = 400, OPTION_VERSION };
+/* Rows that every subcommand has: --help, --version and --log. */
+enum { OPTION_HELP = 400, OPTION_VERSION, OPTION_LOG };
 #define HELP_ROWS                                                                                  \
-    {"Help", 0, NULL, NULL, 0},                                                                    \
-        {"help", 'h', "[=all]", "a short help; all: every option", OPTION_HELP}, {                 \
+    {"Help and messages", 0, NULL, NULL, 0},                                                       \
+        {"help", 'h', "[=all]", "a short help; all: every option", OPTION_HELP},                   \
+        {"log", 0, "text|json", "messages as sentences, or as a JSON object a line", OPTION_LOG},  \
+    {                                                                                              \
         "version", 'V', NULL, "the version", OPTION_VERSION                                        \
     }
 
@@ -87,6 +89,14 @@ const char *nearest_name(const char *word, const char *(*next)(void *ctx), void 
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))); /* exits 2 */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void die_both(const char *one, const char *other); /* options that exclude each other */
+
+/* As die, with the text of a spec and a mark under its place `where`, from 1; 0: there is none. */
+_Noreturn void die_at(const char *spec, size_t where, const char *message);
+
+/* --log=json: each message as {"level":"warning","message":"..."}, `error` if the run ends with it;
+ * no progress.  Looked for among all arguments, so that the first complaint is JSON already. */
+void message_set_json(bool);
+void message_look_for_format(int argc, char **argv);
 
 /* One line on stderr that the next message or the next such line replaces; NULL only removes it. */
 void message_transient(const char *line);

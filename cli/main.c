@@ -64,6 +64,7 @@ static void hold_standard_descriptors(void) {
 
 int main(int argc, char **argv) {
     hold_standard_descriptors();
+    message_look_for_format(argc, argv);
     int code = run(argc, argv);
     finish_output();
     return code;

@@ -106,6 +106,7 @@ static const struct option_row *row_of(const struct option_row *rows, int got, b
 static void answer(const struct args *a, int id) {
     if (id == OPTION_HELP) help_command_print(a->command, a->value);
     if (id == OPTION_VERSION) puts("seen " SEEN_VERSION);
+    if (id == OPTION_LOG) message_set_json(option_is_json("log", a->value));
     if (id != OPTION_HELP && id != OPTION_VERSION) return;
     finish_output();
     exit(EXIT_FINE);
@@ -131,5 +132,5 @@ int args_next(struct args *a) {
     }
     a->row = row_of(rows, got, index < 0);
     answer(a, a->row->id);
-    return a->row->id;
+    return a->row->id == OPTION_LOG ? args_next(a) : a->row->id;
 }

@@ -34,18 +34,12 @@ static void append(char *spec, const char *part) {
     memcpy(spec + used, part, n + 1);
 }
 
-_Noreturn static void refuse(const char *spec, const struct seen_error *e) {
-    warn("%s", e->text);
-    if (e->where > 0) fprintf(stderr, "  %s\n  %*s^\n", spec, (int)e->where - 1, "");
-    exit(EXIT_TROUBLE);
-}
-
 static int read_plans(struct seen_plan *plans, const char *text) {
     struct seen_error e;
     struct seen_spec spec;
-    if (seen_spec_parse(&spec, text, &e)) refuse(text, &e);
+    if (seen_spec_parse(&spec, text, &e)) die_at(text, e.where, e.text);
     int n = seen_plan_all(plans, PLANS_MOST, &spec, &e);
-    if (n < 0) refuse(text, &e);
+    if (n < 0) die_at(text, e.where, e.text);
     return n;
 }
 

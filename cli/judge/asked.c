@@ -113,13 +113,6 @@ void asked_of_judge(const struct asked *a, const struct source *source, enum zon
 
 /* -- the spec ----------------------------------------------------------------------------- */
 
-/* The sentence, then the spec with a mark under the place it is about. */
-_Noreturn static void refuse_spec(const char *text, const struct seen_error *e) {
-    warn("%s", e->text);
-    if (e->where > 0) fprintf(stderr, "  %s\n  %*s^\n", text, (int)e->where - 1, "");
-    exit(EXIT_TROUBLE);
-}
-
 static size_t option_index(const char *name) {
     size_t n, i = 0;
     const struct seen_option *table = seen_options(&n);
@@ -176,7 +169,7 @@ static void check(const struct asked *a, const struct seen_plan *plan, bool zone
 void asked_spec(const struct asked *a, size_t i, struct seen_spec *spec) {
     const char *text = i < a->specs ? a->spec[i] : "landmark";
     struct seen_error e;
-    if (seen_spec_parse(spec, text, &e)) refuse_spec(text, &e);
+    if (seen_spec_parse(spec, text, &e)) die_at(text, e.where, e.text);
     for (size_t o = 0; o < a->n; o++)
         if (seen_spec_set(spec, a->set[o].name, a->set[o].value, &e))
             die("--%s %s: %s", a->set[o].name, a->set[o].value, e.text);
@@ -192,7 +185,7 @@ enum zone_window asked_plan(struct asked *a, size_t i, struct source *source,
     uint64_t length = spec.length;
     if (a->zone) zone = take_zone(&spec, a->zone);
     seen_spec_print(&spec, printed, sizeof printed);
-    if (seen_plan_make(plan, &spec, &e)) refuse_spec(printed, &e);
+    if (seen_plan_make(plan, &spec, &e)) die_at(printed, e.where, e.text);
     bool own = source->shape == SHAPE_CLF && !source->arrival;
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
     if (own && !source->time && (windows_of_time || a->times)) source->time = "time";
