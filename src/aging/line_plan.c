@@ -155,6 +155,11 @@ static int choose(struct seen_plan *plan, const struct demand *d, struct seen_er
 
 static int check_given(const struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
     const struct seen_spec *s = &plan->spec;
+    double most = keys_in(d, s->lines, (uint32_t)s->signature);
+    if (s->lines && d->most > most * (1 + 1e-9))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "lines=%llu hold %.0f keys of %.0f in the window; leave lines= out",
+                         (unsigned long long)s->lines, floor(most), d->most);
     if (s->lines && s->lines <= d->budget) return 0;
     return error_set(e, SEEN_EREFUSED, 0,
                      "lines=%llu are not what filter=line can have here; leave lines= out",

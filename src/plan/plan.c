@@ -7,6 +7,7 @@
 #include "confirm.h"
 #include "error.h"
 #include "hash.h"
+#include "plan/advise.h"
 #include "registry.h"
 
 #include <math.h>
@@ -152,6 +153,8 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
 static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b) {
     uint64_t keys = 0;
     plan_keys(&keys, &a->asked, NULL);
+    bool a_serves = advise_accepts(a), b_serves = advise_accepts(b);
+    if (a_serves != b_serves) return a_serves;
     bool a_special = a->traits & SEEN_BY_NAME, b_special = b->traits & SEEN_BY_NAME;
     if (a_special != b_special) return b_special;
     bool a_short = a->capacity && a->capacity < keys, b_short = b->capacity && b->capacity < keys;
@@ -159,6 +162,7 @@ static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b)
     double allowed = a->asked.fp > 0 ? a->asked.fp : PLAN_FP_DEFAULT;
     bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
     if (a_misses != b_misses) return b_misses;
+    if (a_misses && a->fp_full != b->fp_full) return a->fp_full < b->fp_full;
     double a_each = (double)a->bytes / (double)(keys || !a->capacity ? 1 : a->capacity);
     double b_each = (double)b->bytes / (double)(keys || !b->capacity ? 1 : b->capacity);
     return a_each != b_each ? a_each < b_each : a->touches < b->touches;
@@ -217,13 +221,16 @@ static bool stands_aside(const struct seen_plan *plan, size_t refused) {
            !asked_for(&plan->asked);
 }
 
-/* So do those for special wishes; and they lose against any other, so that, where only the best is
- * wanted, they need not be planned once it is known that it is not alone. */
+/* So do those for special wishes, but in sliding windows of so many keys; and they lose against any
+ * other that is acceptable, so that they need not be planned where only the best is wanted and is
+ * one of two. */
 static bool in_vain(const struct registry_choice *c, const struct seen_spec *asked,
                     const struct seen_plan *best, size_t n, size_t refused, bool best_only) {
     if (!special(c)) return false;
-    if (!n) return refused && !asked_for(asked);
-    return best_only && n > 1 && !(best->traits & SEEN_BY_NAME);
+    uint64_t keys = 0;
+    if (asked->window == SEEN_SLIDING) plan_keys(&keys, asked, NULL);
+    if (!n) return refused && !asked_for(asked) && !keys;
+    return best_only && n > 1 && !(best->traits & SEEN_BY_NAME) && advise_accepts(best);
 }
 
 static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
@@ -257,7 +264,11 @@ static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_s
         memmove(plans + at + 1, plans + at, (n - at - 1) * sizeof *plans);
         plans[at] = plan;
     }
-    if (!n) return refused ? (e ? e->code : SEEN_EREFUSED) : nothing_serves(asked, e);
+    bool named = *asked->filter;
+    if (!n && !refused) return nothing_serves(asked, e);
+    if (!n && named) return e ? e->code : SEEN_EREFUSED;
+    if (!named && (!n || !advise_accepts(&plans[0])))
+        return advise_refuse(asked, n ? &plans[0] : NULL, e);
     explain(&plans[0], (int)n - 1);
     return (int)n;
 }

@@ -47,7 +47,8 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
     snprintf(keys, sizeof keys, "%.3g", round_down(most * .999));
     if (errs(r)) {
-        snprintf(fp, sizeof fp, " at fp=");
+        bool given = options_has(&r->plan->asked, OPTION_FP);
+        snprintf(fp, sizeof fp, given ? " at fp=" : " at a rate of ");
         units_print_real(r->fp, fp + strlen(fp), sizeof fp - strlen(fp));
     } else {
         rate[0] = 0;
@@ -209,6 +210,16 @@ static void decide(struct seen_spec *spec, enum option option) {
     if (options_serve(option, spec->filter)) options_mark(spec, option);
 }
 
+/* A plan with lines= keeps fp= as well, or is refused. */
+static int check_lines(const struct request *r, struct seen_error *e) {
+    const struct seen_plan *plan = r->plan;
+    bool both = options_has(&plan->asked, OPTION_LINES) && options_has(&plan->asked, OPTION_FP);
+    if (!both || !errs(r) || plan->fp_full <= r->fp * (1 + 1e-9)) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "lines=%llu give fp=%.3g here; leave lines= out and they follow from fp=",
+                     (unsigned long long)r->shape.lines, plan->fp_full);
+}
+
 static void predict(struct request *r) {
     struct seen_plan *plan = r->plan;
     struct seen_spec *spec = &plan->spec;
@@ -265,5 +276,5 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
     if (bad) return bad;
     plan->touches = f->touches(&r.shape);
     predict(&r);
-    return 0;
+    return check_lines(&r, e);
 }

@@ -137,6 +137,95 @@ def test_refusals(spec, word, above):
         assert said[1][column:].startswith(above)
 
 
+# -- memory that is too small -------------------------------------------------------------------------
+
+# Neither of the two can hold: the planner refuses, and each fix that it names works.
+SHORT = [
+    "sliding:1e6 mem=1MiB",
+    "sliding:1e6 mem=2MiB fp=0.01",
+    "sliding:1h rate=1e6 mem=1MiB",
+    "sliding:1h items=1e6 mem=1MiB fp=1e-4",
+    "sliding:1e6 mem=64KiB shards=8",
+    "landmark:1e6 mem=256KiB",
+    "landmark:1e6 mem=2MiB fp=1e-9",
+    "landmark items=1e9 mem=64KiB",
+    "landmark:1d rate=1e4 mem=1MiB fp=1e-6 shards=16",
+    "landmark:1e6 mem=16KiB",
+    "landmark mem=1KiB",
+    "landmark mem=1MiB cache=1e6",
+    "jumping:1e6/8 mem=256KiB",
+    "jumping:1h/12 rate=1e6 mem=1MiB",
+    "jumping:1e6/200 mem=1MiB",
+    "jumping:1h/12 items=1e6 mem=1MiB fp=1e-6",
+    "decaying mem=1KiB",
+    "decaying items=1e6 mem=64KiB",
+    "decaying items=1e6 mem=64KiB fp=1e-6",
+]
+
+
+def changed(spec, name, value):
+    """The spec with name=value in the place of what it says of name."""
+    words = [word for word in spec.split() if not word.startswith(name + "=")]
+    return " ".join(words + [f"{name}={value}"])
+
+
+def half(size):
+    number, unit = re.fullmatch(r"([0-9.]+)([KMG]iB)", size).groups()
+    return f"{int(float(number) * {'KiB': 1, 'MiB': 1 << 10, 'GiB': 1 << 20}[unit] * 512)}B"
+
+
+@pytest.mark.parametrize("spec", SHORT)
+def test_memory_that_is_too_small_is_refused_with_fixes_that_work(spec):
+    done = plan(spec)
+    assert done.returncode == 2
+    facts, advice = done.stderr.split(";")
+    given = {word.split("=")[0] for word in spec.split()[1:]}
+    assert "filter" not in done.stderr
+    assert set(re.findall(r"(\w+)=", facts)) <= given
+    need = re.search(r"mem=([0-9.]+[KMG]iB) at least", done.stderr).group(1)
+    fixes = dict(re.findall(r"(fp|items)=([0-9.e+-]+)", advice), mem=need)
+    for name, value in fixes.items():
+        fixed = plan(changed(spec, name, value))
+        assert fixed.returncode == 0, (name, value, fixed.stderr)
+    if "cache" not in spec and "landmark mem" not in spec and "decaying mem" not in spec:
+        assert plan(changed(spec, "mem", half(need))).returncode == 2
+    if "fp" in fixes and "fp" not in given:
+        assert plan(changed(spec, "fp", f"{float(fixes['fp']) / 2}")).returncode == 2
+    if "items" in fixes:
+        assert plan(changed(spec, "items", f"{2 * int(fixes['items'])}")).returncode == 2
+
+
+def test_a_structure_named_takes_what_the_planner_would_not():
+    for spec in ("sliding:1e6 mem=1MiB", "landmark:1e6 mem=256KiB"):
+        assert plan(spec).returncode == 2
+    assert plans("sliding:1e6 mem=1MiB filter=exact")[0]["capacity"] < 1e6
+    assert plans("landmark:1e6 mem=256KiB filter=bloom")[0]["fp_full"] > 0.1
+    assert plans("landmark:1e6 mem=256KiB fp=0.5")[0]["fp_full"] <= 0.5
+
+
+def test_the_best_rate_wins_where_none_keeps_what_was_asked():
+    found = plans("sliding:1e6 mem=2MiB")
+    assert found[0]["fp_full"] < 0.04
+    holding = [p["fp_full"] for p in found if p["capacity"] >= 1e6]
+    assert found[0]["fp_full"] == min(holding)
+
+
+@pytest.mark.parametrize("spec, option", [
+    ("landmark overload=saturate", "overload"), ("landmark:1e6 lines=100", "lines"),
+    ("sliding:1e6 lines=100", "lines"), ("sliding:1e6 k=3 signature=17", "signature"),
+    ("landmark:1e6 fp=1e-6 lines=100", "lines"), ("jumping:1e6/8 fp=1e-6 lines=100", "lines"),
+    ("landmark:1e6 fp=1e-6 lines=100 filter=bloom", "lines"),
+    ("landmark:1e6 fp=1e-6 lines=100 filter=partitioned", "lines"),
+    ("sliding:1e6 fp=1e-6 lines=5000 filter=timing", "lines"),
+    ("sliding:1e6 fp=1e-6 lines=40000 filter=age-partitioned", "lines")])
+def test_an_option_that_cannot_hold_is_named(spec, option):
+    done = plan(spec)
+    assert done.returncode == 2 and f"leave {option}= out" in done.stderr
+    assert ("filter" in done.stderr) <= ("filter" in spec)
+    without = " ".join(word for word in spec.split() if not word.startswith(option + "="))
+    assert plan(without).returncode == 0
+
+
 def test_unknown_option():
     done = plan("--jason", "landmark")
     assert done.returncode == 2 and "did you mean --json" in done.stderr
