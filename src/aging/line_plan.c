@@ -155,11 +155,6 @@ static int choose(struct seen_plan *plan, const struct demand *d, struct seen_er
 
 static int check_given(const struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
     const struct seen_spec *s = &plan->spec;
-    double most = keys_in(d, s->lines, (uint32_t)s->signature);
-    if (s->lines && d->most > most * (1 + 1e-9))
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "lines=%llu hold %.0f keys of %.0f in the window; leave lines= out",
-                         (unsigned long long)s->lines, floor(most), d->most);
     if (s->lines && s->lines <= d->budget) return 0;
     return error_set(e, SEEN_EREFUSED, 0,
                      "lines=%llu are not what filter=line can have here; leave lines= out",
@@ -182,8 +177,10 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
         s->fp = plan_round_up(plan->fp_full);
     }
     plan->touches = theory_line_touched(mean, room, THEORY_LINE_MEAN);
-    plan->capacity =
-        (uint64_t)fmax(1, ceil(fmax(keys, keys_in(d, s->lines, bits)) * (double)s->shards - 1e-6));
+    double most = keys_in(d, s->lines, bits);
+    bool given = options_has(&plan->asked, OPTION_LINES); /* they may be too few */
+    if (!given || d->most <= most * (1 + 1e-9)) most = fmax(keys, most);
+    plan->capacity = (uint64_t)fmax(1, ceil(most * (double)s->shards - 1e-6));
     static const enum option decided[] = {OPTION_FP, OPTION_SIGNATURE, OPTION_LINES,
                                           OPTION_GENERATIONS, OPTION_OVERLOAD};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(s, decided[i]);
