@@ -1,6 +1,7 @@
 /* dedup.c - `seen [dedup]`: records in, those not seen before out. */
 #include "cli.h"
 #include "dedup/flow.h"
+#include "dedup/room.h"
 #include "dedup/settings.h"
 #include "dedup/stats.h"
 #include "judge/judge.h"
@@ -23,7 +24,7 @@ struct run {
     seen_detector *detector;
     double started, shown; /* on the monotonic clock; shown: the last progress line */
     bool progress;         /* wanted, and stderr is a terminal */
-    bool warned_full;      /* that the window holds as many keys as were planned */
+    unsigned warned;       /* how often it was told that the rate is beyond its plan */
     uint64_t found;        /* duplicates before this run */
     uint64_t later;        /* records judged at a later time than their own; likewise */
 };
@@ -63,30 +64,27 @@ static void show_progress(struct run *r) {
     stats_print_progress(r->detector, &counts);
 }
 
-/* The plan of a jumping window of time has its keys come evenly; sub-windows with more err more. */
-static bool warn_of_burst(struct run *r, const struct seen_plan *plan, const struct seen_stats *s) {
-    bool even = plan->spec.window != SEEN_JUMPING || plan->spec.unit != SEEN_MICROSECONDS;
-    if (even || s->fp_now <= 2 * plan->fp_full) return false;
-    r->warned_full = true;
-    warn("so many keys came in one sub-window that false duplicates are now %.2g of the new "
-         "records, "
-         "and %.2g were planned for an even stream (more mem= or a sliding window would help)",
-         s->fp_now, plan->fp_full);
-    return true;
-}
+/* Told when the window first holds more keys than planned, and again as the rate passes each of
+ * these. */
+static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
+#define WARNINGS (sizeof warned_rates / sizeof *warned_rates)
 
 static void warn_when_full(struct run *r) {
     struct seen_stats s;
     const struct seen_plan *plan = seen_plan_of(r->detector);
-    if (r->warned_full || r->settings.source.quiet || r->settings.confirmed) return;
+    if (r->settings.source.quiet || r->settings.confirmed || r->warned > WARNINGS) return;
     if (plan->spec.overload == SEEN_SHRINK || plan->traits & SEEN_GROWS) return; /* it forgets */
     if (plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length) return; /* never */
     seen_stats(r->detector, &s);
-    if (warn_of_burst(r, plan, &s) || s.capacity == 0 || s.stored < s.capacity) return;
-    r->warned_full = true;
-    warn("the window holds the %ju keys it was planned for; false duplicates will now exceed %.2g "
-         "of the new records (more mem= or a shorter window would help)",
-         (uintmax_t)s.capacity, plan->fp_full);
+    bool over = s.fp_now > plan->fp_full;
+    unsigned due = s.capacity && s.stored >= s.capacity && over;
+    for (unsigned i = 0; i < WARNINGS && over; i++)
+        if (s.fp_now >= warned_rates[i] && plan->fp_full < warned_rates[i]) due = i + 2;
+    if (due <= r->warned) return;
+    r->warned = due;
+    warn("%.2g of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
+         "the window, and %ju planned); %s",
+         s.fp_now, plan->fp_full, (uintmax_t)s.stored, (uintmax_t)s.capacity, room_more(plan));
 }
 
 /* -- what the reader tells ---------------------------------------------------------------- */
@@ -194,25 +192,36 @@ static void report_losses(const struct run *r) {
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
 }
 
+/* "kept for 5s of 1h"; structures that do not know for how long say how many keys they forgot. */
+static void describe_shortage(const struct seen_stats *s, const struct seen_spec *spec, char *text,
+                              size_t cap) {
+    char kept[32], asked[32];
+    if (s->kept == SEEN_NEVER) {
+        snprintf(text, cap, "%ju keys were forgotten before their time", (uintmax_t)s->forgotten);
+        return;
+    }
+    if (spec->unit == SEEN_MICROSECONDS) {
+        uint64_t whole = s->kept / 1000000 * 1000000;
+        seen_print_span(whole ? whole : s->kept, kept, sizeof kept);
+        seen_print_span(spec->length, asked, sizeof asked);
+    } else {
+        snprintf(kept, sizeof kept, "%ju", (uintmax_t)s->kept);
+        snprintf(asked, sizeof asked, "%ju records", (uintmax_t)spec->length);
+    }
+    snprintf(text, cap, "at its busiest the window was kept for %s of %s", kept, asked);
+}
+
 /* A window that was cut short for want of memory, and what would have held it, about. */
 static void report_shortage(const struct run *r) {
     struct seen_stats s;
-    const struct seen_spec *spec = &seen_plan_of(r->detector)->spec;
-    char kept[32], asked[32], enough[32];
+    const struct seen_plan *plan = seen_plan_of(r->detector);
+    char trouble[128], fix[100];
     seen_stats(r->detector, &s);
-    if (r->settings.source.quiet || !s.forgotten || s.kept == SEEN_NEVER || !s.kept) return;
-    double need = 1.1 * (double)s.bytes * (double)spec->length / (double)s.kept;
-    seen_print_size(((uint64_t)need + ((1 << 20) - 1)) >> 20 << 20, enough, sizeof enough);
-    if (spec->unit == SEEN_MICROSECONDS) {
-        seen_print_span(s.kept / 1000000 * 1000000, kept, sizeof kept);
-        seen_print_span(spec->length, asked, sizeof asked);
-    } else {
-        snprintf(kept, sizeof kept, "%ju", (uintmax_t)s.kept);
-        snprintf(asked, sizeof asked, "%ju records", (uintmax_t)spec->length);
-    }
-    warn("memory was short: at its busiest the window was kept for %s of %s; about mem=%s would "
-         "keep it all",
-         kept, asked, enough);
+    if (r->settings.source.quiet || !s.forgotten || plan->spec.window == SEEN_DECAYING) return;
+    describe_shortage(&s, &plan->spec, trouble, sizeof trouble);
+    room_fix(plan, &s, fix, sizeof fix);
+    warn("memory was short: %s%s%s%s", trouble, *fix ? "; about " : "", fix,
+         *fix ? " would keep it all" : "");
 }
 
 /* Records held back went early, and that changed what is printed. */

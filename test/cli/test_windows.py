@@ -183,7 +183,62 @@ def test_a_window_cut_short_says_how_short_and_what_would_hold_it(seen, spec, ti
     assert not nothing and "new" not in verdicts
 
 
+def spec_with(spec, fixes):
+    """The spec with name=value of each fix in the place of what it says of that name, and of rate=."""
+    gone = {fix.split("=")[0] for fix in fixes} | ({"rate"} if any("items" in fix for fix in fixes) else set())
+    return " ".join([word for word in spec.split() if word.split("=")[0] not in gone] + fixes)
+
+
+@pytest.mark.parametrize("spec", [
+    "sliding:1h mem=512KiB filter=exact", "sliding:1h mem=32KiB fp=1e-4", "sliding:1h items=1000 fp=1e-4",
+    "sliding:1h items=1000 fp=1e-4 shards=4", "sliding:1h items=1000 mem=64KiB fp=1e-2", "sliding:1h rate=1 fp=1e-6",
+    "jumping:1h/12 mem=512KiB filter=exact", "landmark mem=512KiB filter=exact", "sliding:40000 mem=512KiB filter=exact",
+    "sliding:1h rate=1 mem=64KiB fp=1e-2"])
+def test_what_a_cut_window_asks_for_is_enough_and_not_absurd(seen, spec):
+    """30,000 keys in ten seconds, then a key a minute; at the end of the hour the first ones again."""
+    keys = list(range(30000)) + list(range(100000, 100050)) + list(range(30000))
+    times = [i // 3000 for i in range(30000)] + [60 * i for i in range(1, 51)] + [3200 + i // 300 for i in range(30000)]
+    text = "\n".join("%d\t%d" % (1700000000 + time, key) for time, key in zip(times, keys))
+    args = ["-k", "2"] + (["--time", "1"] if "1h" in spec else [])
+
+    def run(asked):
+        done = seen("-w", asked + " seed=1", "--tag", *args, text=text)
+        said = re.search(r"memory was short: .*; about (.*?)(?: instead of rate=)? would keep it all", done.err.decode())
+        return [line.split("\t")[0] for line in done.lines[30050:]], said
+
+    verdicts, said = run(spec)
+    assert said and "new" in verdicts
+    fixes = said.group(1).split(" and ")
+    verdicts, short = run(spec_with(spec, fixes))
+    assert not short and "new" not in verdicts, fixes
+    for fix in fixes:
+        name, value, unit = re.fullmatch(r"(\w+)=([0-9.]+)(\w*)", fix).groups()
+        if name == "items":
+            assert 30050 <= int(value) <= 2.5 * 30050  # who was forgotten comes as if new
+    if len(fixes) == 1 and name == "mem" and "exact" in spec:
+        assert run(spec_with(spec, ["mem=%dB" % (float(value) * (1 << (10 if unit == "KiB" else 20)) / 3)]))[1]
+
+
 def test_a_window_cut_short_is_no_window_that_errs_more(seen):
     text = "\n".join("%d\t%d" % (1600000000, i) for i in range(5000))
     done = seen("-w", "sliding:1h fp=1e-3 mem=8KiB", "-k", "2", "--time", "1", text=text)
-    assert "false duplicates will now exceed" not in done.err.decode()
+    assert "taken for duplicates" not in done.err.decode()
+
+
+def test_a_window_beyond_its_plan_is_told_again_as_its_rate_passes_each_power(seen):
+    """From a pipe, so that it looks often; each warning is a line with the rate and what to do."""
+    text = "\n".join(map(str, range(400000))) + "\n"
+    done = seen("-w", "landmark mem=64KiB fp=1e-6 seed=1", text=text)
+    said = re.findall(r"([0-9.e+-]+) of the new records are now taken for duplicates, and ([0-9.e+-]+) were planned "
+                      r"\((\d+) keys in the window, and (\d+) planned\); give more mem=", done.err.decode())
+    rates = [float(rate) for rate, *_ in said]
+    assert rates == sorted(rates) and len(rates) >= 3
+    for least in (1e-3, 1e-2, .1, .5):
+        assert sum(least <= rate < least * 3 for rate in rates) >= 1 or min(rates) > least, rates
+    assert all(float(planned) <= 1e-6 for _, planned, *_ in said)
+
+
+def test_a_window_beyond_its_plan_is_told_nothing_twice(seen):
+    done = seen("-w", "landmark mem=64KiB fp=1e-6 seed=1", text="\n".join(map(str, range(400000))) * 2)
+    said = [line for line in done.err.decode().splitlines() if "taken for duplicates" in line]
+    assert 1 <= len(said) <= 5 and len(set(said)) == len(said)

@@ -1,0 +1,67 @@
+#include "dedup/room.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *room_more(const struct seen_plan *plan) {
+    bool items = plan->asked.items, mem = plan->asked.mem, lasting = !plan->spec.length;
+    if (items && mem) return "give more items= and mem=, as many keys as the window holds";
+    if (items) return "give more items=, as many keys as the window holds";
+    return lasting ? "give more mem=" : "give more mem=, or a shorter window";
+}
+
+/* Does the spec, if it is one, hold so many keys in a window? */
+static bool holds(const struct seen_spec *spec, uint64_t keys) {
+    struct seen_plan plan;
+    if (seen_plan_make(&plan, spec, NULL)) return false;
+    return !plan.capacity || plan.capacity >= keys;
+}
+
+static void spec_clear(struct seen_spec *spec, const char *name) {
+    size_t n;
+    const struct seen_option *o = seen_options(&n);
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(o[i].name, name)) spec->set &= ~(UINT64_C(1) << i);
+}
+
+/* What to ask for instead, so that a window holds so many keys: "mem=128MiB", "items=2000000". */
+static void fix_for(const struct seen_spec *asked, uint64_t keys, char *text, size_t cap) {
+    struct seen_spec spec = *asked;
+    char size[40] = "", count[32];
+    bool counted = spec.items || spec.rate > 0, rate = spec.rate > 0;
+    *text = 0;
+    snprintf(count, sizeof count, "%ju", (uintmax_t)keys);
+    if (counted) spec_clear(&spec, "rate"), spec.rate = 0;
+    if (counted && seen_spec_set(&spec, "items", count, NULL)) return;
+    for (uint64_t mem = asked->mem; mem && mem < UINT64_C(1) << 48; mem += mem / 16 + 1024) {
+        uint64_t grain = mem < 4 << 20 ? 1024 : 1 << 20;
+        seen_print_size((mem + grain - 1) / grain * grain, size, sizeof size);
+        if (!seen_spec_set(&spec, "mem", size, NULL) && holds(&spec, keys)) break;
+        *size = 0;
+    }
+    if (asked->mem && !*size) return;
+    snprintf(text, cap, "%s%s%s%s%s%s", counted ? "items=" : "", counted ? count : "",
+             counted && *size ? " and " : "", *size ? "mem=" : "", size,
+             rate ? " instead of rate=" : "");
+}
+
+/* At most so many keys were in a window at once: those kept, forgotten and taken for duplicates;
+ * all that were ever new; and at an even pace as many more as the window is longer than what was
+ * kept. */
+static uint64_t keys_needed(const struct seen_stats *s, uint64_t length) {
+    double kept = (double)(s->kept ? s->kept : 1);
+    double held = (double)(s->capacity > s->stored ? s->capacity : s->stored);
+    double lost = s->expected_false > 0 ? s->expected_false : 0;
+    double need = held + (double)s->forgotten + lost, paced = INFINITY;
+    if (length && s->kept != SEEN_NEVER) paced = held * (double)length / kept;
+    if (paced + lost < need) need = paced + lost;
+    if ((double)s->unique + lost < need) need = (double)s->unique + lost;
+    return (uint64_t)(1.1 * need) + 1;
+}
+
+void room_fix(const struct seen_plan *plan, const struct seen_stats *s, char *text, size_t cap) {
+    fix_for(&plan->asked, keys_needed(s, plan->spec.length), text, cap);
+}
