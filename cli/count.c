@@ -24,6 +24,7 @@ static const struct option_row own_rows[] = {
     {"group-by", 'g', "LIST", "a count for each value of the fields", GROUP},
     {"error", 0, "X", "relative standard error (default: 0.01; groups: 0.05)", ERROR},
     {"fm", 0, NULL, "Flajolet-Martin's sketch instead of HyperLogLog's", FM},
+    PACE_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
     SOURCE_THREADS_ROW,
@@ -42,7 +43,11 @@ struct group {
 struct part {
     seen_counter *counter;
     uint64_t records;
+    uint64_t number; /* as the window's */
     char from[32];
+    struct names names;  /* of its groups */
+    struct group *group; /* by number */
+    uint32_t room;
 };
 
 struct run {
@@ -56,11 +61,8 @@ struct run {
     bool json;
     struct fields fields;         /* of a group */
     seen_counter *total, *merged; /* of all records; scratch for a jumping window */
-    struct part *ring;            /* the last sub-windows, the newest one `at` */
-    uint64_t at, rows;
-    struct names names;  /* of the window's groups */
-    struct group *group; /* by number */
-    uint32_t room;
+    struct part **ended;          /* sub-windows that later rows still hold, the oldest first */
+    uint64_t endeds, rows;
     uint64_t unreadable; /* records without a group */
 };
 
@@ -73,6 +75,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     source_init(&r->source);
     for (int id; (id = args_next(&a));) {
         if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
+        if (pace_take(&r->pace, id, a.value)) continue;
         if (id == GROUP) r->by = a.value;
         if (id == ERROR) r->error_given = a.value;
         if (id == FM) r->kind = SEEN_FM;
@@ -113,12 +116,12 @@ static void put_heading(const struct run *r) {
     puts("records\tdistinct\tlow\thigh");
 }
 
-static void put_group(const struct run *r, uint32_t group) {
+static void put_group(const struct run *r, const struct names *names, uint32_t group) {
     if (r->json) printf("\"group\": ");
     if (group >= GROUP_FIRST && r->json)
-        names_put_json(&r->names, group, stdout);
+        names_put_json(names, group, stdout);
     else if (group >= GROUP_FIRST)
-        names_put_text(&r->names, group, '\t', stdout);
+        names_put_text(names, group, '\t', stdout);
     else if (r->json)
         printf("\"all\"");
     else
@@ -126,92 +129,117 @@ static void put_group(const struct run *r, uint32_t group) {
     printf(r->json ? ", " : "\t");
 }
 
-/* A group below GROUP_FIRST stands for all. */
-static void put_row(struct run *r, const char *from, uint32_t group, uint64_t records,
-                    const seen_counter *c) {
+/* A group of those names; one below GROUP_FIRST stands for all. */
+static void put_row(struct run *r, const char *from, const struct names *names, uint32_t group,
+                    uint64_t records, const seen_counter *c) {
     if (!r->json && r->rows == 0) put_heading(r);
     r->rows++;
     if (r->json)
         printf("{\"from\": "), print_json_string(stdout, from), printf(", ");
     else
         printf("%s\t", from);
-    if (r->by) put_group(r, group);
+    if (r->by) put_group(r, names, group);
     put_figures(r, records, c);
 }
 
 /* -- groups ------------------------------------------------------------------------------- */
 
 /* Counters for all groups that have a number. */
-static void make_room(struct run *r) {
-    if (r->names.n <= r->room) return;
-    uint32_t room = 2 * r->names.n + 16;
-    r->group = realloc(r->group, room * sizeof *r->group);
-    if (!r->group) die("out of memory for %u groups", r->names.n);
-    memset(r->group + r->room, 0, (room - r->room) * sizeof *r->group);
-    r->room = room;
+static void make_room(struct part *p) {
+    if (p->names.n <= p->room) return;
+    uint32_t room = 2 * p->names.n + 16;
+    p->group = realloc(p->group, room * sizeof *p->group);
+    if (!p->group) die("out of memory for %u groups", p->names.n);
+    memset(p->group + p->room, 0, (room - p->room) * sizeof *p->group);
+    p->room = room;
 }
 
-static void add_to_group(struct run *r, uint32_t number, const seen_digest *digest) {
-    make_room(r);
-    struct group *g = &r->group[number];
+static void add_to_group(const struct run *r, struct part *p, uint32_t number,
+                         const seen_digest *digest) {
+    make_room(p);
+    struct group *g = &p->group[number];
     if (!g->counter) g->counter = new_counter(r);
     g->records++;
     seen_counter_add(g->counter, 1, digest);
 }
 
 static int by_count(const void *a, const void *b, void *ctx) {
-    const struct run *r = ctx;
+    const struct part *p = ctx;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    double x = rint(seen_counter_estimate(r->group[i].counter, NULL)); /* as printed */
-    double y = rint(seen_counter_estimate(r->group[j].counter, NULL));
-    return x != y ? (x < y ? 1 : -1) : names_order(&r->names, i, j);
+    double x = rint(seen_counter_estimate(p->group[i].counter, NULL)); /* as printed */
+    double y = rint(seen_counter_estimate(p->group[j].counter, NULL));
+    return x != y ? (x < y ? 1 : -1) : names_order(&p->names, i, j);
 }
 
-/* The most distinct first; then all are forgotten. */
-static void put_groups(struct run *r, const char *from) {
-    uint32_t n = r->room ? r->names.n - GROUP_FIRST : 0, *list = malloc((n + 1) * sizeof *list);
+/* The most distinct first. */
+static void put_groups(struct run *r, struct part *p) {
+    uint32_t n = p->room ? p->names.n - GROUP_FIRST : 0, *list = malloc((n + 1) * sizeof *list);
     if (!list) die("out of memory for %u groups", n);
     for (uint32_t i = 0; i < n; i++) list[i] = GROUP_FIRST + i;
-    qsort_r(list, n, sizeof *list, by_count, r);
+    qsort_r(list, n, sizeof *list, by_count, p);
     for (uint32_t i = 0; i < n; i++) {
-        struct group *g = &r->group[list[i]];
-        put_row(r, from, list[i], g->records, g->counter);
-        seen_counter_free(g->counter);
-        *g = (struct group){0};
+        const struct group *g = &p->group[list[i]];
+        put_row(r, p->from, &p->names, list[i], g->records, g->counter);
     }
     free(list);
-    names_free(&r->names);
-    names_init(&r->names, r->fields.n, UINT32_MAX);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
 
-static void put_window(struct run *r) {
-    uint64_t records = 0, q = r->pace.subwindows;
-    const char *from = r->ring[r->at].from;
-    if (r->by) {
-        put_groups(r, from);
-        return;
-    }
-    seen_counter_clear(r->merged);
-    for (uint64_t i = 0; i < q; i++) {
-        const struct part *part = &r->ring[(r->at + q - i) % q]; /* from the newest */
-        seen_counter_merge(r->merged, part->counter, NULL);
-        records += part->records;
-        if (part->records) from = part->from;
-    }
-    put_row(r, from, 0, records, r->merged);
+static void *on_begin(void *ctx) {
+    struct run *r = ctx;
+    struct part *p = calloc(1, sizeof *p);
+    if (!p) die("out of memory for a window");
+    if (r->by)
+        names_init(&p->names, r->fields.n, UINT32_MAX);
+    else
+        p->counter = new_counter(r);
+    return p;
 }
 
-/* A window, or `n` sub-windows, have ended. */
-static void turn(struct run *r, uint64_t n) {
-    put_window(r);
-    for (uint64_t i = 0; i < n && i < r->pace.subwindows; i++) {
-        r->at = (r->at + 1) % r->pace.subwindows;
-        seen_counter_clear(r->ring[r->at].counter);
-        r->ring[r->at].records = 0;
-    }
+static void free_part(struct part *p) {
+    for (uint32_t i = 0; i < p->room; i++) seen_counter_free(p->group[i].counter);
+    free(p->group);
+    names_free(&p->names);
+    seen_counter_free(p->counter);
+    free(p);
 }
+
+/* A row of the last Q sub-windows, of which this one, `p`, is kept for later rows. */
+static void put_jumping(struct run *r, struct part *p) {
+    uint64_t records = p->records, old = 0, q = r->pace.subwindows;
+    const char *from = p->from;
+    while (old < r->endeds && r->ended[old]->number + q <= p->number) free_part(r->ended[old++]);
+    r->endeds -= old;
+    memmove(r->ended, r->ended + old, r->endeds * sizeof(struct part *));
+    seen_counter_clear(r->merged);
+    seen_counter_merge(r->merged, p->counter, NULL);
+    for (uint64_t i = 0; i < r->endeds; i++) {
+        seen_counter_merge(r->merged, r->ended[i]->counter, NULL);
+        records += r->ended[i]->records;
+        if (i == 0) from = r->ended[i]->from;
+    }
+    put_row(r, from, NULL, 0, records, r->merged);
+    r->ended[r->endeds++] = p;
+}
+
+static void on_end(void *ctx, const struct window *w) {
+    struct run *r = ctx;
+    struct part *p = w->own;
+    p->number = w->number;
+    pace_from(&r->pace, w, p->from);
+    if (r->pace.subwindows > 1) {
+        put_jumping(r, p);
+        return;
+    }
+    if (r->by)
+        put_groups(r, p);
+    else
+        put_row(r, p->from, NULL, 0, p->records, p->counter);
+    free_part(p);
+}
+
+static const struct pace_events windows = {.begin = on_begin, .end = on_end};
 
 /* -- records ------------------------------------------------------------------------------ */
 
@@ -219,23 +247,20 @@ static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
     if (!r->by) return;
     columns_fields(&r->reader.layout, "--group-by", r->by, header, &r->fields);
-    names_init(&r->names, r->fields.n, UINT32_MAX);
 }
 
-static void add(struct run *r, const struct batch *b, size_t m) {
+static void add(struct run *r, struct part *part, const struct batch *b, size_t m) {
     const seen_digest *digest = &r->pace.judge.in->digest[m];
-    struct part *part = &r->ring[r->at];
-    if (part->records++ == 0) pace_from(&r->pace, part->from);
-    seen_counter_add(r->total, 1, digest);
+    part->records++;
     if (!r->by) {
         seen_counter_add(part->counter, 1, digest);
         return;
     }
     size_t i = r->pace.judge.in->order[m];
     const struct slice *field = &b->field[i * r->reader.layout.slots];
-    uint32_t group = names_find(&r->names, &r->fields, field);
+    uint32_t group = names_find(&part->names, &r->fields, field);
     if (group >= GROUP_FIRST)
-        add_to_group(r, group, digest);
+        add_to_group(r, part, group, digest);
     else
         r->unreadable++;
 }
@@ -250,9 +275,9 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     judge_note(&r->pace.judge, b, b->own);
     size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
-        uint64_t ended = pace_step(&r->pace, m);
-        if (ended) turn(r, ended);
-        add(r, b, m);
+        const struct window *w = pace_window(&r->pace, m);
+        seen_counter_add(r->total, 1, &r->pace.judge.in->digest[m]);
+        if (w) add(r, w->own, b, m);
     }
 }
 
@@ -271,33 +296,29 @@ static void start(struct run *r) {
     if (r->by && r->pace.subwindows > 1)
         die("--group-by serves landmark windows, such as -w landmark:1d");
     reader_init(&r->reader, &r->source, &events, r);
+    pace_begin(&r->pace, &windows, r, 10000);
     uint64_t q = r->pace.subwindows;
-    r->ring = calloc(q, sizeof *r->ring);
-    if (!r->ring) die("out of memory for %" PRIu64 " sub-windows", q);
-    for (uint64_t i = 0; i < q; i++) {
-        r->ring[i].counter = new_counter(r);
-        strcpy(r->ring[i].from, "-");
-    }
+    r->ended = calloc(q, sizeof(struct part *));
+    if (!r->ended) die("out of memory for %" PRIu64 " sub-windows", q);
     r->total = new_counter(r);
     r->merged = new_counter(r);
 }
 
 static int finish(struct run *r, bool read) {
-    uint64_t windows = r->rows;
-    put_window(r);
-    if (windows || r->by) put_row(r, "all", 0, r->pace.records, r->total);
+    pace_end(&r->pace);
+    if (r->rows == 0 && !r->by) put_row(r, "-", NULL, 0, 0, r->total);
+    if (r->rows > 1 || r->by) put_row(r, "all", NULL, 0, r->pace.records, r->total);
     uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
-    judge_tell(&r->pace.judge, r->pace.judge.lateness.run_late);
+    judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
+    pace_tell(&r->pace, &r->source, "in the row 'all' alone");
     bool bad = source_unreadable(&r->source, unreadable, false, "key, time or group");
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {
-    for (uint64_t i = 0; i < r->pace.subwindows; i++) seen_counter_free(r->ring[i].counter);
-    free(r->ring);
-    names_free(&r->names);
+    for (uint64_t i = 0; i < r->endeds; i++) free_part(r->ended[i]);
+    free(r->ended);
     columns_free_fields(&r->fields);
-    free(r->group);
     seen_counter_free(r->total);
     seen_counter_free(r->merged);
     pace_free(&r->pace);
@@ -336,7 +357,11 @@ const struct command count_command = {
         "The count is an estimate with a relative standard error of one percent in 16 KiB, "
         "however many keys there are; `--error` chooses another. A row has the window's begin, "
         "the records in it, the estimate, and the interval that holds the truth in 95 of 100 "
-        "cases. A jumping window has a row at the end of each of its parts.",
+        "cases. A jumping window has a row at the end of each of its parts.\n\n"
+        "With `--time` a record counts in the window of its own time, in whatever order records "
+        "come. From files all rows are printed at the end; from pipes a row is printed as soon as "
+        "its window is over, or `--lateness` later. At most `--open-windows` are open at once. "
+        "What falls outside is counted and told.",
     .examples = examples,
     .rows = rows,
     .often = "window keys csv tsv ndjson clf time group-by error output",

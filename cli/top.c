@@ -29,6 +29,7 @@ static const struct option_row own_rows[] = {
     {"number", 'n', "N", "at most so many keys a window (default: 10)", NUMBER},
     {"at-least", 0, "N", "only keys that surely came so often", LEAST},
     {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
+    PACE_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
     SOURCE_THREADS_ROW,
@@ -41,8 +42,13 @@ static const struct option_row own_rows[] = {
 /* Counters, and whose they are. */
 struct ranking {
     seen_top *top;
-    struct seen_heavy *list; /* room for all */
-    struct name **name;      /* of each counter's key; NULL: none yet */
+    struct name **name; /* of each counter's key; NULL: none yet */
+};
+
+/* What is counted in one window. */
+struct tally {
+    struct ranking keys;
+    seen_detector *pairs; /* NULL: every record counts */
 };
 
 struct run {
@@ -50,8 +56,11 @@ struct run {
     struct asked asked;
     struct reader reader;
     struct pace pace;
-    seen_detector *pairs; /* NULL: every record counts */
-    struct ranking keys, windows;
+    struct seen_plan plan; /* of the detectors of pairs */
+    struct tally *spare;   /* of a window that ended, for the next one; NULL: none */
+    struct ranking windows;
+    struct seen_heavy *list; /* room for all counters */
+    struct name name;        /* scratch */
     const char *distinct;
     uint64_t number, keep, least;
     bool json, header_done;
@@ -59,9 +68,7 @@ struct run {
     char *pair;   /* scratch: a key's digest and its partner */
     size_t pair_cap;
     uint64_t unreadable; /* records without a partner */
-    uint64_t ended;      /* windows with records in them */
-    bool any;            /* a record since the window began */
-    char from[32];
+    uint64_t ended;      /* windows */
 };
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -79,6 +86,7 @@ static uint64_t count_of(const char *name, const char *text) {
 
 static void take(struct run *r, int id, const char *value) {
     if (source_take(&r->source, id, value) || asked_take(&r->asked, id, value)) return;
+    if (pace_take(&r->pace, id, value)) return;
     switch (id) {
     case NUMBER: r->number = count_of("number", value); break;
     case KEEP: r->keep = count_of("keep", value); break;
@@ -103,15 +111,13 @@ static void read_options(struct run *r, int argc, char **argv) {
 static void ranking_init(struct ranking *k, uint64_t keep) {
     struct seen_error e;
     if (seen_top_new(&k->top, keep, NULL, &e)) die("--keep: %s", e.text);
-    k->list = calloc(keep, sizeof *k->list);
     k->name = calloc(keep, sizeof *k->name);
-    if (!k->list || !k->name) die("out of memory for %" PRIu64 " counters", keep);
+    if (!k->name) die("out of memory for %" PRIu64 " counters", keep);
 }
 
 static void ranking_free(struct ranking *k, uint64_t keep) {
     for (uint64_t i = 0; i < keep; i++) free(k->name[i]);
     free(k->name);
-    free(k->list);
     seen_top_free(k->top);
 }
 
@@ -123,11 +129,40 @@ static size_t ranking_add(struct ranking *k, seen_digest key, bool *taken) {
     return c;
 }
 
-static struct name *room_for_name(struct ranking *k, size_t counter) {
-    struct name **name = &k->name[counter];
-    if (!*name) *name = malloc(sizeof **name);
-    if (!*name) die("out of memory for a key's name");
-    return *name;
+static void ranking_name(struct ranking *k, size_t counter, const struct name *name) {
+    size_t size = offsetof(struct name, bytes) + name->used;
+    struct name **at = &k->name[counter];
+    *at = realloc(*at, size);
+    if (!*at) die("out of memory for a key's name");
+    memcpy(*at, name, size);
+}
+
+static void *on_begin(void *ctx) {
+    struct run *r = ctx;
+    struct seen_error e;
+    struct tally *t = r->spare;
+    r->spare = NULL;
+    if (t) return t;
+    t = calloc(1, sizeof *t);
+    if (!t) die("out of memory for a window");
+    ranking_init(&t->keys, r->keep);
+    if (r->distinct && seen_new(&t->pairs, &r->plan, NULL, &e)) die("%s", e.text);
+    return t;
+}
+
+static void free_tally(struct run *r, struct tally *t) {
+    if (!t) return;
+    ranking_free(&t->keys, r->keep);
+    seen_free(t->pairs);
+    free(t);
+}
+
+/* The next window uses it again: memory for pairs is not given back and fetched for each. */
+static void leave_tally(struct run *r, struct tally *t) {
+    free_tally(r, r->spare);
+    seen_top_clear(t->keys.top);
+    if (t->pairs) seen_landmark(t->pairs);
+    r->spare = t;
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -138,16 +173,16 @@ static void put_header(struct run *r) {
     r->header_done = true;
 }
 
-static void put_row(const struct run *r, const struct name *name, const struct seen_heavy *h,
-                    uint64_t windows) {
+static void put_row(const struct run *r, const char *from, const struct name *name,
+                    const struct seen_heavy *h, uint64_t windows) {
     if (!r->json) {
-        printf("%s\t", r->from);
+        printf("%s\t", from);
         name_print_text(name, r->source.delimiter, stdout);
         printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", h->count, h->error, windows);
         return;
     }
     printf("{\"from\": ");
-    print_json_string(stdout, r->from);
+    print_json_string(stdout, from);
     printf(", \"key\": ");
     name_print_json(name, stdout);
     printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n",
@@ -155,52 +190,58 @@ static void put_row(const struct run *r, const struct name *name, const struct s
 }
 
 /* The rows of the window that ends: those of the list that surely came often enough. */
-static size_t choose(struct run *r, size_t n) {
-    size_t m = 0;
+static size_t choose(struct run *r, const struct tally *t) {
+    size_t m = 0, n = seen_top_list(t->keys.top, r->list);
     for (size_t i = 0; i < n && m < r->number; i++)
-        if (r->keys.list[i].count - r->keys.list[i].error >= r->least)
-            r->keys.list[m++] = r->keys.list[i];
+        if (r->list[i].count - r->list[i].error >= r->least) r->list[m++] = r->list[i];
     return m;
 }
 
 /* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
-static void persist(struct run *r, size_t m, uint64_t *in) {
+static void persist(struct run *r, const struct tally *t, const struct seen_heavy *chosen, size_t m,
+                    uint64_t *in) {
     struct ranking *w = &r->windows;
     uint64_t *surely = calloc(r->keep, sizeof *surely);
     if (!surely) die("out of memory for %" PRIu64 " counters", r->keep);
     for (size_t i = 0; i < m; i++) {
         bool taken;
-        const struct seen_heavy *h = &r->keys.list[i];
-        size_t c = ranking_add(w, h->key, &taken);
-        if (taken) *room_for_name(w, c) = *r->keys.name[h->counter];
+        size_t c = ranking_add(w, chosen[i].key, &taken);
+        if (taken) ranking_name(w, c, t->keys.name[chosen[i].counter]);
         in[i] = c;
     }
-    size_t n = seen_top_list(w->top, w->list);
-    for (size_t i = 0; i < n; i++) surely[w->list[i].counter] = w->list[i].count - w->list[i].error;
+    size_t n = seen_top_list(w->top, r->list);
+    for (size_t i = 0; i < n; i++) surely[r->list[i].counter] = r->list[i].count - r->list[i].error;
     for (size_t i = 0; i < m; i++) in[i] = surely[in[i]];
     free(surely);
 }
 
-static void end_window(struct run *r) {
-    size_t m = choose(r, r->any ? seen_top_list(r->keys.top, r->keys.list) : 0);
+static void on_end(void *ctx, const struct window *w) {
+    struct run *r = ctx;
+    struct tally *t = w->own;
+    char from[32];
+    size_t m = choose(r, t);
     uint64_t *in = calloc(m + 1, sizeof *in);
-    if (!in) die("out of memory for %zu keys", m);
+    struct seen_heavy *chosen = malloc((m + 1) * sizeof *chosen);
+    if (!in || !chosen) die("out of memory for %zu keys", m);
+    memcpy(chosen, r->list, m * sizeof *chosen);
+    pace_from(&r->pace, w, from);
     put_header(r);
-    persist(r, m, in);
+    persist(r, t, chosen, m, in);
     for (size_t i = 0; i < m; i++)
-        put_row(r, r->keys.name[r->keys.list[i].counter], &r->keys.list[i], in[i]);
+        put_row(r, from, t->keys.name[chosen[i].counter], &chosen[i], in[i]);
+    free(chosen);
     free(in);
-    seen_top_clear(r->keys.top);
-    if (r->pairs) seen_landmark(r->pairs);
-    r->ended += r->any;
-    r->any = false;
+    leave_tally(r, t);
+    r->ended++;
 }
+
+static const struct pace_events windows = {.begin = on_begin, .end = on_end};
 
 /* Over several windows: who was among them longest. */
 static void put_persistent(const struct run *r) {
-    size_t n = seen_top_list(r->windows.top, r->windows.list);
+    size_t n = seen_top_list(r->windows.top, r->list);
     for (size_t i = 0; r->ended > 1 && i < n && i < r->number; i++) {
-        const struct seen_heavy *h = &r->windows.list[i];
+        const struct seen_heavy *h = &r->list[i];
         const struct name *name = r->windows.name[h->counter];
         uint64_t surely = h->count - h->error;
         if (!r->json) {
@@ -224,7 +265,7 @@ static void on_columns(void *ctx, const struct header *header) {
 }
 
 /* Is this pair of key and partner new in the window? */
-static bool first_seen(struct run *r, const struct slice *f, size_t m) {
+static bool first_seen(struct run *r, struct tally *t, const struct slice *f, size_t m) {
     const struct judge *j = &r->pace.judge;
     size_t need = sizeof(seen_digest) + f->len;
     if (need > r->pair_cap) {
@@ -234,26 +275,28 @@ static bool first_seen(struct run *r, const struct slice *f, size_t m) {
     }
     memcpy(r->pair, &j->in->digest[m], sizeof(seen_digest));
     size_t len = slice_value(f, r->pair + sizeof(seen_digest));
-    seen_digest pair = seen_hash(r->pair, sizeof(seen_digest) + len, seen_seed(r->pairs));
-    bool timed = seen_plan_of(r->pairs)->spec.unit == SEEN_MICROSECONDS;
+    seen_digest pair = seen_hash(r->pair, sizeof(seen_digest) + len, seen_seed(t->pairs));
+    bool timed = r->plan.spec.unit == SEEN_MICROSECONDS;
     uint8_t verdict;
-    seen_observe(r->pairs, 1, &pair, timed ? &j->in->time[m] : NULL, &verdict);
+    seen_observe(t->pairs, 1, &pair, timed ? &j->in->time[m] : NULL, &verdict);
     return verdict == SEEN_NEW;
 }
 
-static void count(struct run *r, const struct batch *b, size_t m) {
+static void count(struct run *r, struct tally *t, const struct batch *b, size_t m) {
     size_t i = r->pace.judge.in->order[m];
-    if (r->pairs) {
+    if (t->pairs) {
         const struct slice *f = &b->field[i * r->reader.layout.slots + (uint32_t)r->slot];
         if (!f->at) {
             r->unreadable++;
             return;
         }
-        if (!first_seen(r, f, m)) return;
+        if (!first_seen(r, t, f, m)) return;
     }
     bool taken;
-    size_t c = ranking_add(&r->keys, r->pace.judge.in->digest[m], &taken);
-    if (taken) name_of_key(room_for_name(&r->keys, c), &r->pace.judge.keyer[0], b, i);
+    size_t c = ranking_add(&t->keys, r->pace.judge.in->digest[m], &taken);
+    if (!taken) return;
+    name_of_key(&r->name, &r->pace.judge.keyer[0], b, i);
+    ranking_name(&t->keys, c, &r->name);
 }
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
@@ -266,10 +309,8 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     judge_note(&r->pace.judge, b, b->own);
     size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
-        if (pace_step(&r->pace, m)) end_window(r);
-        if (!r->any) pace_from(&r->pace, r->from);
-        r->any = true;
-        count(r, b, m);
+        const struct window *w = pace_window(&r->pace, m);
+        if (w) count(r, w->own, b, m);
     }
 }
 
@@ -283,33 +324,43 @@ static const struct reader_events events = {.columns = on_columns,
 
 /* -- a run -------------------------------------------------------------------------------- */
 
-/* The detector of pairs starts anew where a window does; its own length is only for its size. */
+/* As many as fit into 256 MiB with their detectors of pairs, and two at least: one that is over and
+ * one that is not. */
+static uint64_t open_windows(const struct run *r) {
+    uint64_t fit = (UINT64_C(256) << 20) / (r->plan.bytes + 1);
+    if (!r->distinct || fit > 400) return 400;
+    return fit > 2 ? fit : 2;
+}
+
+/* Each window has a detector of pairs; its own length is only for its size. */
 static void start(struct run *r) {
-    struct seen_error e;
-    struct seen_plan plan;
     pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout);
     if (r->pace.subwindows > 1) die("keys are ranked in landmark windows, such as landmark:1h");
-    asked_plan(&r->asked, 0, &r->source, &plan);
-    if (r->distinct && seen_new(&r->pairs, &plan, NULL, &e)) die("%s", e.text);
-    ranking_init(&r->keys, r->keep);
+    asked_plan(&r->asked, 0, &r->source, &r->plan);
+    pace_begin(&r->pace, &windows, r, open_windows(r));
     ranking_init(&r->windows, r->keep);
+    r->list = calloc(r->keep, sizeof *r->list);
+    if (!r->list) die("out of memory for %" PRIu64 " counters", r->keep);
+    r->spare = on_begin(r); /* says at once if there is no room for one */
     reader_init(&r->reader, &r->source, &events, r);
 }
 
 static int finish(struct run *r, bool read) {
-    end_window(r);
+    pace_end(&r->pace);
+    put_header(r);
     put_persistent(r);
     uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
-    judge_tell(&r->pace.judge, r->pace.judge.lateness.run_late);
+    judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
+    pace_tell(&r->pace, &r->source, "in no row");
     bool bad = source_unreadable(&r->source, unreadable, false, "key, time or partner");
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {
-    ranking_free(&r->keys, r->keep);
+    free_tally(r, r->spare);
     ranking_free(&r->windows, r->keep);
+    free(r->list);
     free(r->pair);
-    seen_free(r->pairs);
     pace_free(&r->pace);
     reader_free(&r->reader);
     asked_free(&r->asked);

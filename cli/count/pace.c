@@ -1,8 +1,9 @@
-/* pace.c - where windows begin. */
+/* pace.c - windows: which are open, and when they end. */
 #include "pace.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -56,42 +57,201 @@ void pace_init(struct pace *p, struct asked *a, struct source *source,
     asked_of_judge(a, source, zone, &p->judge);
     p->seed = seen_seed(p->detector);
     p->timed = p->judge.timed || zone;
+    p->own = p->timed && source->time && !a->landmark_on;
+    p->live = !source_regular_file(source);
+    p->calendar = (struct calendar){p->length, zone};
+    p->at = SIZE_MAX;
+    if ((p->most || p->lateness) && !p->own)
+        die("--open-windows and --lateness serve windows of the records' own time: landmark:1d or "
+            "jumping:1h/12, and --time FIELD");
 }
 
 void pace_free(struct pace *p) {
     judge_free(&p->judge);
     seen_free(p->detector);
+    free(p->open);
 }
 
-/* Sub-windows from one moment to another; weeks begin on Mondays, 1970-01-01 was a Thursday. */
+void pace_begin(struct pace *p, const struct pace_events *on, void *ctx, uint64_t most) {
+    p->on = on;
+    p->ctx = ctx;
+    if (!p->most) p->most = most;
+}
+
+bool pace_take(struct pace *p, int id, const char *value) {
+    struct seen_error e;
+    if (id == PACE_LATENESS) {
+        if (seen_parse_span(&p->lateness, value, &e)) die("--lateness %s: %s", value, e.text);
+        if (p->lateness > UINT64_C(1000000000000000))
+            die("--lateness %s: give it between 1ms and 1653w", value);
+    } else if (id == PACE_OPEN_WINDOWS) {
+        if (seen_parse_count(&p->most, value, &e)) die("--open-windows %s: %s", value, e.text);
+        if (!p->most || p->most > 1000000)
+            die("--open-windows %s: give it between 1 and 1e6", value);
+    }
+    return id == PACE_LATENESS || id == PACE_OPEN_WINDOWS;
+}
+
+/* -- the windows that are open ------------------------------------------------------------ */
+
+static struct window *window_at(struct pace *p, size_t i) { return &p->open[p->first + i]; }
+
+static void end_first(struct pace *p) {
+    struct window w = *window_at(p, 0);
+    if (w.end > p->over) p->over = w.end;
+    p->first++;
+    p->n--;
+    p->at = SIZE_MAX;
+    p->on->end(p->ctx, &w);
+}
+
+void pace_end(struct pace *p) {
+    while (p->n) end_first(p);
+}
+
+static void make_room(struct pace *p) {
+    if (p->first + p->n < p->room) return;
+    if (p->first <= p->n) {
+        p->room = 2 * p->room + 16;
+        p->open = realloc(p->open, p->room * sizeof *p->open);
+        if (!p->open) die("out of memory for %zu windows", p->n);
+    } else {
+        memmove(p->open, window_at(p, 0), p->n * sizeof *p->open);
+        p->first = 0;
+    }
+}
+
+/* A new window, the i-th of the open ones. */
+static struct window *insert(struct pace *p, size_t i, struct window w) {
+    w.own = p->on->begin(p->ctx);
+    make_room(p);
+    struct window *at = window_at(p, i);
+    memmove(at + 1, at, (p->n++ - i) * sizeof *at);
+    *at = w;
+    p->at = i;
+    return at;
+}
+
+/* -- windows of the records' own time ----------------------------------------------------- */
+
+/* How many of the open windows begin at or before t. */
+static size_t begun(struct pace *p, seen_time t) {
+    size_t low = 0, high = p->n;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (window_at(p, middle)->begin <= t)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_over(const struct pace *p, seen_time end) {
+    return p->live && p->newest >= p->lateness && end <= p->newest - p->lateness;
+}
+
+/* Its number follows from its end, since the first one of weeks is cut at 1970. */
+static struct window window_of(const struct pace *p, seen_time t) {
+    struct window w = {.from = t};
+    uint64_t shift = p->length % (7 * DAY) == 0 ? 3 * DAY : 0;
+    calendar_window(&p->calendar, t, &w.begin, &w.end);
+    w.number = p->calendar.zone ? w.begin : (w.end + shift) / p->length;
+    return w;
+}
+
+/* No open window holds t. */
+static struct window *begin_at(struct pace *p, seen_time t) {
+    struct window w = window_of(p, t);
+    if (w.end <= p->over || is_over(p, w.end)) {
+        if (w.end > p->over) p->over = w.end;
+        p->late += p->live;
+        p->crowded += !p->live;
+        return NULL;
+    }
+    if (p->n == p->most && w.begin < window_at(p, 0)->begin) {
+        p->crowded++;
+        return NULL;
+    }
+    if (p->n == p->most) end_first(p);
+    return insert(p, begun(p, t), w);
+}
+
+static struct window *own_window(struct pace *p, seen_time t) {
+    if (t > p->newest) {
+        p->newest = t;
+        while (p->n && is_over(p, window_at(p, 0)->end)) end_first(p);
+    }
+    if (p->at < p->n && window_at(p, p->at)->begin <= t && t < window_at(p, p->at)->end)
+        return window_at(p, p->at);
+    size_t i = begun(p, t);
+    if (!i || t >= window_at(p, i - 1)->end) return begin_at(p, t);
+    p->at = i - 1;
+    return window_at(p, i - 1);
+}
+
+/* -- windows in the order of records ------------------------------------------------------ */
+
+/* Sub-windows from one moment to another. */
 static uint64_t between(const struct pace *p, uint64_t from, uint64_t to) {
     uint64_t shift = p->length % (7 * DAY) == 0 ? 3 * DAY : 0;
     return (to + shift) / p->length - (from + shift) / p->length;
 }
 
-uint64_t pace_step(struct pace *p, size_t m) {
+/* Does a window begin with record m? */
+static bool begins(struct pace *p, size_t m) {
     static const seen_digest same = {1, 1};
     const struct judge *j = &p->judge;
     uint8_t verdict;
     if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(p->detector);
     seen_observe(p->detector, 1, &same, j->timed ? &j->in->time[m] : NULL, &verdict);
-    p->records++;
-    if (verdict != SEEN_NEW) return 0;
-    uint64_t before = p->from, ended = p->records > 1;
-    p->from = p->timed ? j->in->time[m] : p->records;
-    if (ended && j->timed) {
-        uint64_t passed = between(p, before, p->from);
-        ended = passed ? passed : 1;
-    }
-    return ended;
+    return verdict == SEEN_NEW;
 }
 
-const char *pace_from(const struct pace *p, char buf[32]) {
+static struct window *next_window(struct pace *p, size_t m) {
+    if (!begins(p, m)) return window_at(p, 0);
+    struct window w = {.from = p->timed ? p->judge.in->time[m] : p->records};
+    if (p->n) {
+        const struct window *before = window_at(p, 0);
+        uint64_t passed = p->judge.timed ? between(p, before->from, w.from) : 1;
+        w.number = before->number + (passed ? passed : 1);
+        end_first(p);
+    }
+    return insert(p, 0, w);
+}
+
+struct window *pace_window(struct pace *p, size_t m) {
+    p->records++;
+    if (!p->own) return next_window(p, m);
+    seen_time t = p->judge.in->time[m];
+    struct window *w = own_window(p, t);
+    if (w && t < w->from) w->from = t;
+    return w;
+}
+
+/* -- what is told ------------------------------------------------------------------------- */
+
+void pace_tell(const struct pace *p, const struct source *source, const char *where) {
+    bool one = p->late == 1;
+    if (source->quiet) return;
+    if (p->late)
+        warn("%" PRIu64 " record%s came when the window of %s time was over, and %s counted %s; "
+             "--lateness SPAN keeps windows open for so long",
+             p->late, one ? "" : "s", one ? "its" : "their", one ? "is" : "are", where);
+    one = p->crowded == 1;
+    if (p->crowded)
+        warn("%" PRIu64 " record%s earlier than the %" PRIu64
+             " windows that may be open, and counted %s; give more --open-windows, or sort the "
+             "input by time",
+             p->crowded, one ? " was" : "s were", p->most, where);
+}
+
+const char *pace_from(const struct pace *p, const struct window *w, char buf[32]) {
     struct tm tm;
-    time_t seconds = (time_t)(p->from / 1000000);
+    time_t seconds = (time_t)(w->from / 1000000);
     if (p->timed && gmtime_r(&seconds, &tm))
         strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
     else
-        snprintf(buf, 32, "%" PRIu64, p->from);
+        snprintf(buf, 32, "%" PRIu64, w->from);
     return buf;
 }

@@ -40,15 +40,24 @@ static const char *help_of(const struct seen_option *o, size_t i) {
     return text[i];
 }
 
+/* A subcommand may mean something of its own by an option of the engine's. */
+static bool is_own(const struct option_row *own, size_t n, const char *name) {
+    for (size_t i = 0; i < n; i++)
+        if (own[i].id && !strcmp(own[i].name, name)) return true;
+    return false;
+}
+
 const struct option_row *asked_rows(const struct option_row *own, size_t own_n) {
     static struct option_row rows[MAX_OWN + ASKED_OPTIONS + 1];
     size_t n;
     const struct seen_option *engine = seen_options(&n);
     if (own_n) memcpy(rows, own, own_n * sizeof *own);
+    size_t all = own_n;
     for (size_t i = 0; i < n && i < ASKED_OPTIONS; i++)
-        rows[own_n + i] = (struct option_row){engine[i].name, 0, placeholder(&engine[i], i),
+        if (!is_own(own, own_n, engine[i].name))
+            rows[all++] = (struct option_row){engine[i].name, 0, placeholder(&engine[i], i),
                                               help_of(&engine[i], i), ASKED_ENGINE + (int)i};
-    rows[own_n + (n < ASKED_OPTIONS ? n : ASKED_OPTIONS)] = (struct option_row){0};
+    rows[all] = (struct option_row){0};
     return rows;
 }
 
