@@ -399,8 +399,12 @@ const struct command top_command = {
         "end, in how many in all. A count is at most its error too high and never too low; the "
         "error is at most the records over `--keep`. With `--distinct` a pair that the detector "
         "takes for another is missing as well, at a rate of `fp=`. In JSON a key of several fields "
-        "is "
-        "an array of its values.",
+        "is an array of its values.\n\n"
+        "With `--time` a record counts in the window of its own time, in whatever order records "
+        "come. From files all rows are printed at the end; from pipes a row is printed as soon as "
+        "its window is over, or `--lateness` later. At most `--open-windows` are open at once; "
+        "with `--distinct` as many as fit into 256 MiB with their pairs. What falls outside is "
+        "counted and told.",
     .examples = examples,
     .rows = rows,
     .often = "window keys csv tsv ndjson clf time distinct number at-least output",
