@@ -43,7 +43,7 @@ TABLE = ["--csv", "-k", "key", "--time", "when"]
 @pytest.mark.parametrize("threads", ["-j1", "-j3"])
 def test_count_by_day_of_a_table_in_no_order_has_a_row_for_each_day(seen, table, threads):
     path, rows = table
-    done = seen("count", *TABLE, "-w", "landmark:1d", threads, path)
+    done = seen("count", *TABLE, "-w", "landmark:1d seed=7", threads, path)
     truth = [(stamp(min(r[0] for r in day)), str(len(day)), str(len({r[1] for r in day})))
              for day in by_window(rows)]
     assert [row[:3] for row in rows_of(done)] == truth + [("all", "6000", "30")] and done.err == b""
@@ -52,17 +52,17 @@ def test_count_by_day_of_a_table_in_no_order_has_a_row_for_each_day(seen, table,
 def test_the_rows_are_those_of_the_sorted_table(seen, table, tmp_path):
     path, rows = table
     (tmp_path / "sorted.csv").write_text("when,key,partner\n" + "".join("%d,%s,%s\n" % r for r in sorted(rows)))
-    for args in (["count", "-w", "landmark:1d"], ["count", "-w", "landmark:1w"], ["count", "-w", "jumping:4d/4"],
-                 ["count", "-w", "landmark:1d", "--zone", "America/New_York"],
+    for args in (["count", "-w", "landmark:1d seed=7"], ["count", "-w", "landmark:1w seed=7"], ["count", "-w", "jumping:4d/4 seed=7"],
+                 ["count", "-w", "landmark:1d seed=7", "--zone", "America/New_York"],
                  ["count", "-w", "landmark:1d seed=7", "--group-by", "partner"],
-                 ["top", "-w", "landmark:1d", "-n", "100"]):
+                 ["top", "-w", "landmark:1d seed=7", "-n", "100"]):
         either = [sorted(seen(*args, *TABLE, p).lines) for p in (path, tmp_path / "sorted.csv")]
         assert either[0] == either[1], args
 
 
 def test_a_jumping_window_holds_its_own_records(seen, table):
     path, rows = table
-    done = seen("count", *TABLE, "-w", "jumping:4d/4", path)
+    done = seen("count", *TABLE, "-w", "jumping:4d/4 seed=7", path)
     for row, day in zip(rows_of(done), by_window(rows)):
         end = day[0][0] // DAY
         held = [r for r in rows if end - 4 < r[0] // DAY <= end]
@@ -71,7 +71,7 @@ def test_a_jumping_window_holds_its_own_records(seen, table):
 
 def test_top_by_day_of_a_table_in_no_order(seen, table):
     path, rows = table
-    done = seen("top", *TABLE, "-w", "landmark:1d", "-n", "1", path)
+    done = seen("top", *TABLE, "-w", "landmark:1d seed=7", "-n", "1", path)
     for row, day in zip(rows_of(done), by_window(rows)):
         count = collections.Counter(r[1] for r in day)
         assert int(row[2]) == max(count.values()) == count[row[1]]
@@ -89,7 +89,7 @@ def test_partners_of_each_day(seen, table):
 
 def test_from_a_pipe_a_window_is_printed_as_soon_as_it_is_over_and_late_records_are_told(seen):
     text = "".join("%d,%s\n" % (BASE + t, k) for t, k in [(0, "a"), (10, "b"), (DAY, "c"), (20, "d"), (DAY + 9, "c")])
-    done = seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d", text=text)
+    done = seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d seed=7", text=text)
     assert [row[1:3] for row in rows_of(done)] == [("2", "2"), ("2", "1"), ("5", "4")]
     assert b"1 record came when the window of its time was over" in done.err
     assert b"--lateness" in done.err and b"'all'" in done.err
@@ -97,15 +97,15 @@ def test_from_a_pipe_a_window_is_printed_as_soon_as_it_is_over_and_late_records_
 
 def test_lateness_holds_the_windows_of_a_pipe_open(seen):
     text = "".join("%d,%s\n" % (BASE + t, k) for t, k in [(0, "a"), (DAY, "c"), (20, "d"), (DAY + 3600, "c"), (30, "e")])
-    done = seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d", "--lateness", "1h", text=text)
+    done = seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d seed=7", "--lateness", "1h", text=text)
     assert [row[1:3] for row in rows_of(done)] == [("2", "2"), ("2", "1"), ("5", "4")]
     assert b"came when the window" in done.err
-    done = seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d", "--lateness", "2h", text=text)
+    done = seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d seed=7", "--lateness", "2h", text=text)
     assert [row[1:3] for row in rows_of(done)] == [("3", "3"), ("2", "1"), ("5", "4")] and done.err == b""
 
 
 def test_a_window_of_a_pipe_is_printed_before_the_input_ends(seen):
-    p = subprocess.Popen([SEEN, "count", "-d,", "--time=1", "-k2", "-w", "landmark:1d"], stdin=subprocess.PIPE,
+    p = subprocess.Popen([SEEN, "count", "-d,", "--time=1", "-k2", "-w", "landmark:1d seed=7"], stdin=subprocess.PIPE,
                          stdout=subprocess.PIPE)
     p.stdin.write(b"%d,a\n%d,b\n" % (BASE, BASE + DAY))
     p.stdin.flush()
@@ -117,7 +117,7 @@ def test_a_window_of_a_pipe_is_printed_before_the_input_ends(seen):
 def test_few_open_windows_lose_nothing_in_order_and_tell_what_they_lose(seen, table, tmp_path):
     path, rows = table
     (tmp_path / "sorted.csv").write_text("when,key,partner\n" + "".join("%d,%s,%s\n" % r for r in sorted(rows)))
-    few = ["count", *TABLE, "-w", "landmark:1d", "--open-windows", "2"]
+    few = ["count", *TABLE, "-w", "landmark:1d seed=7", "--open-windows", "2"]
     done = seen(*few, tmp_path / "sorted.csv")
     assert done.err == b"" and len(rows_of(done)) == 41
     done = seen(*few, path)
@@ -130,7 +130,7 @@ def test_few_open_windows_lose_nothing_in_order_and_tell_what_they_lose(seen, ta
 
 @pytest.mark.parametrize("option", [["--open-windows", "0"], ["--open-windows", "x"], ["--lateness", "x"]])
 def test_open_windows_that_cannot_be(seen, option):
-    seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d", *option, text="").refused(option[0])
+    seen("count", "-d,", "--time=1", "-k2", "-w", "landmark:1d seed=7", *option, text="").refused(option[0])
 
 
 @pytest.mark.parametrize("command", ["count", "top"])
