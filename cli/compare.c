@@ -23,7 +23,7 @@ static const struct option_row own_rows[] = {
     {"Output", 0, NULL, NULL, 0},
     {"output", 'o', "text|json|csv", "a table to read, or to compute with (default: text)", OUTPUT},
     SOURCE_QUIET_ROW,
-    SOURCE_STRICT_ROW,
+    SOURCE_UNJUDGED_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, for every SPEC, and stronger", 0, NULL, NULL, 0},
 };
@@ -115,6 +115,7 @@ static void start(struct run *r, const struct reader_events *events) {
         if (seen_new(&c->detector, &c->plan, NULL, &e)) die("%s: %s", c->asked, e.text);
     }
     reader_init(&r->reader, &r->source, events, r);
+    r->reader.unjudged.detector = r->contender[0].detector;
     twin_of(r, &r->contender[0], true);
     for (size_t i = 0; i < r->n; i++) {
         struct contender *c = &r->contender[i];
@@ -136,6 +137,8 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
         if (!c->twin->shared) twin_batch(c->twin, b, now, c->verdict);
         contender_count(c, b, r->twin[0]);
     }
+    const struct readable *in = r->contender[0].judge.in;
+    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     r->records += b->n;
 }
 
@@ -148,10 +151,8 @@ static int finish(struct run *r, bool read) {
     r->records -= r->contender[0].judge.unreadable;
     r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
     judge_tell(&r->contender[0].judge, r->contender[0].judge.lateness.run_late);
-    if (!read) return EXIT_TROUBLE;
-    if (!r->source.strict || !unreadable) return EXIT_FINE;
-    return source_unreadable(&r->source, unreadable, true, "key or time") ? EXIT_TROUBLE
-                                                                          : EXIT_FINE;
+    bool bad = unjudged_end(&r->reader.unjudged, "left out", false);
+    return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {

@@ -29,7 +29,7 @@ static const struct option_row own_rows[] = {
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
-    SOURCE_STRICT_ROW,
+    SOURCE_UNJUDGED_ROWS,
     HELP_ROWS,
     {0},
 };
@@ -63,7 +63,6 @@ struct run {
     seen_counter *total, *merged; /* of all records; scratch for a jumping window */
     struct part **ended;          /* sub-windows that later rows still hold, the oldest first */
     uint64_t endeds, rows;
-    uint64_t unreadable; /* records without a group */
 };
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -247,6 +246,7 @@ static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
     if (!r->by) return;
     columns_fields(&r->reader.layout, "--group-by", r->by, header, &r->fields);
+    unjudged_wants(&r->reader.unjudged, r->fields.slot, r->fields.n, "--group-by");
 }
 
 static void add(struct run *r, struct part *part, const struct batch *b, size_t m) {
@@ -259,10 +259,7 @@ static void add(struct run *r, struct part *part, const struct batch *b, size_t 
     size_t i = r->pace.judge.in->order[m];
     const struct slice *field = &b->field[i * r->reader.layout.slots];
     uint32_t group = names_find(&part->names, &r->fields, field);
-    if (group >= GROUP_FIRST)
-        add_to_group(r, part, group, digest);
-    else
-        r->unreadable++;
+    if (group >= GROUP_FIRST) add_to_group(r, part, group, digest);
 }
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
@@ -271,8 +268,9 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    (void)now;
-    judge_note(&r->pace.judge, b, b->own);
+    const struct readable *in = b->own;
+    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
+    judge_note(&r->pace.judge, b, in);
     size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
         const struct window *w = pace_window(&r->pace, m);
@@ -297,6 +295,7 @@ static void start(struct run *r) {
         die("--group-by serves landmark windows, such as -w landmark:1d");
     reader_init(&r->reader, &r->source, &events, r);
     pace_begin(&r->pace, &windows, r, 10000);
+    r->reader.unjudged.detector = r->pace.detector;
     uint64_t q = r->pace.subwindows;
     r->ended = calloc(q, sizeof(struct part *));
     if (!r->ended) die("out of memory for %" PRIu64 " sub-windows", q);
@@ -308,10 +307,9 @@ static int finish(struct run *r, bool read) {
     pace_end(&r->pace);
     if (r->rows == 0 && !r->by) put_row(r, "-", NULL, 0, 0, r->total);
     if (r->rows > 1 || r->by) put_row(r, "all", NULL, 0, r->pace.records, r->total);
-    uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in the row 'all' alone");
-    bool bad = source_unreadable(&r->source, unreadable, false, "key, time or group");
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", false);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 

@@ -37,6 +37,7 @@ static uint64_t unreadable(const struct run *r) {
 
 static struct run_counts counts_of(const struct run *r) {
     return (struct run_counts){.unreadable = unreadable(r),
+                               .unjudged = &r->reader.unjudged,
                                .lateness = &r->judge.lateness,
                                .reorder = r->settings.wanted.reorder ? &r->flow.reorder : NULL,
                                .fed = r->judge.adder ? &r->judge.fed : NULL,
@@ -103,7 +104,8 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    (void)now;
+    const struct readable *in = b->own;
+    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     flow_batch(&r->flow, b);
     state_judged(&r->settings.state);
 }
@@ -167,11 +169,12 @@ static void start(struct run *r) {
     if (!r->detector && seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
     r->sink.end = s->source.end;
-    r->sink.confirmed = s->confirmed;
+    sink_choose(&r->sink, s->confirmed, s->source.rejects);
     flow_init(&r->flow, &s->wanted, &s->source, r->detector, &r->reader.layout, &r->judge,
               &r->sink);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
+    r->reader.unjudged.detector = r->detector;
     judge_share(&r->judge, r->reader.crew);
     asked_of_judge(&s->asked, &s->source, s->zone, &r->judge);
     flow_begin(&r->flow);
@@ -257,22 +260,6 @@ static void report_hold(const struct run *r) {
              enough(keep->needed, better));
 }
 
-/* Records that are too long pass outside of the batches in which they are counted. */
-static const char *first_unreadable(const struct run *r) {
-    static char text[64];
-    if (r->reader.unreadable) return "see -k, --time and --max-record";
-    snprintf(text, sizeof text, "the first is record %ju", (uintmax_t)r->flow.first_unreadable);
-    return text;
-}
-
-static void report_unreadable(const struct run *r) {
-    uintmax_t n = unreadable(r);
-    bool told = r->settings.source.quiet || r->settings.report; /* or not wanted */
-    if (!n || (told && !r->settings.source.strict)) return;
-    warn("%ju record%s passed on unjudged: no readable key or time, or too long; %s", n,
-         n == 1 ? " was" : "s were", first_unreadable(r));
-}
-
 static int finish(struct run *r) {
     bool saved = state_end(&r->settings.state);
     sink_close(&r->sink);
@@ -283,6 +270,9 @@ static int finish(struct run *r) {
     report_hold(r);
     judge_tell(&r->judge, r->settings.report ? 0 : judged_later(r) - r->later);
     bool lack = groups_lack(&r->flow.groups, r->settings.source.quiet);
+    bool failed = r->sink.error || r->reader.failed || !saved;
+    bool bad =
+        !failed && unjudged_end(&r->reader.unjudged, "passed on unjudged", r->settings.report);
     if (r->settings.report) {
         print_stats(r);
     } else {
@@ -290,9 +280,7 @@ static int finish(struct run *r) {
         stats_print_groups(&counts, r->settings.wanted.json);
     }
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    if (r->sink.error || r->reader.failed || !saved) return EXIT_TROUBLE;
-    report_unreadable(r);
-    if (r->settings.source.strict && (lack || unreadable(r))) return EXIT_TROUBLE;
+    if (failed || bad || (r->settings.source.strict && lack)) return EXIT_TROUBLE;
     if (lack || hold_was_short(r)) return EXIT_DEGRADED;
     return r->settings.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
 }
@@ -365,7 +353,9 @@ const struct command dedup_command = {
         "is that of the record which went through. `--tag` takes a list out of verdict, number, "
         "time, age, first, first-time, last and last-time.\n\n"
         "A record whose key or time cannot be read, or that is longer than `--max-record`, is "
-        "passed on unjudged, counted, and told of at the end.\n\n"
+        "passed on unjudged. A message at the end counts such records by cause and shows the "
+        "first of each. With `--rejects` FILE they go there instead. Where no record could be "
+        "judged, the exit code is 2; output and state are complete all the same.\n\n"
         "With `--redis` the window is kept by a Redis or Valkey server, or a cluster, that has "
         "loaded the seen module, and shared by all who name it. `--shards` spreads it over as many "
         "keys. What a lost connection leaves in doubt is passed on like a record without a key, "

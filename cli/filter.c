@@ -39,7 +39,7 @@ static const struct option_row own_rows[] = {
     {"stats", 0, NULL, "keys, memory and matches of each list, on stderr", STATS},
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
-    SOURCE_STRICT_ROW,
+    SOURCE_UNJUDGED_ROWS,
     HELP_ROWS,
     {0},
 };
@@ -58,6 +58,7 @@ struct matched {
     seen_digest digest[BATCH];
     uint16_t order[BATCH];
     uint64_t lists[BATCH]; /* bit i: list i */
+    uint8_t cause[BATCH];  /* of the others, at their places */
 };
 
 struct run {
@@ -70,7 +71,7 @@ struct run {
     size_t lists;
     const char *fp, *tag_column;
     bool exact, invert, tag, stats;
-    uint64_t records, passed, unreadable;
+    uint64_t records, passed;
 };
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -174,6 +175,7 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     uint8_t in[BATCH];
     (void)now;
     m->n = key_batch(&r->keyer[who], b, m->digest, m->order);
+    key_causes(&r->keyer[who], b, m->n, m->order, m->cause);
     memset(m->lists, 0, m->n * sizeof *m->lists);
     for (size_t l = 0; l < r->lists; l++) {
         seen_query(r->list[l].set, m->n, m->digest, 0, 0, in);
@@ -192,9 +194,9 @@ static const char *names_of(const struct run *r, uint64_t matched) {
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
-    (void)now;
     struct run *r = ctx;
     const struct matched *m = b->own;
+    unjudged_batch(&r->reader.unjudged, b, now, m->n, m->order, m->cause);
     for (size_t i = 0; i < b->n; i++) b->verdict[i] = UNREADABLE;
     for (size_t i = 0; i < m->n; i++) {
         uint64_t lists = m->lists[i];
@@ -205,7 +207,6 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     }
     if (!r->tag) sink_batch(&r->sink, b);
     r->records += m->n;
-    r->unreadable += b->n - m->n;
 }
 
 static void on_header(void *ctx, const struct record *line) {
@@ -244,15 +245,16 @@ static void start(struct run *r) {
     sink_init(&r->sink, STDOUT_FILENO, mode, source_column(&r->source));
     r->sink.end = r->source.end;
     r->sink.heading = r->tag_column ? r->tag_column : "lists";
+    sink_choose(&r->sink, false, r->source.rejects);
     reader_init(&r->reader, &r->source, &events, r);
     for (int i = 0; i < CREW_MOST; i++)
         key_init(&r->keyer[i], r->hasher, &r->reader.layout, r->source.max_record);
 }
 
 static void print_stats(const struct run *r) {
-    fprintf(stderr, "%s records, ", number_grouped(r->records + r->unreadable).text);
+    fprintf(stderr, "%s records, ", number_grouped(r->records + r->reader.unjudged.n).text);
     fprintf(stderr, "%s in a list, ", number_grouped(r->passed).text);
-    fprintf(stderr, "%s without a readable key\n", number_grouped(r->unreadable).text);
+    fprintf(stderr, "%s without a readable key\n", number_grouped(r->reader.unjudged.n).text);
     for (size_t l = 0; l < r->lists && r->list[l].set; l++) {
         struct seen_stats s;
         seen_stats(r->list[l].set, &s);
@@ -265,10 +267,9 @@ static void print_stats(const struct run *r) {
 
 static int finish(struct run *r, bool read) {
     sink_close(&r->sink);
-    r->unreadable += r->reader.unreadable;
     if (r->stats) print_stats(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    bool bad = source_unreadable(&r->source, r->unreadable, r->stats, "key");
+    bool bad = unjudged_end(&r->reader.unjudged, "not looked up", r->stats);
     return r->sink.error || !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 

@@ -34,7 +34,7 @@ static const struct option_row own_rows[] = {
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
-    SOURCE_STRICT_ROW,
+    SOURCE_UNJUDGED_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, of the detector of pairs, and stronger", 0, NULL, NULL, 0},
 };
@@ -64,11 +64,10 @@ struct run {
     const char *distinct;
     uint64_t number, keep, least;
     bool json, header_done;
-    int32_t slot; /* of the partner's field */
-    char *pair;   /* scratch: a key's digest and its partner */
+    uint32_t slot; /* of the partner's field */
+    char *pair;    /* scratch: a key's digest and its partner */
     size_t pair_cap;
-    uint64_t unreadable; /* records without a partner */
-    uint64_t ended;      /* windows */
+    uint64_t ended; /* windows */
 };
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -260,8 +259,9 @@ static void put_persistent(const struct run *r) {
 
 static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
-    if (r->distinct)
-        r->slot = (int32_t)columns_slot(&r->reader.layout, "--distinct", r->distinct, header);
+    if (!r->distinct) return;
+    r->slot = columns_slot(&r->reader.layout, "--distinct", r->distinct, header);
+    unjudged_wants(&r->reader.unjudged, &r->slot, 1, "--distinct");
 }
 
 /* Is this pair of key and partner new in the window? */
@@ -285,12 +285,8 @@ static bool first_seen(struct run *r, struct tally *t, const struct slice *f, si
 static void count(struct run *r, struct tally *t, const struct batch *b, size_t m) {
     size_t i = r->pace.judge.in->order[m];
     if (t->pairs) {
-        const struct slice *f = &b->field[i * r->reader.layout.slots + (uint32_t)r->slot];
-        if (!f->at) {
-            r->unreadable++;
-            return;
-        }
-        if (!first_seen(r, t, f, m)) return;
+        const struct slice *f = &b->field[i * r->reader.layout.slots + r->slot];
+        if (!f->at || !first_seen(r, t, f, m)) return;
     }
     bool taken;
     size_t c = ranking_add(&t->keys, r->pace.judge.in->digest[m], &taken);
@@ -305,8 +301,9 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    (void)now;
-    judge_note(&r->pace.judge, b, b->own);
+    const struct readable *in = b->own;
+    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
+    judge_note(&r->pace.judge, b, in);
     size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
         const struct window *w = pace_window(&r->pace, m);
@@ -343,16 +340,16 @@ static void start(struct run *r) {
     if (!r->list) die("out of memory for %" PRIu64 " counters", r->keep);
     r->spare = on_begin(r); /* says at once if there is no room for one */
     reader_init(&r->reader, &r->source, &events, r);
+    r->reader.unjudged.detector = r->pace.detector;
 }
 
 static int finish(struct run *r, bool read) {
     pace_end(&r->pace);
     put_header(r);
     put_persistent(r);
-    uint64_t unreadable = r->unreadable + r->pace.judge.unreadable + r->reader.unreadable;
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in no row");
-    bool bad = source_unreadable(&r->source, unreadable, false, "key, time or partner");
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", false);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 

@@ -236,13 +236,6 @@ static void hold(struct flow *f, const struct batch *b, const struct readable *i
     let_go(f);
 }
 
-/* The first place in a batch whose record cannot be judged. */
-static size_t first_gap(const struct readable *in) {
-    size_t i = 0;
-    while (i < in->n && in->order[i] == i) i++;
-    return i;
-}
-
 /* -- events ------------------------------------------------------------------------------- */
 
 /* Of those that cannot be judged nothing more will be known. */
@@ -267,7 +260,6 @@ void flow_batch(struct flow *f, struct batch *b) {
     struct readable *in = b->own;
     uint64_t before = f->number;
     f->number += b->n;
-    if (in->n < b->n && !f->first_unreadable) f->first_unreadable = before + first_gap(in) + 1;
     judge_note(f->judge, b, in);
     if (wanted_groups(f->wanted)) find_groups(f, b, in, before);
     if (wanted_details(f->wanted))

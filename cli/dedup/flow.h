@@ -25,8 +25,8 @@ struct flow {
     struct outlet sorted, kept; /* let go by reorder and by keep */
     struct ledger ledger;
     struct groups groups;
-    uint64_t number, first_unreadable; /* records so far; the first without key or time, from 1 */
-    uint64_t landmarks;                /* that the ledger knows of */
+    uint64_t number;    /* records so far */
+    uint64_t landmarks; /* that the ledger knows of */
     uint64_t age[BATCH];
     struct fact fact[BATCH];
     char heading[TAGS_TEXT];

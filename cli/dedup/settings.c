@@ -21,7 +21,7 @@ static const struct option_row own_rows[] = {
     {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},
     SOURCE_QUIET_ROW,
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
-    SOURCE_STRICT_ROW,
+    SOURCE_UNJUDGED_ROWS,
     STATE_ROWS,
     WANTED_FORGET_ROW,
     REMOTE_ROWS,
@@ -68,6 +68,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
         wishes_note(&s->state.wishes, a.row, a.value);
     }
     source_files(&s->source, &a);
+    s->source.rejects_go_on = s->state.name;
     if (s->state.name && s->source.merge) die_both("--state", "--merge");
     if (s->wanted.json && s->report) s->report = REPORT_JSON;
     if (s->wanted.audit && s->wanted.tag)

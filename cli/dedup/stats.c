@@ -106,6 +106,16 @@ static void print_hold(const char *why, size_t peak, uint64_t early) {
     row("held back", number_size(peak).text, note);
 }
 
+static void print_unjudged(const struct run_counts *c) {
+    const struct unjudged *u = c->unjudged;
+    const char *fate = !c->unreadable ? "" : u->rejects ? "went to --rejects" : "passed through";
+    row("unparseable", number_grouped(c->unreadable).text, fate);
+    for (enum cause i = 0; i < CAUSES; i++)
+        if (u->by[i]) row("", number_grouped(u->by[i]).text, u->first[i]);
+    if (u->n && c->unreadable > u->n)
+        row("", number_grouped(c->unreadable - u->n).text, "in earlier runs");
+}
+
 static void print_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     char note[128];
     uint64_t records = s->records + c->unreadable;
@@ -127,7 +137,7 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
     if (isfinite(s->expected_false))
         row("false duplicates", expected(s->expected_false).text, note);
     if (c->fed) row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
-    row("unparseable", number_grouped(c->unreadable).text, c->unreadable ? "passed through" : "");
+    print_unjudged(c);
     print_lateness(s, c);
     if (c->reorder) print_hold("to sort", c->reorder->peak, c->reorder->early);
     if (c->keep) print_hold("to keep the last", c->keep->peak, c->keep->early);
@@ -232,6 +242,23 @@ static void json_lateness(const struct seen_stats *s, const struct run_counts *c
                (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
 }
 
+static void json_unjudged(const struct unjudged *u, uint64_t earlier) {
+    const char *comma = "";
+    fputs("\"unparseable_causes\":[", stderr);
+    for (enum cause i = 0; i < CAUSES; i++) {
+        if (!u->by[i]) continue;
+        fprintf(stderr, "%s{\"cause\":\"%s\",\"records\":%" PRIu64 ",\"first\":", comma,
+                cause_name(i), u->by[i]);
+        print_json_string(stderr, u->first[i]);
+        fputc('}', stderr);
+        comma = ",";
+    }
+    if (earlier)
+        fprintf(stderr, "%s{\"cause\":\"earlier_runs\",\"records\":%" PRIu64 ",\"first\":null}",
+                comma, earlier);
+    fputs("],", stderr);
+}
+
 static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     uint64_t records = s->records + c->unreadable;
     json_count("records", records);
@@ -246,6 +273,7 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
         fputs("\"expected_false_duplicates_95\":null,", stderr);
     if (c->fed) json_count("only_added", c->fed->only_added);
     json_count("unparseable", c->unreadable);
+    json_unjudged(c->unjudged, c->unreadable - c->unjudged->n);
     json_lateness(s, c);
     json_real("seconds", c->seconds);
     json_real("records_per_second", per_second(records, c->seconds));

@@ -6,10 +6,12 @@
 #include "hold/keep.h"
 #include "hold/reorder.h"
 #include "judge/judge.h"
+#include "read/unjudged.h"
 
 /* What the detector does not know about a run. */
 struct run_counts {
-    uint64_t unreadable; /* records passed through unjudged */
+    uint64_t unreadable;             /* records passed through unjudged, in earlier runs as well */
+    const struct unjudged *unjudged; /* those of this run, by cause */
     const struct lateness *lateness;
     const struct reorder *reorder; /* NULL: nothing is held back; likewise */
     const struct keep *keep;

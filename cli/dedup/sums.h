@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-enum { VERDICTS = UNREADABLE + 1 };
 
 /* The amounts of one field in one group. */
 struct sum {

@@ -1,7 +1,14 @@
 #include "judge/feed.h"
 
+/* A field that one key lacks the other may do without. */
+static enum cause cause_of(struct keyer *k, const struct batch *b, size_t i) {
+    enum cause cause = key_cause(k, b, i);
+    return cause == CAUSE_LONG || cause == CAUSE_NOT_JSON || cause == CAUSE_NOT_LOG ? cause
+                                                                                    : CAUSE_EMPTY;
+}
+
 size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *b, uint16_t *order,
-                  seen_digest *ask, seen_digest *add, uint8_t *parts) {
+                  seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause) {
     seen_digest asks[BATCH], adds[BATCH];
     uint16_t asking[BATCH + 1], adding[BATCH + 1];
     size_t n = 0;
@@ -15,7 +22,10 @@ size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *
         has_add = has_add && !key_is_empty(added, b, i);
         order[n] = (uint16_t)i;
         parts[n] = (uint8_t)(has_ask * FEED_ASKS + has_add * FEED_ADDS);
-        n += parts[n] != 0;
+        if (parts[n])
+            n++;
+        else
+            cause[i] = (uint8_t)cause_of(asked, b, i);
     }
     return n;
 }

@@ -21,9 +21,9 @@ struct feed_counts {
 };
 
 /* Of those records of the batch that have either key: their places, the keys, and which there are
- * (FEED_ASKS | FEED_ADDS).  Returns how many. */
+ * (FEED_ASKS | FEED_ADDS); at the places of the others, why they have none.  Returns how many. */
 size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *, uint16_t *order,
-                  seen_digest *ask, seen_digest *add, uint8_t *parts);
+                  seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause);
 
 /* One record. */
 uint8_t feed_observe(struct feed_counts *, seen_detector *, uint8_t parts, seen_digest ask,

@@ -2,6 +2,7 @@
 #include "judge/judge.h"
 
 #include "cli.h"
+#include "read/unjudged.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,10 +56,14 @@ static void read_times(const struct judge *j, const struct batch *b, seen_time n
         r->time[m] = now;
         if (own) {
             const struct slice *f = &b->field[record * l->slots + (uint32_t)l->time];
-            if (!time_of_field(j->format, f, &r->time[m])) continue;
+            if (!time_of_field(j->format, f, &r->time[m])) {
+                enum cause why = f->at ? CAUSE_TIME : cause_of_missing(l, &b->record[record]);
+                r->cause[record] = (uint8_t)why;
+                continue;
+            }
         }
         if (r->time[m] > latest) {
-            future_note(&r->future, record, r->time[m]);
+            r->cause[record] = CAUSE_FUTURE;
             continue;
         }
         r->digest[m] = r->digest[i];
@@ -94,11 +99,13 @@ bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }
 void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time now,
                  struct readable *r) {
     if (j->adder)
-        r->n = feed_batch(&j->keyer[who], &j->adder[who], b, r->order, r->digest, r->add, r->parts);
+        r->n = feed_batch(&j->keyer[who], &j->adder[who], b, r->order, r->digest, r->add, r->parts,
+                          r->cause);
     else
         r->n = key_batch(&j->keyer[who], b, r->digest, r->order);
+    if (!j->adder) key_causes(&j->keyer[who], b, r->n, r->order, r->cause);
     r->due = false;
-    r->future = (struct future){.now = now};
+    r->now = now;
     if (j->times) read_times(j, b, now, r);
     if (!judge_landmarks(j)) return;
     memset(r->landmark, 0, r->n * sizeof *r->landmark);
@@ -158,7 +165,7 @@ void judge_spread(const struct judge *j, struct batch *b, size_t n) {
 void judge_note(struct judge *j, const struct batch *b, const struct readable *r) {
     j->unreadable += b->n - r->n;
     if (!j->times) return;
-    clocks_note(&j->clocks, b->before, b->n, &r->future);
+    clocks_note(&j->clocks, b->n, r->now);
     lateness_note(&j->lateness, r->n, r->time);
 }
 

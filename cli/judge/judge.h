@@ -17,7 +17,7 @@
 /* What of a batch can be judged: n of its records, in order. */
 struct readable {
     size_t n;
-    struct future future; /* records left out, for their times are in the future */
+    seen_time now; /* what the clock said */
     seen_digest digest[BATCH];
     seen_time time[BATCH];
     uint16_t order[BATCH];  /* its place among all */
@@ -27,6 +27,7 @@ struct readable {
     uint32_t group[BATCH];  /* ... with --group-by */
     seen_digest add[BATCH]; /* of a feed: the digest is what is asked; likewise */
     uint8_t parts[BATCH];   /* ... which of them there are */
+    uint8_t cause[BATCH];   /* why not, at the places of the others (read/unjudged.h) */
 };
 
 /* All that was read of one record, for those who keep records back. */

@@ -3,6 +3,7 @@
 #include "judge/key.h"
 
 #include "cli.h"
+#include "read/unjudged.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -151,6 +152,26 @@ bool key_is_empty(struct keyer *k, const struct batch *b, size_t i) {
     for (uint32_t j = 0; !in_parts(l) && j < l->keys; j++) /* escapes are never empty, but for "" */
         s = &f[l->key[j]], empty |= s->len == 0 || (s->escaped == CSV_QUOTED && s->len == 2);
     return empty;
+}
+
+enum cause key_cause(struct keyer *k, const struct batch *b, size_t i) {
+    const struct layout *l = k->layout;
+    const struct slice *f = &b->field[i * l->slots];
+    if (b->record[i].bare > k->max_record) return CAUSE_LONG;
+    for (uint32_t j = 0; j < l->keys; j++)
+        if (!f[l->key[j]].at) return cause_of_missing(l, &b->record[i]);
+    return in_parts(l) && !key_find_parts(k, b, i) ? CAUSE_PATTERN : CAUSE_KEY;
+}
+
+void key_causes(struct keyer *k, const struct batch *b, size_t n, const uint16_t *order,
+                uint8_t *cause) {
+    if (n == b->n) return;
+    for (size_t i = 0, m = 0; i < b->n; i++) {
+        if (m < n && order[m] == i)
+            m++;
+        else
+            cause[i] = (uint8_t)key_cause(k, b, i);
+    }
 }
 
 const char *key_bytes(struct keyer *k, const struct batch *b, size_t i, size_t *len) {

@@ -30,6 +30,11 @@ bool key_find_parts(struct keyer *, const struct batch *, size_t i);
 /* Has one of the key's fields no value?  The record has a key. */
 bool key_is_empty(struct keyer *, const struct batch *, size_t i);
 
+/* Why record i has no key; and so of all that are not in `order`, at their places. */
+enum cause key_cause(struct keyer *, const struct batch *, size_t i);
+void key_causes(struct keyer *, const struct batch *, size_t n, const uint16_t *order,
+                uint8_t *cause);
+
 /* The key itself of record i, which has one: good until the next call. */
 const char *key_bytes(struct keyer *, const struct batch *, size_t i, size_t *len);
 

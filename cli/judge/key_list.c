@@ -8,6 +8,7 @@
 struct reading_keys {
     const char *name;
     struct keyer keyer;
+    struct unjudged *unjudged;
     uint64_t n; /* keys so far */
     void (*take)(void *ctx, size_t n, const seen_digest *);
     void *ctx;
@@ -15,14 +16,20 @@ struct reading_keys {
     uint16_t order[BATCH];
 };
 
+/* One of the batch is no key. */
+_Noreturn static void refuse(struct reading_keys *r, const struct batch *b, size_t n) {
+    char text[UNJUDGED_TEXT];
+    size_t bad = 0;
+    while (bad < n && r->order[bad] == bad) bad++;
+    unjudged_describe(r->unjudged, key_cause(&r->keyer, b, bad), b, bad, r->n + bad + 1, 0, text);
+    die("%s: %s", r->name, text);
+}
+
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct reading_keys *r = ctx;
     (void)now;
-    size_t n = key_batch(&r->keyer, b, r->digest, r->order), bad = 0;
-    while (bad < n && r->order[bad] == bad) bad++;
-    if (n < b->n)
-        die("%s: key %ju has fewer fields than -k names, or is longer than --max-record", r->name,
-            (uintmax_t)(r->n + bad + 1));
+    size_t n = key_batch(&r->keyer, b, r->digest, r->order);
+    if (n < b->n) refuse(r, b, n);
     r->n += n;
     r->take(r->ctx, n, r->digest);
 }
@@ -46,12 +53,15 @@ void key_list_read(const char *name, const struct source *records, const struct 
     source.keys = line ? NULL : fields;
     source.time = NULL;
     source.merge = false;
+    source.rejects = NULL;
     source.header = false;
     source.threads = 1;
     if (!source_column(&source)) source.shape = SHAPE_LINES;
     source.files = file;
     source.file_count = 1;
     reader_init(&reader, &source, &events, &r);
+    r.unjudged = &reader.unjudged;
+    r.unjudged->detector = hasher;
     key_init(&r.keyer, hasher, &reader.layout, source.max_record);
     if (!reader_run(&reader)) exit(EXIT_TROUBLE);
     key_free(&r.keyer);

@@ -48,7 +48,8 @@ void columns_read_header(struct header *h, const char *line, size_t len, char de
                          bool quotes) {
     const char *p = line, *end = line + len;
     if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) p += 3; /* a byte order mark is no name */
-    *h = (struct header){0, NULL};
+    *h = (struct header){
+        .line = p, .len = (size_t)(end - p), .cutting = {.delimiter = delimiter, .quotes = quotes}};
     for (;; p++) {
         const char *stop = field_end(p, end, delimiter, quotes);
         h->name = allocate(h->name, h->n + 1, sizeof *h->name);
@@ -61,7 +62,7 @@ void columns_read_header(struct header *h, const char *line, size_t len, char de
 void columns_free_header(struct header *h) {
     for (uint32_t i = 0; i < h->n; i++) free(h->name[i]);
     free(h->name);
-    *h = (struct header){0, NULL};
+    *h = (struct header){0};
 }
 
 /* -- one name ----------------------------------------------------------------------------- */

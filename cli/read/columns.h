@@ -8,7 +8,10 @@
 /* The names of a table's columns, as its first line gives them. */
 struct header {
     uint32_t n;
-    char **name; /* values, unquoted */
+    char **name;      /* values, unquoted */
+    const char *line; /* where they stand, the caller's; NULL: they are known without */
+    size_t len;
+    struct cutting cutting;
 };
 
 extern const struct header clf_names;

@@ -14,13 +14,21 @@ bool reader_ending(const struct reader *r) {
     return r->failed || signals_stop() || (r->on->ending && r->on->ending(r->ctx));
 }
 
+static void check_rejects(struct reader *r, int error) {
+    if (!error || r->failed) return;
+    warn("cannot write --rejects %s: %s", r->source->rejects, strerror(error));
+    r->failed = true;
+}
+
 static void attend(struct reader *r) {
     if (r->on->attend) r->on->attend(r->ctx);
+    if (r->unjudged.rejects) check_rejects(r, r->unjudged.rejects->error);
 }
 
 static void unreadable(struct reader *r, const char *p, size_t n, bool first, bool last) {
     r->records += first;
     r->unreadable += first;
+    unjudged_piece(&r->unjudged, CAUSE_LONG, r->records, p, n, first, last);
     if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
 }
 
@@ -38,6 +46,7 @@ static void wait_for_input(struct reader *r) {
     if (!r->in.blocks || input_ready(&r->in, -1, false)) return;
     settle(r);
     if (r->on->flush) r->on->flush(r->ctx);
+    unjudged_flush(&r->unjudged);
     while (!reader_ending(r) && !input_ready(&r->in, signals_wake(), true)) attend(r);
 }
 
@@ -74,7 +83,7 @@ static void resolve(struct reader *r, const struct header *header) {
     columns_resolve(&r->layout, r->source->keys, r->source->time, header);
     if (r->on->columns) r->on->columns(r->ctx, header);
     r->batch = reader_new_batch(r);
-    r->splitter.format = source_format(r->source, r->layout.slots == 0);
+    r->splitter.format = r->layout.format = source_format(r->source, r->layout.slots == 0);
 }
 
 void reader_adopt_header(struct reader *r, const char *line, size_t len) {
@@ -85,7 +94,8 @@ void reader_adopt_header(struct reader *r, const char *line, size_t len) {
     r->header = malloc(len + 1);
     if (!r->header) die("out of memory for the header line");
     memcpy(r->header, line, len);
-    r->header_len = len;
+    r->unjudged.header = r->header;
+    r->unjudged.header_len = r->header_len = len;
 }
 
 static void first_header(struct reader *r, const struct record *line) {
@@ -260,6 +270,7 @@ void reader_init(struct reader *r, const struct source *s, const struct reader_e
     r->ctx = ctx;
     signals_init();
     input_init(&r->in);
+    unjudged_init(&r->unjudged, s, &r->layout);
     r->splitter = (struct splitter){.format = source_format(s, true),
                                     .layout = &r->layout,
                                     .delimiter = s->delimiter,
@@ -287,14 +298,15 @@ bool reader_run(struct reader *r) {
     if (r->source->merge) {
         input_open_merged(&r->in, r->source);
         read_input(r);
-        return !r->failed;
     }
-    for (size_t i = 0; i < r->source->file_count && !reader_ending(r); i++)
+    for (size_t i = 0; !r->source->merge && i < r->source->file_count && !reader_ending(r); i++)
         read_file(r, r->source->files[i]);
+    check_rejects(r, unjudged_close(&r->unjudged));
     return !r->failed;
 }
 
 void reader_free(struct reader *r) {
+    unjudged_free(&r->unjudged);
     free(r->header);
     ahead_free(r->ahead);
     crew_free(r->crew);

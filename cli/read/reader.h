@@ -10,6 +10,7 @@
 #include "read/columns.h"
 #include "read/input.h"
 #include "read/source.h"
+#include "read/unjudged.h"
 
 /* Where things go; any may be NULL. */
 struct reader_events {
@@ -42,13 +43,14 @@ struct reader {
     struct ahead *ahead; /* ... what they do */
     char *header;        /* the first one, without its line end; NULL: not yet read */
     size_t header_len;
-    seen_time now;       /* when the buffer was last filled */
-    uint64_t records;    /* so far, with ... */
-    uint64_t unreadable; /* ... those that `on->unreadable` was for */
-    bool failed;         /* said so already: finish, exit 2 */
-    bool header_due;     /* the file's first line is yet to come */
-    bool hold_back;      /* a record that a regular file ends with unfinished is left unread */
-    uint64_t passing;    /* where the record starts that is too long and being passed on, plus 1 */
+    seen_time now;            /* when the buffer was last filled */
+    uint64_t records;         /* so far, with ... */
+    uint64_t unreadable;      /* ... those that `on->unreadable` was for */
+    struct unjudged unjudged; /* those, and what its caller says of batches */
+    bool failed;              /* said so already: finish, exit 2 */
+    bool header_due;          /* the file's first line is yet to come */
+    bool hold_back;           /* a record that a regular file ends with unfinished is left unread */
+    uint64_t passing; /* where the record starts that is too long and being passed on, plus 1 */
 };
 
 /* The source, the events and the context stay the caller's. */

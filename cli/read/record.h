@@ -23,9 +23,25 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { BATCH = 2048 };   /* records judged together */
-enum { UNREADABLE = 3 }; /* a verdict beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED */
+enum { BATCH = 2048 }; /* records judged together */
+/* Verdicts beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED: it cannot be judged; it could be,
+ * but the answer was lost. */
+enum { UNREADABLE = 3, UNCERTAIN, VERDICTS };
 enum { NO_SLOT = -1 };
+
+/* Why a record cannot be judged; a row each in unjudged.c. */
+enum cause {
+    CAUSE_LONG,     /* longer than --max-record */
+    CAUSE_NOT_JSON, /* of --ndjson */
+    CAUSE_NOT_LOG,  /* of --clf */
+    CAUSE_FIELD,    /* it lacks a field that is wanted */
+    CAUSE_PATTERN,  /* --key-regex does not match */
+    CAUSE_EMPTY,    /* of a feed: both keys are empty */
+    CAUSE_KEY,      /* hash= takes no such key */
+    CAUSE_TIME,     /* its time cannot be read */
+    CAUSE_FUTURE,   /* it is more than a day later than the clock */
+    CAUSES
+};
 
 struct record {
     const char *at;
@@ -71,6 +87,7 @@ struct layout {
     struct cutting cutting;      /* ... and how those are told apart */
     const struct key_form *form; /* what is done to the key's values; NULL: nothing */
     struct json_paths *paths;    /* of JSON: columns are the paths asked for; NULL: no JSON */
+    const struct format *format; /* how records are split */
 };
 
 struct batch {
@@ -106,6 +123,9 @@ struct format {
      * lines behind them; cheap, for nothing else is looked at.  NULL: each s->end ends a record.
      */
     size_t (*cut)(struct splitter *, const char *p, const char *end);
+    /* Is the record of this format at all, and the cause if it is not.  NULL: every record is. */
+    bool (*valid)(const struct layout *, const struct record *);
+    enum cause invalid;
 };
 
 extern const struct format lines_format, delimited_format, blanks_format, csv_format, ndjson_format,

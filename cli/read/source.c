@@ -67,6 +67,11 @@ static void set_shape(struct source *s, enum shape shape) {
     s->shape = shape;
 }
 
+static const char *rejects_file(const char *name) {
+    if (!strcmp(name, "-")) die("--rejects takes the name of a file; - is none");
+    return name;
+}
+
 bool source_take(struct source *s, int id, const char *value) {
     switch (id) {
     case SOURCE_KEYS: s->keys = value; break;
@@ -95,6 +100,7 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_THREADS: s->threads = thread_count(value); break;
     case SOURCE_QUIET: s->quiet = true; break;
     case SOURCE_STRICT: s->strict = true; break;
+    case SOURCE_REJECTS: s->rejects = rejects_file(value); break;
     default: return false;
     }
     return true;
@@ -184,11 +190,4 @@ const struct format *source_format(const struct source *s, bool whole) {
 
 const struct header *source_names(const struct source *s) {
     return s->shape == SHAPE_CLF ? &clf_names : NULL;
-}
-
-bool source_unreadable(const struct source *s, uint64_t n, bool told, const char *what) {
-    if (n && (s->strict || !(s->quiet || told)))
-        warn("%ju record%s no readable %s, or %s too long: see -k and --max-record", (uintmax_t)n,
-             n == 1 ? " has" : "s have", what, n == 1 ? "is" : "are");
-    return s->strict && n;
 }

@@ -21,7 +21,9 @@ struct source {
     char delimiter;
     char end; /* of a record: a newline, or NUL */
     bool crlf, strict, quiet;
-    bool merge; /* the files in order of time, not one after the other */
+    const char *rejects; /* a file for records that cannot be judged, or NULL */
+    bool rejects_go_on;  /* behind what it holds; else it is emptied first */
+    bool merge;          /* the files in order of time, not one after the other */
     bool now_given;
     seen_time now;     /* the clock, where --now fixes it */
     bool allow_future; /* records may be later than the clock */
@@ -59,6 +61,7 @@ enum {
     SOURCE_MAX_RECORD,
     SOURCE_QUIET,
     SOURCE_STRICT,
+    SOURCE_REJECTS,
     SOURCE_THREADS
 };
 
@@ -106,8 +109,10 @@ enum {
     }
 #define SOURCE_QUIET_ROW                                                                           \
     { "quiet", 'q', NULL, "no progress, no warnings", SOURCE_QUIET }
-#define SOURCE_STRICT_ROW                                                                          \
-    { "strict", 0, NULL, "exit 2 if a record could not be judged", SOURCE_STRICT }
+#define SOURCE_UNJUDGED_ROWS                                                                       \
+    {"strict", 0, NULL, "exit 2 if a record could not be judged", SOURCE_STRICT}, {                \
+        "rejects", 0, "FILE", "where records that cannot be judged go instead", SOURCE_REJECTS     \
+    }
 
 /* To begin with.  source_take: false if the option is none of these.  source_files: what is left of
  * the arguments are the files, and all options are known. */
@@ -137,9 +142,5 @@ struct cutting source_cutting(const struct source *);
  * NULL where nobody knows before the first line. */
 const struct format *source_format(const struct source *, bool whole);
 const struct header *source_names(const struct source *);
-
-/* At the end, n records had no readable `what` or were too long: says so, unless it is `told`
- * already or nobody wants to know; true where that is a failure. */
-bool source_unreadable(const struct source *, uint64_t n, bool told, const char *what);
 
 #endif

@@ -126,7 +126,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     const struct readable *in = b->own;
     judge_note(&r->judge, b, in);
     size_t n = judge_take(&r->judge, b->own), len;
-    (void)now;
+    unjudged_batch(&r->reader.unjudged, b, now, n, in->order, in->cause);
     for (size_t m = 0; m < n; m++) {
         const char *key = key_bytes(&r->judge.keyer[0], b, in->order[m], &len);
         shards_add(&r->shards, key, len, in->digest[m], time_of(r, m));
@@ -184,6 +184,7 @@ static void start(struct run *r, const struct settings *s) {
                          s->source.max_record);
     asked_of_judge(&s->asked, &s->source, ZONE_NONE, &r->judge);
     sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
+    sink_choose(&r->sink, false, s->source.rejects);
     r->sink.end = s->source.end;
     if (s->wanted.tag_column) r->sink.heading = s->wanted.tag_column;
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
@@ -209,7 +210,6 @@ static void report(const struct run *r) {
         warn("%ju record%s judged before %u replica%s had them: should a server be lost now, they "
              "may be forgotten",
              n, n == 1 ? " was" : "s were", r->shards.replicas, r->shards.replicas == 1 ? "" : "s");
-    if (r->settings->report) print_stats(r);
 }
 
 static int finish(struct run *r) {
@@ -218,10 +218,12 @@ static int finish(struct run *r) {
     message_transient(NULL);
     judge_tell(&r->judge, r->settings->report ? 0 : r->judge.lateness.run_late);
     report(r);
+    bool failed = r->sink.error || r->reader.failed || r->gave_up;
+    bool bad =
+        !failed && unjudged_end(&r->reader.unjudged, "passed on unjudged", r->settings->report);
+    if (r->settings->report) print_stats(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    if (r->sink.error || r->reader.failed || r->gave_up) return EXIT_TROUBLE;
-    bool bad = source_unreadable(source, unreadable(r), r->settings->report, "key or time");
-    if (bad || (source->strict && r->shards.uncertain)) return EXIT_TROUBLE;
+    if (failed || bad || (source->strict && r->shards.uncertain)) return EXIT_TROUBLE;
     return r->settings->exit_code && r->shards.duplicates ? EXIT_FOUND : EXIT_FINE;
 }
 

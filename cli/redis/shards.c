@@ -5,7 +5,7 @@
  *
  * An answer may get lost with its connection after the command was carried out.  Sent again, it
  * finds its own records there: "seen before" then says nothing, and dropping them would lose them.
- * So they are let through, as UNREADABLE, and counted; "new" still is new. */
+ * So they are let through, as UNCERTAIN, and counted; "new" still is new. */
 #include "redis/shards.h"
 
 #include <inttypes.h>
@@ -103,7 +103,7 @@ static bool run(struct shards *s) {
 
 static uint8_t verdict_of(struct shards *s, const redisReply *answer, bool uncertain) {
     bool new = answer->integer == 1;
-    if (uncertain && !new && !s->trusting) return s->uncertain++, UNREADABLE;
+    if (uncertain && !new && !s->trusting) return s->uncertain++, UNCERTAIN;
     *(new ? &s->unique : &s->duplicates) += 1;
     return new ? SEEN_NEW : SEEN_DUPLICATE;
 }
@@ -123,7 +123,7 @@ static bool take(struct shards *s, size_t request, uint8_t *verdict) {
         if (good)
             verdict[s->order[i]] = verdict_of(s, r->reply->element[i - from], r->uncertain);
         else
-            verdict[s->order[i]] = UNREADABLE, s->uncertain++;
+            verdict[s->order[i]] = UNCERTAIN, s->uncertain++;
     }
     if (good || s->why[0]) return good;
     bool error = r->reply && r->reply->type == REDIS_REPLY_ERROR;

@@ -227,7 +227,7 @@ static void resume(struct state *s) {
     if (b->header && s->of.reader->source->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
     j->fed = b->fed;
-    s->saved = *s->of.number = b->number;
+    s->saved = *s->of.number = s->of.reader->records = b->number;
     if (!s->quiet) say_resumed(s);
 }
 
@@ -330,7 +330,7 @@ static void save_in_passing(struct state *s) {
     uint64_t records = records_of(s);
     if (records == s->saved) return;
     sink_flush(s->of.sink);
-    if (s->of.sink->error) return;
+    if (s->of.sink->error || unjudged_flush(&s->of.reader->unjudged)) return;
     struct packer p = pack(s, false);
     huge_look(&s->huge);
     int error = state_file_begin(&s->file, s->of.detector, p.buf, p.n);
@@ -369,8 +369,10 @@ void state_closed(struct state *s) {
 
 bool state_end(struct state *s) {
     if (!s->name) return true;
+    const struct sink *rejects = s->of.reader->unjudged.rejects;
     sink_flush(s->of.sink);
-    if (s->of.sink->error) return true; /* what was not delivered is not counted as seen */
+    /* What was not delivered is not counted as seen. */
+    if (s->of.sink->error || (rejects && rejects->error)) return true;
     struct packer p = pack(s, true);
     int error = state_file_save(&s->file, s->of.detector, p.buf, p.n);
     pack_free(&p);

@@ -69,13 +69,13 @@ static void put_one(struct sink *s, const struct record *r, uint8_t verdict, con
 
 void sink_details(struct sink *s, const struct batch *b, const struct fact *facts) {
     for (size_t i = 0; i < b->n; i++)
-        if (sink_shows(s, b->verdict[i])) put_one(s, &b->record[i], b->verdict[i], &facts[i]);
+        if (s->shows[b->verdict[i]]) put_one(s, &b->record[i], b->verdict[i], &facts[i]);
 }
 
 void sink_loose(struct sink *s, const char *p, size_t n, const struct fact *f, bool first,
                 bool last) {
     char text[TAGS_TEXT];
-    if (s->mode == SINK_DUPLICATES) return;
+    if (!s->shows[UNREADABLE]) return;
     if (!s->json) {
         tags_text(s->tags, UNREADABLE, f, s->column ? s->column : '\t', text);
         sink_unjudged(s, p, n, text, first, last);

@@ -23,6 +23,7 @@ void sink_init(struct sink *s, int fd, enum sink_mode mode, char column) {
                        .end = '\n',
                        .buf = malloc(CAP)};
     if (!s->buf) die("out of memory for an output buffer");
+    sink_choose(s, false, false);
 }
 
 void sink_free(struct sink *s) {
@@ -110,36 +111,31 @@ static void put_run(struct sink *s, const struct batch *b, size_t i, size_t j) {
     s->unended = end[-1] != s->end;
 }
 
-static bool dropped(const struct sink *s, uint8_t verdict) {
-    return verdict == SEEN_CONFIRMED || (verdict == SEEN_DUPLICATE && !s->confirmed);
+void sink_choose(struct sink *s, bool confirmed, bool rejected) {
+    s->confirmed = confirmed;
+    bool tag = s->mode == SINK_TAG, duplicates = s->mode == SINK_DUPLICATES;
+    s->shows[SEEN_NEW] = !duplicates;
+    s->shows[SEEN_DUPLICATE] = tag || duplicates != confirmed;
+    s->shows[SEEN_CONFIRMED] = tag || duplicates;
+    s->shows[UNREADABLE] = !duplicates && !rejected;
+    s->shows[UNCERTAIN] = !duplicates;
 }
 
-bool sink_shows(const struct sink *s, uint8_t verdict) {
-    if (s->mode == SINK_TAG) return true;
-    return dropped(s, verdict) == (s->mode == SINK_DUPLICATES);
-}
-
-static void put_duplicates(struct sink *s, const struct batch *b) {
+static void put_shown(struct sink *s, const struct batch *b) {
     for (size_t i = 0, j; i < b->n; i = j + 1) {
-        while (i < b->n && !dropped(s, b->verdict[i])) i++;
-        for (j = i; j < b->n && dropped(s, b->verdict[j]);) j++;
-        if (i < j) put_run(s, b, i, j);
-    }
-}
-
-static void put_unique(struct sink *s, const struct batch *b) {
-    for (size_t i = 0, j; i < b->n; i = j + 1) {
-        for (j = i; j < b->n && !dropped(s, b->verdict[j]);) j++;
+        while (i < b->n && !s->shows[b->verdict[i]]) i++;
+        for (j = i; j < b->n && s->shows[b->verdict[j]];) j++;
         if (i < j) put_run(s, b, i, j);
     }
 }
 
 void sink_batch(struct sink *s, const struct batch *b) {
-    if (s->mode == SINK_UNIQUE) put_unique(s, b);
-    if (s->mode == SINK_DUPLICATES) put_duplicates(s, b);
-    if (s->mode == SINK_TAG)
-        for (size_t i = 0; i < b->n; i++)
-            sink_tagged(s, &b->record[i], verdict_name(b->verdict[i]));
+    if (s->mode != SINK_TAG) {
+        put_shown(s, b);
+        return;
+    }
+    for (size_t i = 0; i < b->n; i++)
+        if (s->shows[b->verdict[i]]) sink_tagged(s, &b->record[i], verdict_name(b->verdict[i]));
 }
 
 /* The columns that are added have names of their own: nobody could tell two of one name apart. */
@@ -182,7 +178,7 @@ void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool l
 
 void sink_unjudged(struct sink *s, const char *p, size_t n, const char *tag, bool first,
                    bool last) {
-    if (s->mode == SINK_DUPLICATES) return;
+    if (!s->shows[UNREADABLE]) return;
     if (first) separate(s);
     if (first && s->mode == SINK_TAG && !s->column) put_text(s, tag), sink_put(s, "\t", 1);
     if (last && s->mode == SINK_TAG && s->column) {

@@ -12,12 +12,13 @@ struct sink {
     int fd;
     enum sink_mode mode;
     char column; /* SINK_TAG: the verdict is a last column behind this byte; 0: a first TAB field */
-    bool confirmed;      /* only confirmed duplicates count as such; false to begin with */
-    char end;            /* of a record: a newline to begin with, or NUL */
-    bool unended;        /* the last record written had no such end */
-    const char *heading; /* SINK_TAG: of that column, or those; "seen" to begin with */
-    int error;           /* errno of the write that failed: from then on nothing is written */
-    double tended;       /* when sink_tend last did something */
+    bool confirmed;       /* only confirmed duplicates count as such */
+    bool shows[VERDICTS]; /* which records are printed */
+    char end;             /* of a record: a newline to begin with, or NUL */
+    bool unended;         /* the last record written had no such end */
+    const char *heading;  /* SINK_TAG: of that column, or those; "seen" to begin with */
+    int error;            /* errno of the write that failed: from then on nothing is written */
+    double tended;        /* when sink_tend last did something */
     char *buf;
     size_t n;
     const struct tags *tags; /* for sink_details; NULL: nobody wants any */
@@ -26,6 +27,10 @@ struct sink {
 };
 
 void sink_init(struct sink *, int fd, enum sink_mode, char column);
+
+/* `confirmed`: only confirmed duplicates count as such.  `rejected`: records that cannot be judged
+ * go elsewhere.  Neither, to begin with. */
+void sink_choose(struct sink *, bool confirmed, bool rejected);
 void sink_free(struct sink *);
 
 /* A header line goes out in every mode; with `column` it gets one named "seen". */
@@ -48,7 +53,6 @@ void sink_unjudged(struct sink *, const char *p, size_t n, const char *tag, bool
 void sink_details(struct sink *, const struct batch *, const struct fact *);
 void sink_loose(struct sink *, const char *p, size_t n, const struct fact *, bool first, bool last);
 
-bool sink_shows(const struct sink *, uint8_t verdict); /* by its mode */
 void sink_put(struct sink *, const char *p, size_t n); /* just bytes */
 
 void sink_flush(struct sink *);

@@ -27,7 +27,8 @@ const char *verdict_name(uint8_t verdict) {
     static const char *const names[] = {[SEEN_NEW] = "new",
                                         [SEEN_DUPLICATE] = "dup",
                                         [SEEN_CONFIRMED] = "sure",
-                                        [UNREADABLE] = "-"};
+                                        [UNREADABLE] = "-",
+                                        [UNCERTAIN] = "-"};
     return names[verdict];
 }
 
@@ -81,7 +82,7 @@ static int value_text(enum tag tag, bool spans, uint8_t verdict, const struct fa
         tag == TAG_VERDICT || tag == TAG_TIME || tag == TAG_FIRST_TIME || tag == TAG_LAST_TIME;
     switch (tag) {
     case TAG_VERDICT:
-        return verdict == UNREADABLE ? 0 : snprintf(out, cap, "%s", verdict_name(verdict));
+        return verdict >= UNREADABLE ? 0 : snprintf(out, cap, "%s", verdict_name(verdict));
     case TAG_NUMBER: return number_text(f->itself.number, out, cap);
     case TAG_TIME: return time_text(f->itself.time, out, cap);
     case TAG_AGE:

@@ -80,7 +80,7 @@ def test_tables_keep_their_header(seen, lists):
 def test_records_without_a_key_are_in_no_list(seen, lists):
     lists(good=["x"])
     done = seen("filter", "--list", "good", "-k", "2", text="a\tx\nb\n")
-    assert done.lines == ["a\tx"] and b"1 record has no readable key" in done.err
+    assert done.lines == ["a\tx"] and b"record 2 has 1 field, -k asks for 2" in done.err
     assert seen("filter", "--list", "good", "-k", "2", "-v", text="a\tx\nb\n").lines == ["b"]
     assert seen("filter", "--list", "good", "-k", "2", "--strict", text="a\tx\nb\n").code == 2
 
@@ -114,7 +114,7 @@ def test_refusals(seen, lists):
     seen("filter", "--list", "good", "-v", "--tag", text="a\n").refused("exclude")
     seen("filter", "--list", "good", "--exact", "--fp", "0.1", text="a\n").refused("exclude")
     seen("filter", "--list", "good", "--fp", "2", text="a\n").refused("--fp 2")
-    seen("filter", "--list", "pairs", "-k", "1,2", text="a\tb\n").refused("fewer fields")
+    seen("filter", "--list", "pairs", "-k", "1,2", text="a\tb\n").refused("pairs: record 1 has 1 field, -k asks for 2")
     with open("/dev/full", "wb") as full:
         done = seen("filter", "--list", "good", text="x\n", stdout=full)
     assert done.code == 2 and b"cannot write" in done.err

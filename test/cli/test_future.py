@@ -15,7 +15,7 @@ def test_one_record_of_2062_does_not_make_all_later_ones_duplicates(seen):
     done = seen(*HOUR, *NOW, text=ROWS % "2062-01-01T00:00:00Z")
     assert verdicts(done) == ["new", "-", "new", "new"] and done.code == 0
     told = done.err.decode()
-    for word in ("1 record was not judged", "record 2 says 2062-01-01T00:00:00Z", "the clock 2024-11-20T10:00:00Z",
+    for word in ("1 record was passed on unjudged", "record 2 says 2062-01-01T00:00:00Z", "the clock 2024-11-20T10:00:00Z",
                  "--allow-future", "--zone"):
         assert word in told, told
 
@@ -56,7 +56,7 @@ def test_the_count_and_the_record_are_those_of_one_thread(seen, rng, threads):
     for i in wrong:
         times[i] = 2_900_000_000 + i
     done = seen(*HOUR, *NOW, threads, text="".join("%d,k%d\n" % (t, i % 9) for i, t in enumerate(times)))
-    assert b"50 records were not judged" in done.err and b"record %d says " % (wrong[0] + 1) in done.err
+    assert b"50 records were passed on unjudged" in done.err and b"record %d says " % (wrong[0] + 1) in done.err
     assert [i for i, v in enumerate(verdicts(done)) if v == "-"] == wrong
 
 

@@ -86,7 +86,7 @@ def test_an_endless_line_takes_no_memory():
         done = subprocess.run([SEEN, "--stats=json"], stdin=head.stdout, stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, preexec_fn=limit if not sanitized() else None)
         head.communicate()
-    assert done.returncode == 0 and b'"unparseable":1,' in done.stderr
+    assert done.returncode == 2 and b'"unparseable":1,' in done.stderr
 
 
 def test_a_line_number_survives_embedded_newlines_and_long_records(seen):

@@ -202,8 +202,8 @@ def test_the_first_record_that_could_not_be_judged_is_told(threads, seen):
     lines = ["k%d\tx" % i for i in range(50000)]
     lines[43210] = lines[45000] = "no second field"
     done = seen("-k", "2,1", "-j", threads, text="\n".join(lines) + "\n")
-    assert done.err.decode() == ("seen: 2 records were passed on unjudged: no readable key or time, or "
-                                 "too long; the first is record 43211\n")
+    assert done.err.decode() == ("seen: 2 records were passed on unjudged: "
+                                 "record 43211 has 1 field, -k asks for 2: try -d ' '\n")
 
 
 def test_what_is_near_to_nothing_is_not_guessed_at(seen):
@@ -218,10 +218,10 @@ def test_where_records_are_too_long_their_limit_is_named(seen):
 
 def test_a_bad_key_in_a_list_is_told_by_its_number(seen, tmp_path):
     (tmp_path / "list").write_text("a\tb\nc\td\ne\n")
-    seen("filter", "--keys", "list", "-k", "1,2", text="a\tb\n", cwd=tmp_path).refused("list: key 3")
+    seen("filter", "--keys", "list", "-k", "1,2", text="a\tb\n", cwd=tmp_path).refused("list: record 3 has 1 field, -k asks for 2")
 
 
 @pytest.mark.parametrize("line", ["--duplicates --tag", "--csv --ndjson", "--null --crlf",
-                                  "filter --keys x --exact --fp 0.1", "filter --keys x -v --tag"])
+                                  "filter --list x --exact --fp 0.1", "filter --list x -v --tag"])
 def test_options_that_exclude_each_other(line, seen):
     seen(*line.split()).refused("exclude each other: give one of them")

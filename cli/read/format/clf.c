@@ -28,9 +28,9 @@ enum field {
 };
 
 const struct header clf_names = {
-    FIELDS,
-    (char *[]){"host", "ident", "user", "time", "request", "status", "bytes", "referer", "agent",
-               "method", "path", "protocol"},
+    .n = FIELDS,
+    .name = (char *[]){"host", "ident", "user", "time", "request", "status", "bytes", "referer",
+                       "agent", "method", "path", "protocol"},
 };
 
 /* -- one line ------------------------------------------------------------------------------ */
@@ -137,7 +137,14 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
     return (size_t)(at - p);
 }
 
-const struct format clf_format = {split, line_tail, NULL};
+static bool valid(const struct layout *l, const struct record *r) {
+    struct slice field[FIELDS] = {0};
+    (void)l;
+    return parse(r, field);
+}
+
+const struct format clf_format = {
+    .split = split, .tail = line_tail, .valid = valid, .invalid = CAUSE_NOT_LOG};
 
 /* -- values -------------------------------------------------------------------------------- */
 

@@ -138,7 +138,7 @@ static size_t cut(struct splitter *s, const char *p, const char *end) {
     return (size_t)(done - p);
 }
 
-const struct format csv_format = {split, tail, cut};
+const struct format csv_format = {.split = split, .tail = tail, .cut = cut};
 
 /* -- values ------------------------------------------------------------------------------- */
 

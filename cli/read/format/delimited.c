@@ -48,5 +48,5 @@ static size_t split_blanks(struct splitter *s, const char *p, const char *end, b
     return split_at(s, p, end, last, b, true);
 }
 
-const struct format delimited_format = {split, line_tail, NULL};
-const struct format blanks_format = {split_blanks, line_tail, NULL};
+const struct format delimited_format = {.split = split, .tail = line_tail};
+const struct format blanks_format = {.split = split_blanks, .tail = line_tail};

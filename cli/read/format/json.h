@@ -36,6 +36,9 @@ struct json_paths {
 void json_paths_init(struct json_paths *);
 void json_paths_free(struct json_paths *);
 
+/* The path of a column, for messages; cut where it does not fit. */
+void json_paths_name(const struct json_paths *, uint32_t column, char *text, size_t cap);
+
 /* The column of a path, a new one if it was not asked for before. */
 uint32_t json_paths_add(struct json_paths *, const char *path);
 

@@ -3,6 +3,7 @@
 
 #include "cli.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,6 +57,29 @@ void json_paths_free(struct json_paths *t) {
     for (uint32_t i = 0; i < t->nodes; i++) free(t->node[i].name);
     free(t->node);
     *t = (struct json_paths){0};
+}
+
+/* JSON_NONE: it is the root. */
+static int32_t parent_of(const struct json_paths *t, int32_t node) {
+    for (uint32_t i = 0; i < t->nodes; i++)
+        for (int32_t c = t->node[i].child; c != JSON_NONE; c = t->node[c].next)
+            if (c == node) return (int32_t)i;
+    return JSON_NONE;
+}
+
+static size_t put_name(const struct json_paths *t, int32_t node, char *text, size_t cap) {
+    int32_t parent = parent_of(t, node);
+    if (parent == JSON_NONE) return 0;
+    size_t at = put_name(t, parent, text, cap);
+    const char *dot = at ? "." : "";
+    if (at < cap) at += (size_t)snprintf(text + at, cap - at, "%s%s", dot, t->node[node].name);
+    return at;
+}
+
+void json_paths_name(const struct json_paths *t, uint32_t column, char *text, size_t cap) {
+    int32_t node = 0;
+    while (t->node[node].column != (int32_t)column) node++;
+    put_name(t, node, text, cap);
 }
 
 uint32_t json_paths_add(struct json_paths *t, const char *path) {

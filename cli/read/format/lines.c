@@ -23,4 +23,4 @@ size_t line_tail(struct splitter *s, const char *p, const char *end) {
     return stop ? (size_t)(stop + 1 - p) : 0;
 }
 
-const struct format lines_format = {split, line_tail, NULL};
+const struct format lines_format = {.split = split, .tail = line_tail};
