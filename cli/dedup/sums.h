@@ -13,7 +13,6 @@
 
 #include <stdio.h>
 
-
 /* The amounts of one field in one group. */
 struct sum {
     decimal of[VERDICTS];

@@ -28,11 +28,11 @@ def test_an_error_in_every_subcommand(seen, command, how):
 
 
 def test_a_warning(seen):
-    done = seen("--log=json", "-k2", text="a\n")
+    done = seen("--log=json", "-k2", text="a\tb\na\n")
     (message,) = told(done)
-    assert done.code == 0 and message["level"] == "warning" and "record 1" in message["message"]
-    assert seen("--log=text", "-k2", text="a\n").err.startswith(b"seen: ")
-    assert seen("--log=json", "-q", "-k2", text="a\n").err == b""
+    assert done.code == 0 and message["level"] == "warning" and "record 2" in message["message"]
+    assert seen("--log=text", "-k2", text="a\tb\na\n").err.startswith(b"seen: ")
+    assert seen("--log=json", "-q", "-k2", text="a\tb\na\n").err == b""
 
 
 def test_what_is_wrong_in_a_spec_has_its_place(seen):
