@@ -45,7 +45,7 @@ static struct run_counts counts_of(const struct run *r) {
                                .seconds = time_monotonic() - r->started,
                                .groups =
                                    wanted_groups(&r->settings.wanted) ? &r->flow.groups : NULL,
-                               .zone = r->settings.asked.zone,
+                               .zone = r->settings.zone ? r->settings.asked.zone : NULL,
                                .weeks = r->settings.zone == ZONE_WEEK};
 }
 

@@ -12,8 +12,9 @@ const char asked_grammar[] =
     "  SPAN    20ms 90s 5m 1h 1d 1w, or in words: 5min 1hour 2days\n"
     "  SIZE    64KiB 64MiB 2GiB; 64M 2G are the same; 64MB 2GB are powers of 1000\n"
     "  X       0.001 1e-6 0.1%         RATE  records a second: 500, or 3e4/m 1e6/h 1e9/d\n"
-    "  time    2020-11-06T18:10:51.5+01:00 (no offset: UTC), or since 1970: seconds,\n"
-    "          if it has more than 11 digits ms, if more than 14 us";
+    "  time    2020-11-06T18:10:51.5+01:00 (no offset: --zone, or UTC), 2020-11-06 18:10,\n"
+    "          2020-11-06, Fri, 06 Nov 2020 18:10:51 +0100, 06/Nov/2020:18:10:51 +0100,\n"
+    "          or since 1970: seconds, from 12 digits on ms, from 15 us, from 18 ns";
 
 /* -- the table of options ----------------------------------------------------------------- */
 
@@ -129,16 +130,18 @@ static size_t option_index(const char *name) {
     return i;
 }
 
-/* A day of that zone has 23, 24 or 25 hours, so the engine gets landmarks instead of a length. */
-static enum zone_window take_zone(struct seen_spec *spec, const char *zone) {
-    const uint64_t day = UINT64_C(86400000000);
-    bool days = spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS;
-    if (!days || (spec->length != day && spec->length != 7 * day))
-        die("--zone serves landmark:1d and landmark:1w, whose days begin at midnight there");
+static void set_zone(const char *zone) {
     if (!time_set_zone(zone))
         die("the time zone '%s' is not known on this machine; it takes a name such as "
             "Europe/Berlin",
             zone);
+}
+
+/* A day of that zone has 23, 24 or 25 hours, so the engine gets landmarks instead of a length. */
+static enum zone_window take_zone(struct seen_spec *spec) {
+    const uint64_t day = UINT64_C(86400000000);
+    bool days = spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS;
+    if (!days || (spec->length != day && spec->length != 7 * day)) return ZONE_NONE;
     enum zone_window kind = spec->length == day ? ZONE_DAY : ZONE_WEEK;
     uint64_t rate = UINT64_C(1) << option_index("rate"), items = UINT64_C(1)
                                                                  << option_index("items");
@@ -192,12 +195,16 @@ enum zone_window asked_plan(struct asked *a, size_t i, struct source *source,
     enum zone_window zone = ZONE_NONE;
     asked_spec(a, i, &spec);
     uint64_t length = spec.length;
-    if (a->zone) zone = take_zone(&spec, a->zone);
+    if (a->zone) set_zone(a->zone);
+    if (a->zone) zone = take_zone(&spec);
     seen_spec_print(&spec, printed, sizeof printed);
     if (seen_plan_make(plan, &spec, &e)) die_at(printed, e.where, e.text);
     bool own = source->shape == SHAPE_CLF && !source->arrival;
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
     if (own && !source->time && (windows_of_time || a->times)) source->time = "time";
+    if (a->zone && !zone && !source->time)
+        die("--zone serves landmark:1d and landmark:1w, whose days begin at midnight there, and "
+            "--time FIELD, for times without an offset");
     check(a, plan, zone, source);
     if (windows_of_time) a->window = length;
     return zone;

@@ -37,7 +37,7 @@ enum { ASKED_WINDOW = 600, ASKED_ZONE, ASKED_LANDMARK_ON, ASKED_TIME_FORMAT, ASK
         {"time-format", 0, "FORMAT", "how it is written, as in strptime(3): '%d/%b/%Y %T %z'",     \
          ASKED_TIME_FORMAT},                                                                       \
     {                                                                                              \
-        "zone", 0, "ZONE", "landmark:1d and :1w begin at midnight there", ASKED_ZONE               \
+        "zone", 0, "ZONE", "where times without an offset are, and days begin", ASKED_ZONE         \
     }
 
 /* What --help=all and manual pages say of specs. */

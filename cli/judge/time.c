@@ -1,6 +1,6 @@
 /* time.c - what a time field says, and where days and weeks begin in a time zone.  The engine knows
  * neither clocks nor zones; both stay here. */
-#include "judge/time.h"
+#include "judge/time_parts.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -26,32 +26,25 @@ static bool fraction(const char *p, const char *end, uint64_t unit, uint64_t *ou
     return true;
 }
 
+static bool is_point(char c) { return c == '.' || c == ','; }
+
 static bool parse_epoch(seen_time *out, const char *p, const char *end) {
     const char *start = p;
     while (p < end && *p == '0') p++;
     const char *first = p;
     uint64_t value = 0, more = 0;
-    while (p < end && isdigit((unsigned char)*p) && p - first < 18)
+    while (p < end && isdigit((unsigned char)*p) && p - first < 20)
         value = value * 10 + (uint64_t)(*p++ - '0');
-    long digits = p - first;
-    uint64_t unit = digits <= 11 ? SECOND : digits <= 14 ? 1000 : 1; /* in microseconds */
-    if (p == start || digits > 17) return false;
-    if (p < end && (*p != '.' || !fraction(p + 1, end, unit, &more))) return false;
-    *out = value * unit + more;
+    long length = p - first;
+    uint64_t unit = length <= 11 ? SECOND : length <= 14 ? 1000 : 1; /* in microseconds */
+    if (p == start || length > 19) return false;
+    if (p < end && !is_point(*p)) return false;
+    if (p < end && !fraction(p + 1, end, unit, &more)) return false;
+    *out = length >= 18 ? value / 1000 : value * unit + more;
     return true;
 }
 
-/* -- RFC 3339 ----------------------------------------------------------------------------- */
-
-/* `n` digits at p, or -1. */
-static int digits(const char *p, int n) {
-    int value = 0;
-    for (int i = 0; i < n; i++) {
-        if (!isdigit((unsigned char)p[i])) return -1;
-        value = value * 10 + (p[i] - '0');
-    }
-    return value;
-}
+/* -- dates -------------------------------------------------------------------------------- */
 
 /* Days since 1970-01-01 of a date in the Gregorian calendar; years are counted from March, so that
  * the leap day is the last of its year. */
@@ -68,45 +61,73 @@ static int days_in_month(int year, int month) {
     return days[month - 1] + (month == 2 && leap);
 }
 
-/* Z, +hh:mm, -hh:mm or nothing, in seconds. */
-static bool parse_offset(const char *p, const char *end, int64_t *out) {
-    *out = 0;
-    if (p == end || (end - p == 1 && (*p == 'Z' || *p == 'z'))) return true;
-    if (end - p != 6 || (*p != '+' && *p != '-') || p[3] != ':') return false;
-    int hours = digits(p + 1, 2), minutes = digits(p + 4, 2);
-    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return false;
-    *out = (hours * 60 + minutes) * 60 * (*p == '-' ? -1 : 1);
+static bool is_valid(const struct civil *c) {
+    if (c->year < 0 || c->month < 1 || c->month > 12) return false;
+    if (c->day < 1 || c->day > days_in_month(c->year, c->month)) return false;
+    return c->hour >= 0 && c->hour <= 23 && c->minute >= 0 && c->minute <= 59 && c->second >= 0 &&
+           c->second <= 60;
+}
+
+bool civil_time(const struct civil *c, seen_time *out) {
+    if (!is_valid(c)) return false;
+    int64_t seconds = days_from_civil(c->year, c->month, c->day) * DAY + c->hour * 3600 +
+                      c->minute * 60 + c->second;
+    seconds -= c->has_offset ? c->offset : time_zone_offset(seconds);
+    if (seconds < 0) return false;
+    *out = (seen_time)seconds * SECOND + c->micros;
     return true;
 }
 
-static bool parse_rfc3339(seen_time *out, const char *p, const char *end) {
-    if (end - p < 19 || p[4] != '-' || p[7] != '-' || p[13] != ':' || p[16] != ':') return false;
-    if (!strchr("Tt _", p[10]) || !p[10]) return false;
-    int year = digits(p, 4), month = digits(p + 5, 2), day = digits(p + 8, 2);
-    int hour = digits(p + 11, 2), minute = digits(p + 14, 2), second = digits(p + 17, 2);
-    if (year < 0 || month < 1 || month > 12 || day < 1 || day > days_in_month(year, month))
-        return false;
-    if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 60)
-        return false; /* 60: a leap second, counted as the next one */
-    uint64_t micros = 0;
-    int64_t offset;
-    p += 19;
-    if (p < end && *p == '.') {
-        const char *point = p++;
-        while (p < end && isdigit((unsigned char)*p)) p++;
-        if (!fraction(point + 1, p, SECOND, &micros)) return false;
-    }
-    if (!parse_offset(p, end, &offset)) return false;
-    int64_t seconds =
-        days_from_civil(year, month, day) * DAY + hour * 3600 + minute * 60 + second - offset;
-    if (seconds < 0) return false;
-    *out = (seen_time)seconds * SECOND + micros;
+/* +01:00, +0100 or +01 */
+static bool numeric_offset(struct civil *c, const char *p, const char *end) {
+    long n = end - p;
+    bool colon = n == 6 && p[3] == ':';
+    if ((n != 3 && n != 5 && !colon) || (*p != '+' && *p != '-')) return false;
+    int hours = digits(p + 1, 2), minutes = n == 3 ? 0 : digits(end - 2, 2);
+    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return false;
+    c->offset = (hours * 60 + minutes) * 60 * (*p == '-' ? -1 : 1);
     return true;
+}
+
+bool civil_offset(struct civil *c, const char *p, const char *end) {
+    c->has_offset = p < end;
+    if (p == end) return true;
+    if (*p == ' ' && end - p > 1) p++;
+    long n = end - p;
+    if (n == 1 && (*p == 'Z' || *p == 'z')) return true;
+    if (n == 3 && (!memcmp(p, "UTC", 3) || !memcmp(p, "GMT", 3))) return true;
+    return numeric_offset(c, p, end);
+}
+
+/* :51.25 or nothing; NULL if it is something else. */
+static const char *parse_seconds(struct civil *c, const char *p, const char *end) {
+    if (p == end || *p != ':') return p;
+    if (end - p < 3) return NULL;
+    c->second = digits(p + 1, 2);
+    p += 3;
+    if (p == end || !is_point(*p)) return p;
+    const char *first = ++p;
+    while (p < end && isdigit((unsigned char)*p)) p++;
+    return fraction(first, p, SECOND, &c->micros) ? p : NULL;
+}
+
+/* 2020-11-06, and behind it nothing or T18:10:51.5+01:00, of which the seconds and the offset may
+ * be missing. */
+static bool parse_date(seen_time *out, const char *p, const char *end) {
+    if (end - p < 10 || p[4] != '-' || p[7] != '-') return false;
+    struct civil c = {.year = digits(p, 4), .month = digits(p + 5, 2), .day = digits(p + 8, 2)};
+    p += 10;
+    if (p == end) return civil_time(&c, out);
+    if (end - p < 6 || !*p || !strchr("Tt _", *p) || p[3] != ':') return false;
+    c.hour = digits(p + 1, 2);
+    c.minute = digits(p + 4, 2);
+    p = parse_seconds(&c, p + 6, end);
+    return p && civil_offset(&c, p, end) && civil_time(&c, out);
 }
 
 bool time_parse(seen_time *out, const char *text, size_t len) {
-    return parse_epoch(out, text, text + len) || parse_rfc3339(out, text, text + len) ||
-           clf_time_parse(out, text, len);
+    return parse_epoch(out, text, text + len) || parse_date(out, text, text + len) ||
+           clf_time_parse(out, text, len) || mail_time_parse(out, text, len);
 }
 
 int time_text(seen_time t, char *buf, size_t cap) {
@@ -140,6 +161,8 @@ double time_monotonic(void) {
 
 /* -- zones -------------------------------------------------------------------------------- */
 
+static bool zone_is_set;
+
 bool time_set_zone(const char *name) {
     char path[512];
     const char *dir = getenv("TZDIR");
@@ -156,7 +179,38 @@ bool time_set_zone(const char *name) {
     }
     if (setenv("TZ", utc ? "UTC0" : name, 1)) return false;
     tzset();
+    zone_is_set = true;
     return true;
+}
+
+/* Seconds east of UTC at a moment. */
+static int64_t offset_at(int64_t t) {
+    struct tm tm;
+    time_t moment = (time_t)t;
+    localtime_r(&moment, &tm);
+    return tm.tm_gmtoff;
+}
+
+/* Where clocks were put back an hour comes twice: the first is taken.  Where they were put forward
+ * an hour is missing: its times go on from the hour before. */
+static int64_t search_offset(int64_t local) {
+    int64_t before = offset_at(local - DAY), after = offset_at(local + DAY);
+    if (before == after || offset_at(local - before) == before) return before;
+    return offset_at(local - after) == after ? after : before;
+}
+
+/* Zones change at whole minutes, nearly always at quarters of an hour; those of a stream are much
+ * the same.  A quarter is kept if both its ends agree. */
+int64_t time_zone_offset(int64_t local) {
+    enum { QUARTER = 900 };
+    static _Thread_local int64_t quarter = -1, offset;
+    if (!zone_is_set) return 0;
+    if (local / QUARTER == quarter && local >= 0) return offset;
+    int64_t first = local - local % QUARTER, found = search_offset(local);
+    bool same = search_offset(first) == found && search_offset(first + QUARTER - 1) == found;
+    quarter = same && local >= 0 ? local / QUARTER : -1;
+    offset = found;
+    return found;
 }
 
 /* A date in the zone as one number that grows from day to day. */

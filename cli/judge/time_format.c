@@ -48,6 +48,7 @@ void time_format_init(struct time_format *f, const char *text) {
     const char *fraction = conversion(text, 'f');
     size_t before = fraction ? (size_t)(fraction - text) : strlen(text);
     refuse_unfit(text);
+    f->has_offset = conversion(text, 'z');
     f->before = strndup(text, before);
     f->after = fraction ? strdup(fraction + 2) : NULL;
     if (!f->before || (fraction && !f->after)) die("out of memory for a format of times");
@@ -57,7 +58,7 @@ void time_format_init(struct time_format *f, const char *text) {
 void time_format_free(struct time_format *f) {
     free(f->before);
     free(f->after);
-    *f = (struct time_format){NULL, NULL};
+    *f = (struct time_format){0};
 }
 
 /* Digits at p as microseconds; NULL if there is none. */
@@ -79,11 +80,11 @@ bool time_format_parse(const struct time_format *f, seen_time *out, const char *
     if (p && f->after) p = take_fraction(p, &micros);
     if (p && f->after) p = strptime(p, f->after, &tm);
     if (!p || p != copy + len) return false;
-    long offset = tm.tm_gmtoff;
     int day = tm.tm_mday, second = tm.tm_sec;
     tm.tm_sec = 0; /* 60, a leap second, counts as the next one */
     date = tm;
-    int64_t seconds = timegm(&date) + second - offset;
+    int64_t seconds = timegm(&date) + second;
+    seconds -= f->has_offset ? tm.tm_gmtoff : time_zone_offset(seconds);
     if (date.tm_mday != day || seconds < 0) return false;
     *out = (seen_time)seconds * 1000000 + micros;
     return true;

@@ -29,7 +29,7 @@ static void refuse_local(const struct settings *s) {
     const struct {
         const char *name;
         bool given;
-    } local[] = {{"--zone", s->asked.zone},
+    } local[] = {{"--zone", s->zone ? s->asked.zone : NULL},
                  {"--landmark-on", s->asked.landmark_on},
                  {"--confirmed", s->confirmed},
                  {"--state", s->state.name},
