@@ -368,13 +368,20 @@ int seen_load(seen_detector **, void **blob, size_t *blob_len, struct seen_reade
 
 /* -- counting distinct keys --------------------------------------------------------------- */
 
-/* How many different keys there were, from a sketch of fixed size.  Freed with seen_counter_free;
- * one counter, one thread.  All digests must come from one hash, of one seed. */
+/* How many different keys there were: exactly while they are few, then from a sketch of fixed size.
+ * Freed with seen_counter_free; one counter, one thread.  All digests must come from one hash, of
+ * one seed.
+ *
+ * The few are kept as digests, in up to four times the sketch's memory beside it: 3072 keys of the
+ * 16 KiB that a standard error of one percent takes.  Where there is no memory for them the sketch
+ * counts at once. */
 typedef struct seen_counter seen_counter;
 
 enum seen_counter_kind {
     SEEN_HLL, /* HyperLogLog with Ertl's estimator: relative standard error 1.04/sqrt(bytes) */
-    SEEN_FM   /* Flajolet-Martin, linear hashing: 0.78/sqrt(k) of k mappings, 24 bytes each */
+    SEEN_FM,  /* Flajolet-Martin, linear hashing: 0.78/sqrt(k) of k mappings, 24 bytes each */
+    SEEN_SET  /* no sketch: all digests are kept, in 22 to 43 bytes each, half as much again while
+                 the set grows; seen_counter_new ignores the error */
 };
 
 /* Sized for a relative standard error (0.01: one percent); SEEN_EREFUSED where none gives that. */
@@ -382,13 +389,20 @@ int seen_counter_new(seen_counter **, uint32_t kind, double error, uint64_t seed
                      const struct seen_allocator *, struct seen_error *);
 void seen_counter_free(seen_counter *); /* NULL is fine */
 void seen_counter_add(seen_counter *, size_t n, const seen_digest *);
-double seen_counter_estimate(const seen_counter *,
-                             double *error); /* error (may be NULL): planned */
-uint64_t seen_counter_bytes(const seen_counter *);
+/* error (may be NULL): the relative standard error.  0: the count is exact.  INFINITY: a SEEN_SET
+ * had no memory for some keys, and counts the others. */
+double seen_counter_estimate(const seen_counter *, double *error);
+uint64_t seen_counter_bytes(const seen_counter *); /* now */
 void seen_counter_clear(seen_counter *);
 
 /* `into` counts the union of both; SEEN_EMISMATCH unless kind, error and seed are the same. */
 int seen_counter_merge(seen_counter *into, const seen_counter *from, struct seen_error *);
+
+/* A snapshot, with checksums.  Loading trusts no byte: SEEN_EFORMAT, and nothing to free, where it
+ * is damaged or needs more than `limit` bytes (0: any). */
+int seen_counter_save(const seen_counter *, struct seen_writer, struct seen_error *);
+int seen_counter_load(seen_counter **, struct seen_reader, size_t limit,
+                      const struct seen_allocator *, struct seen_error *);
 
 /* -- heavy hitters ------------------------------------------------------------------------ */
 
@@ -414,6 +428,11 @@ size_t seen_top_add(seen_top *, seen_digest, int *taken);
 size_t seen_top_list(const seen_top *, struct seen_heavy *out);
 void seen_top_clear(seen_top *);
 uint64_t seen_top_bytes(const seen_top *);
+
+/* A snapshot, as of a counter.  Counters keep their numbers. */
+int seen_top_save(const seen_top *, struct seen_writer, struct seen_error *);
+int seen_top_load(seen_top **, struct seen_reader, size_t limit, const struct seen_allocator *,
+                  struct seen_error *);
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

@@ -13,9 +13,9 @@
 #include "confirm.h"
 #include "detector.h"
 #include "error.h"
-#include "hash.h"
 #include "registry.h"
 #include "spec/options.h"
+#include "stream.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,59 +23,11 @@
 #define VERSION   1
 #define SPEC_MOST 1024
 #define BLOB_MOST ((uint32_t)16 << 20)
-#define PIECE     ((size_t)64 << 10) /* summed and passed on at once, while it is in the cache */
 
 struct header {
     char magic[4];
     uint32_t version, spec_len, blob_len;
 };
-
-/* Bytes on their way, and their checksum. */
-struct stream {
-    struct seen_writer writer;
-    struct seen_reader reader;
-    struct hash_sum sum;
-};
-
-static int sum_write(void *ctx, const void *buf, size_t len) {
-    struct stream *s = ctx;
-    int bad = 0;
-    for (size_t at = 0, n; at < len && !bad; at += n) {
-        n = bits_min(len - at, PIECE);
-        hash_sum_add(&s->sum, (const char *)buf + at, n);
-        bad = s->writer.write(s->writer.ctx, (const char *)buf + at, n);
-    }
-    return bad;
-}
-
-static int sum_read(void *ctx, void *buf, size_t len) {
-    struct stream *s = ctx;
-    int bad = 0;
-    for (size_t at = 0, n; at < len && !bad; at += n) {
-        n = bits_min(len - at, PIECE);
-        bad = s->reader.read(s->reader.ctx, (char *)buf + at, n);
-        if (!bad) hash_sum_add(&s->sum, (char *)buf + at, n);
-    }
-    return bad;
-}
-
-static int write_sum(struct stream *s) {
-    uint64_t sum = hash_sum_end(&s->sum);
-    hash_sum_begin(&s->sum);
-    return s->writer.write(s->writer.ctx, &sum, sizeof sum);
-}
-
-static int check_sum(struct stream *s, const char *part, struct seen_error *e) {
-    uint64_t stored, sum = hash_sum_end(&s->sum);
-    hash_sum_begin(&s->sum);
-    if (s->reader.read(s->reader.ctx, &stored, sizeof stored))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before the checksum of its %s",
-                         part);
-    if (stored != sum)
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's %s is damaged: its checksum is wrong",
-                         part);
-    return 0;
-}
 
 /* -- save --------------------------------------------------------------------------------- */
 
@@ -83,16 +35,16 @@ static int write_all(struct stream *s, const seen_detector *d, const void *blob,
                      uint32_t blob_len) {
     char spec[SPEC_MOST];
     struct header h = {{'S', 'E', 'E', 'N'}, VERSION, 0, blob_len};
-    struct seen_writer w = {sum_write, s};
+    struct seen_writer w = {stream_write, s};
     h.spec_len = (uint32_t)seen_spec_print(&d->plan.spec, spec, sizeof spec);
-    if (sum_write(s, &h, sizeof h) || sum_write(s, spec, h.spec_len) ||
-        sum_write(s, &d->counters, sizeof d->counters) || write_sum(s))
+    if (stream_write(s, &h, sizeof h) || stream_write(s, spec, h.spec_len) ||
+        stream_write(s, &d->counters, sizeof d->counters) || stream_write_sum(s))
         return -1;
-    if (blob_len && sum_write(s, blob, blob_len)) return -1;
+    if (blob_len && stream_write(s, blob, blob_len)) return -1;
     for (uint64_t i = 0; i < d->plan.spec.shards; i++)
         if (d->shard[i].ops->save(&d->shard[i], w)) return -1;
     if (d->plan.spec.cache && confirm_save(d, w)) return -1;
-    return write_sum(s);
+    return stream_write_sum(s);
 }
 
 int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct seen_writer writer,
@@ -101,7 +53,7 @@ int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct 
         return error_set(e, SEEN_EINVAL, 0,
                          "an application's blob has at most 16 MiB, not %zu bytes", blob_len);
     struct stream s = {.writer = writer};
-    hash_sum_begin(&s.sum);
+    stream_begin(&s);
     if (write_all(&s, d, blob, (uint32_t)blob_len))
         return error_set(e, SEEN_EIO, 0, "the snapshot could not be written");
     return 0;
@@ -112,7 +64,7 @@ int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct 
 static int read_header(struct stream *s, struct header *h, struct seen_spec *spec,
                        struct detector_counters *counters, struct seen_error *e) {
     char text[SPEC_MOST + 1];
-    if (sum_read(s, h, sizeof *h))
+    if (stream_read(s, h, sizeof *h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
     if (memcmp(h->magic, "SEEN", 4) != 0)
         return error_set(e, SEEN_EFORMAT, 0, "this is no snapshot: it does not begin with SEEN");
@@ -123,10 +75,10 @@ static int read_header(struct stream *s, struct header *h, struct seen_spec *spe
     if (h->spec_len > SPEC_MOST || h->blob_len > BLOB_MOST)
         return error_set(e, SEEN_EFORMAT, 0,
                          "the snapshot's header is damaged: lengths out of range");
-    if (sum_read(s, text, h->spec_len) || sum_read(s, counters, sizeof *counters))
+    if (stream_read(s, text, h->spec_len) || stream_read(s, counters, sizeof *counters))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
     text[h->spec_len] = 0;
-    int bad = check_sum(s, "header", e);
+    int bad = stream_check_sum(s, "header", e);
     if (bad) return bad;
     struct seen_error inner = {0};
     if (strlen(text) != h->spec_len || seen_spec_parse(spec, text, &inner))
@@ -162,8 +114,8 @@ static uint64_t block_bytes(const struct seen_plan *plan) {
 
 static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t blob_len,
                      uint64_t limit, struct seen_error *e) {
-    struct seen_reader r = {sum_read, s};
-    if (blob_len && sum_read(s, blob, blob_len))
+    struct seen_reader r = {stream_read, s};
+    if (blob_len && stream_read(s, blob, blob_len))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside the application's part");
     for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
         struct window *w = &d->shard[i];
@@ -174,7 +126,7 @@ static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t bl
         limit -= bits_min(limit, grown.bytes);
     }
     int bad = d->plan.spec.cache ? confirm_load(d, r, e) : 0;
-    return bad ? bad : check_sum(s, "table", e);
+    return bad ? bad : stream_check_sum(s, "table", e);
 }
 
 int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_reader reader,
@@ -188,7 +140,7 @@ int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_re
     void *bytes = NULL;
     *out = NULL;
     if (!limit) limit = SIZE_MAX;
-    hash_sum_begin(&s.sum);
+    stream_begin(&s);
     int bad = read_header(&s, &h, &spec, &counters, e);
     if (!bad) bad = plan_again(&plan, &spec, e);
     uint64_t needed = bad ? 0 : block_bytes(&plan) + h.blob_len;

@@ -4,6 +4,8 @@
 
 #include "seen.h"
 
+#include <stdbool.h>
+
 struct counter_ops {
     const char *name;
     uint64_t (*size)(double error);  /* cells for a relative standard error; 0: cannot be had */
@@ -13,6 +15,8 @@ struct counter_ops {
     void (*add)(void *state, uint64_t cells, size_t n, const seen_digest *);
     double (*estimate)(const void *state, uint64_t cells);
     void (*merge)(void *into, const void *from, uint64_t cells);
+    bool (*valid)(uint64_t cells);                                   /* size() can give so many */
+    bool (*sound)(const void *state, uint64_t cells, uint64_t seed); /* add() can leave it so */
 };
 
 extern const struct counter_ops counter_hll, counter_fm;

@@ -44,12 +44,14 @@ static uint64_t size(double error) {
 static uint64_t bytes(uint64_t k) { return k * sizeof(struct mapping); }
 
 /* a from 1 to PRIME-1, b from 0. */
+static struct mapping mapping_of(uint64_t i, uint64_t seed) {
+    return (struct mapping){.a = 1 + bits_range(bits_draw(seed, ~seed, 2 * i), PRIME - 1),
+                            .b = bits_range(bits_draw(seed, ~seed, 2 * i + 1), PRIME)};
+}
+
 static void init(void *state, uint64_t k, uint64_t seed) {
     struct mapping *map = state;
-    for (uint64_t i = 0; i < k; i++) {
-        map[i].a = 1 + bits_range(bits_draw(seed, ~seed, 2 * i), PRIME - 1);
-        map[i].b = bits_range(bits_draw(seed, ~seed, 2 * i + 1), PRIME);
-    }
+    for (uint64_t i = 0; i < k; i++) map[i] = mapping_of(i, seed);
 }
 
 static uint64_t reduce(uint64_t x) {
@@ -92,6 +94,18 @@ static void merge(void *into, const void *from, uint64_t k) {
     for (uint64_t i = 0; i < k; i++) a[i].mask |= b[i].mask;
 }
 
+static bool valid(uint64_t k) { return k >= K_LEAST && k <= K_MOST; }
+
+/* The mappings are those of the seed; h is below 2^61, so its least 0 is at 61 at most. */
+static bool sound(const void *state, uint64_t k, uint64_t seed) {
+    const struct mapping *map = state;
+    for (uint64_t i = 0; i < k; i++) {
+        struct mapping fresh = mapping_of(i, seed);
+        if (map[i].a != fresh.a || map[i].b != fresh.b || map[i].mask >> 62) return false;
+    }
+    return true;
+}
+
 const struct counter_ops counter_fm = {.name = "fm",
                                        .size = size,
                                        .error = error_of,
@@ -99,4 +113,6 @@ const struct counter_ops counter_fm = {.name = "fm",
                                        .init = init,
                                        .add = add,
                                        .estimate = estimate,
-                                       .merge = merge};
+                                       .merge = merge,
+                                       .valid = valid,
+                                       .sound = sound};

@@ -91,6 +91,19 @@ static void merge(void *into, const void *from, uint64_t m) {
         if (b[i] > a[i]) a[i] = b[i];
 }
 
+static bool valid(uint64_t m) {
+    return !(m & (m - 1)) && m >= (uint64_t)1 << P_LEAST && m <= (uint64_t)1 << P_MOST;
+}
+
+static bool sound(const void *state, uint64_t m, uint64_t seed) {
+    const uint8_t *reg = state;
+    uint8_t most = (uint8_t)(64 - __builtin_ctzll(m) + 1);
+    (void)seed;
+    for (uint64_t i = 0; i < m; i++)
+        if (reg[i] > most) return false;
+    return true;
+}
+
 const struct counter_ops counter_hll = {.name = "hll",
                                         .size = size,
                                         .error = error_of,
@@ -98,4 +111,6 @@ const struct counter_ops counter_hll = {.name = "hll",
                                         .init = init,
                                         .add = add,
                                         .estimate = estimate,
-                                        .merge = merge};
+                                        .merge = merge,
+                                        .valid = valid,
+                                        .sound = sound};

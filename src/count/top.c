@@ -14,11 +14,15 @@
  *
  * Example    k = 2, stream a b a c: a 2, b 1; c takes over b's counter: c 2, error 1.
  * Cost       A probe or two of the index and at most log2 k steps in the heap.
+ * Snapshot   "SEET" | version u32 | k u64 | used u64 | checksum u64 | counter[used] | checksum u64,
+ *            little-endian; the heap is told by the counters' places.
  */
 #include "alloc.h"
 #include "bits.h"
 #include "error.h"
+#include "stream.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +38,13 @@ struct seen_top {
     uint64_t counters_at, heap_at, index_at;
 };
 
-enum { DRAW = 66 };
+enum { DRAW = 66, VERSION = 1, REACH = 4096 }; /* REACH: no honest search is that long */
+
+struct header {
+    char magic[4];
+    uint32_t version;
+    uint64_t k, used;
+};
 
 static struct counter *counters(const seen_top *t) {
     return (struct counter *)((uintptr_t)t + t->counters_at);
@@ -44,20 +54,28 @@ static uint32_t *table(const seen_top *t) { return (uint32_t *)((uintptr_t)t + t
 
 /* -- life --------------------------------------------------------------------------------- */
 
+static bool possible(uint64_t k) { return k >= 1 && k <= (uint64_t)1 << 30; }
+
+/* Where everything lies, of k counters. */
+static seen_top geometry(uint64_t k) {
+    seen_top t = {.k = k, .slots = 2, .counters_at = (sizeof(seen_top) + 63) / 64 * 64};
+    while (t.slots < 2 * k) t.slots *= 2;
+    t.heap_at = t.counters_at + k * sizeof(struct counter);
+    t.index_at = t.heap_at + k * 4;
+    t.bytes = t.index_at + t.slots * 4;
+    return t;
+}
+
 int seen_top_new(seen_top **out, uint64_t k, const struct seen_allocator *alloc,
                  struct seen_error *e) {
     *out = NULL;
-    if (k < 1 || k > (uint64_t)1 << 30)
-        return error_set(e, SEEN_EREFUSED, 0, "give between 1 and 2^30 counters");
+    if (!possible(k)) return error_set(e, SEEN_EREFUSED, 0, "give between 1 and 2^30 counters");
     if (!alloc) alloc = &alloc_default;
-    uint64_t slots = 2, head = (sizeof(seen_top) + 63) / 64 * 64;
-    while (slots < 2 * k) slots *= 2;
-    uint64_t heap_at = head + k * sizeof(struct counter), index_at = heap_at + k * 4;
-    uint64_t bytes = index_at + slots * 4;
-    seen_top *t = alloc->zalloc(alloc->ctx, bytes);
+    seen_top plan = geometry(k), *t = alloc->zalloc(alloc->ctx, plan.bytes);
     if (!t)
         return error_set(e, SEEN_ENOMEM, 0, "no memory for %llu counters", (unsigned long long)k);
-    *t = (seen_top){*alloc, bytes, k, 0, slots, head, heap_at, index_at};
+    *t = plan;
+    t->alloc = *alloc;
     *out = t;
     return 0;
 }
@@ -189,4 +207,79 @@ size_t seen_top_list(const seen_top *t, struct seen_heavy *out) {
     }
     qsort(out, t->used, sizeof *out, greater);
     return t->used;
+}
+
+/* -- snapshots ---------------------------------------------------------------------------- */
+
+int seen_top_save(const seen_top *t, struct seen_writer writer, struct seen_error *e) {
+    struct stream s = {.writer = writer};
+    struct header h = {{'S', 'E', 'E', 'T'}, VERSION, t->k, t->used};
+    stream_begin(&s);
+    int bad = stream_write(&s, &h, sizeof h) || stream_write_sum(&s) ||
+              (t->used && stream_write(&s, counters(t), t->used * sizeof(struct counter)));
+    if (bad || stream_write_sum(&s))
+        return error_set(e, SEEN_EIO, 0, "the snapshot could not be written");
+    return 0;
+}
+
+static int read_header(struct stream *s, struct header *h, size_t limit, struct seen_error *e) {
+    if (stream_read(s, h, sizeof *h))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
+    if (memcmp(h->magic, "SEET", 4) != 0)
+        return error_set(e, SEEN_EFORMAT, 0,
+                         "the snapshot is not one of heavy hitters: it does not begin with SEET");
+    if (h->version != VERSION)
+        return error_set(e, SEEN_EFORMAT, 0,
+                         "the snapshot has format version %u, and this program reads %d",
+                         h->version, VERSION);
+    int bad = stream_check_sum(s, "header", e);
+    if (bad) return bad;
+    if (!possible(h->k) || h->used > h->k)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's header makes no sense");
+    if (limit && geometry(h->k).bytes > limit)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot needs more than the %zu bytes allowed",
+                         limit);
+    return 0;
+}
+
+/* A counter's place in heap and index: both have to be free. */
+static bool settle(seen_top *t, uint32_t c) {
+    const struct counter *x = &counters(t)[c];
+    if (x->place >= t->used || x->error >= x->count || x->count > COUNT_MOST) return false;
+    uint64_t slot = probe(t, x->key), far = (slot - home(t, x->key)) & (t->slots - 1);
+    if (table(t)[slot] || far > REACH || heap(t)[x->place]) return false;
+    table(t)[slot] = c + 1;
+    heap(t)[x->place] = c + 1; /* 0: free; until all have settled */
+    return true;
+}
+
+static bool settle_all(seen_top *t) {
+    for (uint32_t c = 0; c < t->used; c++)
+        if (!settle(t, c)) return false;
+    for (uint64_t i = 0; i < t->used; i++) heap(t)[i]--;
+    for (uint64_t i = 1; i < t->used; i++)
+        if (count_at(t, (i - 1) / 2) > count_at(t, i)) return false;
+    return true;
+}
+
+int seen_top_load(seen_top **out, struct seen_reader reader, size_t limit,
+                  const struct seen_allocator *alloc, struct seen_error *e) {
+    struct stream s = {.reader = reader};
+    struct header h;
+    seen_top *t = NULL;
+    *out = NULL;
+    stream_begin(&s);
+    int bad = read_header(&s, &h, limit, e);
+    if (bad || (bad = seen_top_new(&t, h.k, alloc, e))) return bad;
+    t->used = h.used;
+    if (h.used && stream_read(&s, counters(t), h.used * sizeof(struct counter)))
+        bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its counters");
+    if (!bad) bad = stream_check_sum(&s, "table", e);
+    if (!bad && !settle_all(t))
+        bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot's counters make no sense");
+    if (bad)
+        seen_top_free(t);
+    else
+        *out = t;
+    return bad;
 }

@@ -141,6 +141,77 @@ static void merged_is_both_streams_in_one(void **state) {
     }
 }
 
+static void few_keys_are_counted_exactly_until_the_sketch_takes_over(void **state) {
+    (void)state;
+    for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind++) {
+        seen_counter *c = counter_of(kind, .01, 1);
+        uint64_t most = kind == SEEN_HLL ? 3072 : kind == SEEN_FM ? 24576 : 50000;
+        double error;
+        for (uint64_t i = 0; i < most; i++) {
+            add_range(c, i, i + 1, 1);
+            add_range(c, i / 2, i / 2 + 1, 1); /* a repeat */
+            if (seen_counter_estimate(c, &error) != (double)(i + 1) || error != 0)
+                fail_msg("kind %u, %llu keys", kind, (unsigned long long)i + 1);
+        }
+        add_range(c, most, most + 1, 1);
+        seen_counter_estimate(c, &error);
+        assert_int_equal(error == 0, kind == SEEN_SET);
+        seen_counter_free(c);
+    }
+}
+
+/* The sketch is the same whether the keys came to it one by one or all at once. */
+static void the_sketch_takes_over_every_key(void **state) {
+    (void)state;
+    for (uint32_t kind = SEEN_HLL; kind <= SEEN_FM; kind++) {
+        struct seen_error e;
+        seen_counter *a = counter_of(kind, .1, 1), *b = counter_of(kind, .1, 1);
+        seen_digest zero = {0, 0};
+        seen_counter_add(a, 1, &zero);
+        add_range(a, 0, 10000, 1);
+        for (uint64_t i = 0; i < 10000; i += 7) {
+            seen_counter *few = counter_of(kind, .1, 1);
+            add_range(few, i, i + 7 < 10000 ? i + 7 : 10000, 1);
+            if (i == 0) seen_counter_add(few, 1, &zero);
+            assert_int_equal(seen_counter_merge(b, few, &e), 0);
+            seen_counter_free(few);
+        }
+        assert_true(seen_counter_estimate(a, NULL) == seen_counter_estimate(b, NULL));
+        seen_counter_free(a), seen_counter_free(b);
+    }
+}
+
+static size_t left;
+static void *bounded(void *ctx, size_t size) {
+    (void)ctx;
+    if (size > left) return NULL;
+    left -= size;
+    return calloc(1, size);
+}
+static void given_back(void *ctx, void *p, size_t size) {
+    (void)ctx;
+    left += size;
+    free(p);
+}
+
+static void without_memory_for_the_few_the_sketch_counts_and_a_set_says_so(void **state) {
+    (void)state;
+    const struct seen_allocator memory = {bounded, given_back, NULL};
+    for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind++) {
+        seen_counter *c;
+        double error;
+        left = 20000;
+        assert_int_equal(seen_counter_new(&c, kind, .05, 1, &memory, NULL), 0);
+        left = 600;
+        add_range(c, 0, 1000, 1);
+        double n = seen_counter_estimate(c, &error);
+        assert_true(kind == SEEN_SET ? isinf(error) && n < 1000 : error > 0 && n > 700);
+        seen_counter_clear(c);
+        assert_true(seen_counter_estimate(c, &error) == 0 && error == 0);
+        seen_counter_free(c);
+    }
+}
+
 static size_t asked_for;
 static void *measuring(void *ctx, size_t size) {
     asked_for = size;
@@ -166,6 +237,11 @@ static void memory_is_what_is_said_and_errors_are_refused(void **state) {
         assert_int_equal(seen_counter_new(&c, kind, .02, 1, &memory, &e), 0);
         assert_int_equal(seen_counter_bytes(c), asked_for);
         seen_counter_estimate(c, &error);
+        assert_true(error == 0);
+        seen_counter_free(c);
+        c = counter_of(kind, .02, 1);
+        add_range(c, 0, 50000, 1);
+        seen_counter_estimate(c, &error);
         assert_true(error <= .02 && error > .01);
         seen_counter_free(c);
         assert_int_equal(seen_counter_new(&c, kind, .02, 1, &none, &e), SEEN_ENOMEM);
@@ -174,6 +250,7 @@ static void memory_is_what_is_said_and_errors_are_refused(void **state) {
         assert_int_equal(seen_counter_new(&c, kind, NAN, 1, NULL, &e), SEEN_EREFUSED);
         assert_int_equal(seen_counter_new(&c, kind, 1e-5, 1, NULL, &e), SEEN_EREFUSED);
     }
+    assert_int_equal(seen_counter_new(&c, SEEN_SET, .01, 1, &none, &e), SEEN_ENOMEM);
     assert_int_equal(seen_counter_new(&c, 7, .01, 1, NULL, &e), SEEN_EINVAL);
     seen_counter_free(NULL);
 }
@@ -185,6 +262,9 @@ int main(void) {
         cmocka_unit_test(fm_needs_a_prime_modulus),
         cmocka_unit_test(repeats_and_order_do_not_matter),
         cmocka_unit_test(merged_is_both_streams_in_one),
+        cmocka_unit_test(few_keys_are_counted_exactly_until_the_sketch_takes_over),
+        cmocka_unit_test(the_sketch_takes_over_every_key),
+        cmocka_unit_test(without_memory_for_the_few_the_sketch_counts_and_a_set_says_so),
         cmocka_unit_test(memory_is_what_is_said_and_errors_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
