@@ -172,6 +172,7 @@ static void start(struct run *r) {
     sink_choose(&r->sink, s->confirmed, s->source.rejects);
     flow_init(&r->flow, &s->wanted, &s->source, r->detector, &r->reader.layout, &r->judge,
               &r->sink);
+    if (s->state.name) groups_bound(&r->flow.groups, STATE_GROUPS);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     r->reader.unjudged.detector = r->detector;
@@ -180,8 +181,8 @@ static void start(struct run *r) {
     flow_begin(&r->flow);
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
-    state_begin(&s->state,
-                (struct state_of){r->detector, &r->reader, &r->judge, &r->sink, &r->flow.number});
+    state_begin(&s->state, (struct state_of){r->detector, &r->reader, &r->judge, &r->sink,
+                                             &r->flow.groups, &r->flow.number});
     r->found = found(r);
     r->later = judged_later(r);
 }
@@ -260,6 +261,14 @@ static void report_hold(const struct run *r) {
              enough(keep->needed, better));
 }
 
+static void report_crowd(const struct run *r) {
+    const struct names *names = &r->flow.groups.names;
+    if (r->settings.source.quiet || !names->crowded) return;
+    warn("a state keeps %d MiB of groups, and these are full: the first %u groups are told, all "
+         "others together",
+         STATE_GROUPS >> 20, names->n - GROUP_FIRST);
+}
+
 static int finish(struct run *r) {
     bool saved = state_end(&r->settings.state);
     sink_close(&r->sink);
@@ -269,6 +278,7 @@ static int finish(struct run *r) {
     report_shortage(r);
     report_hold(r);
     judge_tell(&r->judge, r->settings.report ? 0 : judged_later(r) - r->later);
+    report_crowd(r);
     bool lack = groups_lack(&r->flow.groups, r->settings.source.quiet);
     bool failed = r->sink.error || r->reader.failed || !saved;
     bool bad =

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct group {
-    uint64_t of[VERDICTS]; /* records by verdict */
-};
-
 static void *grown(void *old, uint32_t room, uint32_t more, size_t size) {
     char *p = realloc(old, (size_t)more * size + 1);
     if (!p) die("out of memory for groups; give less --max-groups");
@@ -20,7 +16,7 @@ static void *grown(void *old, uint32_t room, uint32_t more, size_t size) {
 }
 
 /* Counts for all groups that have a number. */
-static void make_room(struct groups *g) {
+void groups_make_room(struct groups *g) {
     if (g->names.n <= g->room) return;
     uint32_t room = 2 * g->names.n + 16;
     g->group = grown(g->group, g->room, room, sizeof *g->group);
@@ -33,13 +29,17 @@ void groups_init(struct groups *g, const char *by, const char *sum, bool confirm
     g->sums = (struct sums){.confirmed = confirmed, .confirms = confirms};
 }
 
+void groups_bound(struct groups *g, size_t bytes) { g->most_bytes = bytes; }
+
 void groups_columns(struct groups *g, struct layout *layout, const char *by, const char *sum,
                     const struct header *header, uint32_t most) {
     if (by) columns_fields(layout, "--group-by", by, header, &g->by);
     if (sum) columns_fields(layout, "--sum", sum, header, &g->sums.fields);
     sums_init(&g->sums);
     names_init(&g->names, g->by.n, most);
-    make_room(g);
+    if (g->most_bytes) g->names.most_bytes = g->most_bytes;
+    g->names.each = 9 + 8 * VERDICTS + g->sums.fields.n * 16 * (VERDICTS + 1);
+    groups_make_room(g);
 }
 
 void groups_free(struct groups *g) {
@@ -53,28 +53,28 @@ void groups_free(struct groups *g) {
 
 /* -- counting ----------------------------------------------------------------------------- */
 
-static struct sum *sum_of(const struct groups *g, uint32_t group) {
+struct sum *groups_sum(const struct groups *g, uint32_t group) {
     return g->sum + (size_t)group * g->sums.fields.n;
 }
 
 uint32_t groups_find(struct groups *g, const struct slice *field, uint64_t number) {
     uint32_t group = names_find(&g->names, &g->by, field);
-    make_room(g);
+    groups_make_room(g);
     if (!g->sums.fields.n) return group;
-    return sums_read(&g->sums, group, sum_of(g, group), field, number);
+    return sums_read(&g->sums, group, groups_sum(g, group), field, number);
 }
 
 void groups_count(struct groups *g, uint32_t found, uint8_t verdict) {
     uint32_t group = g->sums.fields.n ? sums_group(&g->sums, found) : found;
     g->group[group].of[verdict]++;
-    if (g->sums.fields.n) sums_count(&g->sums, sum_of(g, group), verdict, found);
+    if (g->sums.fields.n) sums_count(&g->sums, groups_sum(g, group), verdict, found);
 }
 
 void groups_count_lacking(struct groups *g, uint64_t number) {
     uint32_t group = g->by.n ? GROUP_LACKING : names_find(&g->names, &g->by, NULL);
-    make_room(g);
+    groups_make_room(g);
     g->group[group].of[UNREADABLE]++;
-    sums_lacking(&g->sums, sum_of(g, group), number);
+    sums_lacking(&g->sums, groups_sum(g, group), number);
 }
 
 /* -- printing ----------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static struct sum *total_of(const struct groups *g, struct group *total) {
     *total = (struct group){0};
     for (uint32_t i = 0; i < g->names.n; i++) {
         for (uint8_t v = 0; v < VERDICTS; v++) total->of[v] += g->group[i].of[v];
-        sums_add(&g->sums, sum, sum_of(g, i));
+        sums_add(&g->sums, sum, groups_sum(g, i));
     }
     return sum;
 }
@@ -143,7 +143,7 @@ void groups_print_text(const struct groups *g, FILE *out) {
     putc('\n', out);
     for (uint32_t i = 0; i < n; i++) {
         put_counts(&g->group[list[i]], out);
-        sums_put_row(&g->sums, total, sum_of(g, list[i]), out);
+        sums_put_row(&g->sums, total, groups_sum(g, list[i]), out);
         fputs("  ", out);
         names_put_text(&g->names, list[i], ',', out);
         putc('\n', out);
@@ -167,7 +167,7 @@ static void print_json_group(const struct groups *g, uint32_t number, FILE *out)
             ",\"records\":%" PRIu64 ",\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
             ",\"unparseable\":%" PRIu64 ",\"rate\":%.9g",
             records(of), unique(of), duplicates(of), of->of[UNREADABLE], rate(of));
-    if (g->sums.fields.n) putc(',', out), sums_put_json(&g->sums, sum_of(g, number), out);
+    if (g->sums.fields.n) putc(',', out), sums_put_json(&g->sums, groups_sum(g, number), out);
     putc('}', out);
 }
 
@@ -202,10 +202,18 @@ void groups_print_json(const struct groups *g, FILE *out) {
     free(total);
 }
 
+uint64_t groups_misread(const struct groups *g) {
+    struct group all;
+    struct sum *total = total_of(g, &all);
+    uint64_t n = sums_misread(&g->sums, total);
+    free(total);
+    return n;
+}
+
 bool groups_lack(const struct groups *g, bool quiet) {
     struct group all;
     struct sum *total = total_of(g, &all);
-    bool lack = sums_lack(&g->sums, total, quiet);
+    bool lack = sums_lack(&g->sums, total, g->misread, quiet);
     free(total);
     return lack;
 }

@@ -5,6 +5,11 @@
 
 #include "dedup/sums.h"
 #include "group/names.h"
+#include "state/pack.h"
+
+struct group {
+    uint64_t of[VERDICTS]; /* records by verdict */
+};
 
 struct groups {
     bool grouped, summed; /* asked for */
@@ -14,10 +19,15 @@ struct groups {
     struct group *group; /* by number */
     struct sum *sum;     /* likewise, one a field */
     uint32_t room;
+    size_t most_bytes; /* in a state; 0: no bound */
+    uint64_t misread;  /* amounts that earlier runs could not read */
 };
 
 /* Nothing was read; `confirmed`, `confirms`: as in struct sums. */
 void groups_init(struct groups *, const char *by, const char *sum, bool confirmed, bool confirms);
+/* After groups_init: all groups must fit into so many bytes of a state.  Groups that come when
+ * these are full are counted together. */
+void groups_bound(struct groups *, size_t bytes);
 /* The columns are known: of `--group-by by` and `--sum sum`, either of which may be NULL.  `most`
  * bounds the groups with values of their own. */
 void groups_columns(struct groups *, struct layout *, const char *by, const char *sum,
@@ -31,11 +41,22 @@ void groups_count(struct groups *, uint32_t found, uint8_t verdict); /* once eac
 /* A record none of whose fields are known. */
 void groups_count_lacking(struct groups *, uint64_t number);
 
+/* For groups_pack.c: arrays for all groups that have a number; a group's sums. */
+void groups_make_room(struct groups *);
+struct sum *groups_sum(const struct groups *, uint32_t group);
+uint64_t groups_misread(const struct groups *); /* amounts, so far */
+
 /* The one with most records first. */
 void groups_print_text(const struct groups *, FILE *);
 void groups_print_json(const struct groups *, FILE *); /* "group_by":… ,"groups":… ,"sums":… */
 
-/* Amounts are missing in the sums, or sums are too large: says so unless `quiet`. */
+/* For a state; and back again, into groups of the same options, or into fresh ones, which are then
+ * only good for printing.  Believes nothing: false if the bytes cannot be right. */
+void groups_pack(const struct groups *, struct packer *);
+bool groups_unpack(struct groups *, const char *bytes, size_t len);
+bool groups_unpack_fresh(struct groups *, const char *bytes, size_t len);
+
+/* Amounts of this run are missing in the sums, or sums are too large: says so unless `quiet`. */
 bool groups_lack(const struct groups *, bool quiet);
 
 #endif

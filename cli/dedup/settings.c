@@ -67,6 +67,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
         take(s, id, a.value);
         wishes_note(&s->state.wishes, a.row, a.value);
     }
+    if (s->wanted.sum) wishes_put(&s->state.wishes, "--sum", s->wanted.sum);
     source_files(&s->source, &a);
     s->source.rejects_go_on = s->state.name;
     if (s->state.name && s->source.merge) die_both("--state", "--merge");

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The detector's, but for the verdicts of a feed, of which it knows what was added: how many false
@@ -178,16 +179,24 @@ void stats_print_text(const seen_detector *d, const struct run_counts *c) {
     stats_print_groups(c, false);
 }
 
+/* Standard error has no buffer, and there may be many groups. */
+static void put_groups(const struct groups *g, void (*print)(const struct groups *, FILE *)) {
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) die("out of memory for a table of groups");
+    print(g, out);
+    if (fclose(out)) die("out of memory for a table of groups");
+    fwrite(text, 1, n, stderr);
+    free(text);
+}
+
 void stats_print_groups(const struct run_counts *c, bool json) {
     if (!c->groups) return;
     message_transient(NULL);
-    if (json) {
-        fputc('{', stderr);
-        groups_print_json(c->groups, stderr);
-        fputs("}\n", stderr);
-    } else {
-        groups_print_text(c->groups, stderr);
-    }
+    if (json) fputc('{', stderr);
+    put_groups(c->groups, json ? groups_print_json : groups_print_text);
+    if (json) fputs("}\n", stderr);
 }
 
 void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
@@ -320,6 +329,6 @@ void stats_print_json(const seen_detector *d, const struct run_counts *c) {
     json_counts(&s, c, seen_plan_of(d)->spec.cache);
     json_state(d, &s, c);
     json_text("spec", spec);
-    if (c->groups) groups_print_json(c->groups, stderr), fputc(',', stderr);
+    if (c->groups) put_groups(c->groups, groups_print_json), fputc(',', stderr);
     fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));
 }

@@ -219,16 +219,22 @@ static bool is_too_large(const struct sums *s, const struct sum *sum) {
     return false;
 }
 
-bool sums_lack(const struct sums *s, const struct sum *total, bool quiet) {
-    bool lack = false;
+uint64_t sums_misread(const struct sums *s, const struct sum *total) {
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < s->fields.n; i++) n += total[i].unreadable;
+    return n;
+}
+
+bool sums_lack(const struct sums *s, const struct sum *total, uint64_t misread, bool quiet) {
+    bool more = sums_misread(s, total) > misread, large = false;
     for (uint32_t i = 0; i < s->fields.n; i++) {
-        bool large = is_too_large(s, &total[i]);
-        lack |= large || total[i].unreadable;
-        if (total[i].unreadable && !quiet)
+        bool this = is_too_large(s, &total[i]);
+        large |= this;
+        if (more && total[i].unreadable && !quiet)
             warn_misread(s->fields.name[i], total[i].unreadable, &s->misread[i]);
-        if (large && !quiet)
+        if (this && !quiet)
             warn("a sum of '%s' is not told: it does not fit into 20 digits before the point",
                  s->fields.name[i]);
     }
-    return lack;
+    return more || large;
 }

@@ -70,7 +70,9 @@ void sums_put_row(const struct sums *, const struct sum *total, const struct sum
 /* "sums":{"cost":{"gross":"4.50",…}}: decimal strings, or null for a sum that did not fit. */
 void sums_put_json(const struct sums *, const struct sum *group, FILE *);
 
-/* What the totals lack: says so unless `quiet`.  True if they lack anything. */
-bool sums_lack(const struct sums *, const struct sum *total, bool quiet);
+/* What the totals lack, more than `misread` amounts that are known of: says so unless `quiet`. True
+ * if they lack anything. */
+bool sums_lack(const struct sums *, const struct sum *total, uint64_t misread, bool quiet);
+uint64_t sums_misread(const struct sums *, const struct sum *total);
 
 #endif

@@ -195,9 +195,7 @@ void wanted_check(struct wanted *w, const struct asked *a, const struct source *
         die("--state does not keep records held back; leave out %s",
             w->reorder ? "--reorder" : "--keep last");
     if (state && w->ledger)
-        die("--state does not keep when each key was first and last seen; leave out %s",
-            w->audit ? "--audit" : "such tags");
-    if (state && wanted_groups(w))
-        die("--state does not keep the counts of %s; leave one out",
-            w->group_by ? "--group-by" : "--sum");
+        die("--state does not keep when each key was first and last seen, some 130 bytes a key; "
+            "leave out %s",
+            w->audit ? "--audit, or --state" : "such tags, or --state");
 }

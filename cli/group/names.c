@@ -34,12 +34,13 @@ static struct name *add(struct names *g, const char *key, uint32_t len) {
         new->len = len;
         memcpy(new->key, key, len);
         HASH_ADD_KEYPTR(hh, g->by_value, new->key, len, new);
+        g->bytes += len + g->each;
     }
     return g->list[g->n++] = new;
 }
 
 void names_init(struct names *g, uint32_t fields, uint32_t most) {
-    *g = (struct names){.fields = fields, .most = most};
+    *g = (struct names){.fields = fields, .most = most, .most_bytes = SIZE_MAX};
     g->key = allocate(NULL, (size_t)fields * (GROUP_VALUE + 2) + 1);
     while (g->n < GROUP_FIRST) add(g, NULL, 0);
 }
@@ -83,7 +84,29 @@ uint32_t names_find(struct names *g, const struct fields *fields, const struct s
     HASH_FIND(hh, g->by_value, g->key, len, found);
     if (found) return found->number;
     if (g->n - GROUP_FIRST >= g->most) return GROUP_OTHERS;
+    g->crowded |= g->bytes + len + g->each > g->most_bytes;
+    if (g->crowded) return GROUP_OTHERS;
     return add(g, g->key, (uint32_t)len)->number;
+}
+
+const char *names_key(const struct names *g, uint32_t number, size_t *len) {
+    *len = number < GROUP_FIRST ? 0 : g->list[number]->len;
+    return number < GROUP_FIRST ? "" : g->list[number]->key;
+}
+
+bool names_restore(struct names *g, const char *key, size_t len) {
+    struct name *found;
+    size_t at = 0;
+    for (uint32_t i = 0; i < g->fields; i++) {
+        if (len - at < 2) return false;
+        size_t value = (size_t)(unsigned char)key[at] | (size_t)(unsigned char)key[at + 1] << 8;
+        if (value > GROUP_VALUE || len - at - 2 < value) return false;
+        at += 2 + value;
+    }
+    HASH_FIND(hh, g->by_value, key, len, found);
+    if (at != len || found || g->n - GROUP_FIRST >= g->most) return false;
+    add(g, key, (uint32_t)len);
+    return true;
 }
 
 /* -- its values --------------------------------------------------------------------------- */

@@ -21,7 +21,11 @@ struct names {
     uint32_t n, room;   /* numbers given out, places in `list` */
     uint32_t most;      /* groups with values of their own, at most */
     uint32_t fields;    /* values of each */
-    char *key, *value;  /* scratch */
+    size_t bytes,
+        most_bytes;    /* of all keys; `most_bytes` bounds them (no bound to begin with) ... */
+    size_t each;       /* ... and each takes so many besides */
+    bool crowded;      /* it has kept a group out */
+    char *key, *value; /* scratch */
     size_t value_room;
 };
 
@@ -30,6 +34,11 @@ void names_free(struct names *);
 
 /* The group of a record whose fields stand at `field`, by slots. */
 uint32_t names_find(struct names *, const struct fields *, const struct slice *field);
+
+/* A group's key: its values, in bytes; and back again: false if that is no key, or one that is
+ * there already. */
+const char *names_key(const struct names *, uint32_t number, size_t *len);
+bool names_restore(struct names *, const char *key, size_t len);
 
 /* As memcmp, value by value, for numbers from GROUP_FIRST on. */
 int names_order(const struct names *, uint32_t a, uint32_t b);

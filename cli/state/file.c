@@ -270,7 +270,10 @@ static int write_state(struct state_file *f, const seen_detector *d, const void 
     draft.error = 0;
     if (lseek(f->next, 0, SEEK_SET) < 0 || ftruncate(f->next, 0)) return errno;
     if (f->held >= 0 && !fstat(f->held, &st)) fchmod(f->next, st.st_mode & 07777);
-    if (!seen_save(d, blob, len, (struct seen_writer){write_some, &draft}, NULL)) put_draft(&draft);
+    if (!seen_save(d, blob, len, (struct seen_writer){write_some, &draft}, NULL))
+        put_draft(&draft);
+    else if (!draft.error)
+        draft.error = EFBIG; /* the blob */
     if (draft.error) return draft.error;
     if (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) && fdatasync(STDOUT_FILENO)) return errno;
     if (fsync(f->next) || put_in_place(f)) return errno;

@@ -14,28 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FORMAT = 1, HEADER_MOST = 1 << 20 };
-#define NO_OUTPUT UINT64_MAX
-
-static const char magic[] = "seen dedup";
-
-/* What a state says beside the snapshot and the places. */
-struct before {
-    void *blob; /* texts point into it */
-    seen_detector *detector;
-    const char *spec; /* as asked, in canonical writing */
-    struct wishes wishes;
-    bool ended;      /* the run came to an end of its own */
-    uint64_t output; /* how long standard output was, if a file */
-    uint64_t number; /* of the last record */
-    uint64_t unreadable;
-    struct lateness lateness;
-    struct feed_counts fed;
-    seen_time last, next;
-    bool due, unended;
-    const char *header; /* NULL: none was read */
-    size_t header_len;
-};
+enum { HEADER_MOST = 1 << 20 };
 
 /* -- options ------------------------------------------------------------------------------ */
 
@@ -64,75 +43,6 @@ bool state_take(struct state *s, int id, const char *value) {
 
 /* -- loading ------------------------------------------------------------------------------ */
 
-static void unpack_wishes(struct wishes *w, struct unpacker *u) {
-    size_t n = unpack_count(u, 18);
-    for (size_t i = 0; i < n && !u->bad; i++) {
-        const char *name = unpack_text(u), *value = unpack_text(u);
-        if (!u->bad && !wishes_put(w, name, value)) u->bad = true;
-    }
-}
-
-static void unpack_lateness(struct lateness *l, struct unpacker *u) {
-    l->newest = unpack_number(u);
-    l->records = unpack_number(u);
-    l->late = unpack_number(u);
-    l->most = unpack_number(u);
-    for (size_t i = 0; i < LATENESS_SPANS; i++) l->by[i] = unpack_number(u);
-}
-
-static void unpack_run(struct before *b, struct unpacker *u) {
-    b->ended = unpack_number(u);
-    b->output = unpack_number(u);
-    b->number = unpack_number(u);
-    b->unreadable = unpack_number(u);
-    unpack_lateness(&b->lateness, u);
-    b->fed.unique = unpack_number(u);
-    b->fed.duplicates = unpack_number(u);
-    b->fed.only_added = unpack_number(u);
-    b->last = unpack_number(u);
-    b->next = unpack_number(u);
-    b->due = unpack_number(u);
-    b->unended = unpack_number(u);
-    bool has_header = unpack_number(u);
-    const char *header = unpack_bytes(u, &b->header_len);
-    b->header = has_header ? header : NULL;
-    if (b->last >> 62 || b->next >> 62 || b->lateness.newest >> 62) u->bad = true;
-}
-
-/* Whoever is not asked for a window will take this one. */
-static bool sound(const char *text) {
-    struct seen_spec spec;
-    struct seen_plan plan;
-    return strlen(text) < SPEC_MOST && !seen_spec_parse(&spec, text, NULL) &&
-           !seen_plan_make(&plan, &spec, NULL);
-}
-
-/* The checksums were right, so nothing here was damaged by chance; but anybody can make them right.
- */
-static void unpack(struct state *s, struct before *b, size_t len) {
-    struct unpacker u = {.at = b->blob, .end = b->blob ? (char *)b->blob + len : NULL};
-    if (strcmp(unpack_text(&u), magic) != 0)
-        die("%s is the snapshot of a filter, as SEEN.DUMP and libseen write it, and no state of "
-            "seen: "
-            "it does not say what was asked and how far files were read; load it with SEEN.LOAD or "
-            "seen_load, and give another --state",
-            s->name);
-    uint64_t format = unpack_number(&u);
-    const char *version = unpack_text(&u);
-    if (format != FORMAT)
-        die("the state %s was written by seen %.20s in format %ju, and this is seen " SEEN_VERSION
-            ", which reads %d; remove it to start anew",
-            s->name, version, (uintmax_t)format, FORMAT);
-    b->spec = unpack_text(&u);
-    unpack_wishes(&b->wishes, &u);
-    unpack_run(b, &u);
-    places_unpack(&s->places, &u);
-    if (u.bad || u.at != u.end || !sound(b->spec))
-        die("the state %s cannot be used: what it says of the run makes no sense; remove it to "
-            "start anew",
-            s->name);
-}
-
 /* No window was asked for: options besides are held against the one there is. */
 static void adopt_window(struct state *s, struct asked *a) {
     const char *zone = wishes_find(&s->before->wishes, "--zone");
@@ -144,24 +54,24 @@ static void adopt_window(struct state *s, struct asked *a) {
 }
 
 void state_load(struct state *s, struct asked *a) {
-    size_t len = 0;
     if (s->name && !strcmp(s->name, "-"))
         die("--state - : a state is a file that is replaced as a whole; name one, or ./- for a "
             "file "
             "called -");
     if (!s->name && s->from_start) die("--from-start serves --state: files are read from there");
     if (!s->name || !state_file_open(&s->file, s->name)) return;
-    struct before *b = calloc(1, sizeof *b);
+    struct saved *b = calloc(1, sizeof *b);
     if (!b) die("out of memory for a state");
-    b->detector = state_file_load(&s->file, &b->blob, &len);
-    unpack(s, b, len);
+    b->detector = state_file_load(&s->file, &b->blob, &b->len);
+    saved_unpack(b, s->name);
+    s->places = b->places;
     s->before = b;
     adopt_window(s, a);
 }
 
 void state_check(struct state *s, const struct asked *a) {
     char text[768] = "";
-    const struct before *b = s->before;
+    const struct saved *b = s->before;
     struct seen_spec spec;
     asked_spec(a, 0, &spec);
     seen_spec_print(&spec, s->spec, sizeof s->spec);
@@ -181,14 +91,14 @@ static uint64_t records_of(const struct state *s) {
 }
 
 static void say_resumed(const struct state *s) {
-    const struct before *b = s->before;
+    const struct saved *b = s->before;
     struct seen_stats stats;
     char when[64] = "", more[160] = "", text[40];
     seen_stats(s->of.detector, &stats);
     seen_time last = stats.last > b->last ? stats.last : b->last;
     if (last && time_text(last / 1000000 * 1000000, text, sizeof text))
         snprintf(when, sizeof when, " (%s)", text);
-    if (!b->ended && b->output != NO_OUTPUT)
+    if (!b->ended && b->output != SAVED_NO_OUTPUT)
         snprintf(more, sizeof more,
                  "; what was printed after that, when the output had %s bytes,"
                  " comes again",
@@ -216,7 +126,7 @@ static bool look_at_output(uint64_t *len, char end, bool *torn) {
 }
 
 static void resume(struct state *s) {
-    const struct before *b = s->before;
+    const struct saved *b = s->before;
     struct judge *j = s->of.judge;
     j->unreadable = b->unreadable;
     j->lateness = b->lateness;
@@ -227,6 +137,7 @@ static void resume(struct state *s) {
     if (b->header && s->of.reader->source->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
     j->fed = b->fed;
+    if (!groups_unpack(s->of.groups, b->groups, b->groups_len)) saved_refuse(s->name);
     s->saved = *s->of.number = s->of.reader->records = b->number;
     if (!s->quiet) say_resumed(s);
 }
@@ -260,8 +171,8 @@ void state_opened(struct state *s) {
 /* -- saving ------------------------------------------------------------------------------- */
 
 static void pack_asked(const struct state *s, struct packer *p) {
-    pack_text(p, magic);
-    pack_number(p, FORMAT);
+    pack_text(p, saved_magic);
+    pack_number(p, SAVED_FORMAT);
     pack_text(p, SEEN_VERSION);
     pack_text(p, s->spec);
     pack_number(p, s->wishes.n);
@@ -282,7 +193,7 @@ static void pack_lateness(const struct lateness *l, struct packer *p) {
 static void pack_run(const struct state *s, bool ended, struct packer *p) {
     const struct judge *j = s->of.judge;
     const struct reader *r = s->of.reader;
-    uint64_t output = NO_OUTPUT;
+    uint64_t output = SAVED_NO_OUTPUT;
     look_at_output(&output, '\n', NULL);
     pack_number(p, ended);
     pack_number(p, output);
@@ -312,6 +223,10 @@ static struct packer pack(struct state *s, bool ended) {
     pack_asked(s, &p);
     pack_run(s, ended, &p);
     places_pack(&s->places, &p);
+    struct packer groups = {0};
+    groups_pack(s->of.groups, &groups);
+    pack_bytes(&p, groups.buf, groups.n);
+    pack_free(&groups);
     return p;
 }
 

@@ -6,17 +6,17 @@
 #ifndef SEEN_STATE_H
 #define SEEN_STATE_H
 
+#include "dedup/groups.h"
 #include "judge/asked.h"
 #include "judge/judge.h"
 #include "read/reader.h"
 #include "state/file.h"
 #include "state/huge.h"
-#include "state/places.h"
-#include "state/wishes.h"
+#include "state/saved.h"
 #include "write/sink.h"
 
+enum { STATE_GROUPS = 8 << 20 }; /* bytes that groups may take: a blob has 16 MiB at most */
 enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
-enum { SPEC_MOST = 1024 };
 
 #define STATE_ROWS                                                                                 \
     {"Going on later", 0, NULL, NULL, 0},                                                          \
@@ -34,6 +34,7 @@ struct state_of {
     struct reader *reader;
     struct judge *judge;
     struct sink *sink;
+    struct groups *groups;
     uint64_t *number; /* of the last record */
 };
 
@@ -46,12 +47,12 @@ struct state {
     struct huge huge;     /* pages that the last child's copy split */
     struct places places; /* of files read so far, in this run or before */
     struct state_of of;
-    struct before *before; /* what was loaded; NULL: nothing */
-    char spec[SPEC_MOST];  /* as asked, in canonical writing */
-    double flushed;        /* when, on the monotonic clock, output last went out for our sake */
-    uint64_t saved;        /* records that the last snapshot counts */
-    bool due;              /* one is asked for */
-    bool failing;          /* the last one could not be written, and that was said */
+    struct saved *before; /* what was loaded; NULL: nothing */
+    char spec[SPEC_MOST]; /* as asked, in canonical writing */
+    double flushed;       /* when, on the monotonic clock, output last went out for our sake */
+    uint64_t saved;       /* records that the last snapshot counts */
+    bool due;             /* one is asked for */
+    bool failing;         /* the last one could not be written, and that was said */
 };
 
 void state_init(struct state *);

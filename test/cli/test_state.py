@@ -243,6 +243,92 @@ def test_a_signal_ends_it_with_everything_saved(state, tmp_path, threads):
     assert out == whole and stopped > 1
 
 
+# -- groups and sums -----------------------------------------------------------------------------------
+
+
+GROUPS = ["--csv", "-k", "name", "--group-by", "x,adv", "--sum", "cost,fee", "--stats=json", "-q"]
+
+
+def amounts(rng, n=4000):
+    return [b'%d,"k%d",%s,%d.%02d,%s\n' % (rng.randrange(4), rng.randrange(n // 3), rng.choice([b"a", b'"b,c"']),
+                                          rng.randrange(-50, 50), rng.randrange(100),
+                                          b"?" if rng.random() < 0.01 else b"%d" % rng.randrange(10**15)) for _ in range(n)]
+
+
+def account(done):
+    return {name: done.stats[name] for name in ("records", "unique", "duplicates", "group_by", "groups", "sums")}
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("more", [[], ["--max-groups", "3"]])
+def test_groups_and_sums_go_on(seen, state, rng, threads, more):
+    args = [*GROUPS, *more, "-j", threads, "-w", "landmark fp=1e-6 mem=1MiB seed=1"]
+    header, lines = b"x,name,adv,cost,fee\n", amounts(rng)
+    whole = seen(*args, text=header + b"".join(lines))
+    cuts = [0, 0, *sorted(rng.randrange(len(lines)) for _ in range(3)), len(lines), len(lines)]
+    for a, b in zip(cuts, cuts[1:]):
+        done = seen(*args, "--state", state, text=header + b"".join(lines[a:b]))
+        assert done.code == (3 if any(b"?" in line for line in lines[a:b]) else 0), done.err
+    assert account(done) == account(whole)
+    assert done.stats["sums"]["fee"]["unreadable"] == sum(b"?" in line for line in lines) > 0
+
+
+def test_groups_of_records_that_are_too_long_go_on(seen, state):
+    args = ["-w", "landmark mem=64KiB", "-d,", "-k1", "--group-by=2", "--sum=3", "--max-record=1KiB", "-q", "--stats=json"]
+    text = "a,g,1\n" + "b" * 500000 + "\na,g,2.5\n"
+    whole = seen(*args, text=text)
+    for part in text.splitlines(keepends=True):
+        done = seen(*args, "--state", state, text=part)
+    assert account(done) == account(whole)
+
+
+def test_sums_may_be_asked_in_one_list_or_in_several(seen, state):
+    args = [*SMALL, "-d,", "-k1", "--state", state, "--stats=json", "-q"]
+    seen(*args, "--sum=2", "--sum=3", text="a,1,2\n")
+    assert seen(*args, "--sum=2,3", text="b,1,2\n").stats["sums"]["3"]["net"] == "4"
+
+
+@pytest.mark.parametrize("before,now,words", [
+    (["--group-by=1"], ["--group-by=2"], "with --group-by 1, not --group-by 2;"),
+    (["--group-by=1"], ["--group-by=1,2"], "with --group-by 1, not --group-by 1,2;"),
+    (["--group-by=1"], [], "with --group-by 1;"),
+    ([], ["--sum=2"], "without --sum 2;"),
+    (["--sum=2"], ["--sum=2", "--sum=3"], "with --sum 2, not --sum 2,3;"),
+    (["--group-by=1"], ["--group-by=1", "--max-groups=5"], "without --max-groups 5;"),
+])
+def test_other_groups_or_sums_are_refused(seen, state, before, now, words):
+    args = [*SMALL, "-d,", "-k1", "--state", state]
+    assert seen(*args, *before, text="1,2,3\n").code == 0
+    seen(*args, *now, text="1,2,3\n").refused("was made", words)
+
+
+def test_groups_that_a_state_has_no_room_for_are_counted_together(seen, state, rng):
+    keys = ["%s%d" % ("g" * 990, i) for i in range(9000)]
+    text = "".join("%s\n" % key for key in keys)
+    args = ["-w", "landmark mem=1MiB seed=1", "-k1", "--group-by=1", "--stats=json"]
+    whole = seen(*args, "--state", state, text=text)
+    told = whole.stats["groups"]
+    assert whole.code == 0 and b"a state keeps 8 MiB of groups" in whole.err
+    assert 7000 < len(told) < 9000 and told[-1]["others"] and sum(g["records"] for g in told) == 9000
+    other = state.with_name("parts")
+    for part in (text[:len(text) // 2 + 7], text[len(text) // 2 + 7:]):
+        done = seen(*args, "-q", "--state", other, text=part)
+    assert len(done.stats["groups"]) in (len(told), len(told) + 1)  # one more: the line that was cut
+
+
+def test_a_state_of_the_format_before_goes_on(seen, state):
+    """Without groups the two differ in the number of the format and in one section at the end."""
+    from test_state_damage import Library
+    seen(*SMALL, "--state", state, text="a\n")
+    library = Library()
+    detector, blob = library.load(state.read_bytes())
+    at = blob.index(b"seen dedup\0") + 11
+    assert blob[at] == 2
+    nothing = blob.rindex((32).to_bytes(8, "little"))
+    state.write_bytes(library.save(detector, blob[:at] + b"\1" + blob[at + 1:nothing]))
+    assert seen("--state", state, "--tag", text="a\nb\n").out == b"dup\ta\nnew\tb\n"
+
+
 # -- files that are not what they were -----------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
-"""A run killed at any instant and taken up again loses no record."""
+"""A run killed at any instant and taken up again loses no record, and counts none twice."""
 
 import bisect
+import json
 import re
 import signal
 import subprocess
@@ -16,13 +17,22 @@ class Killed:
 
     def __init__(self, folder, rng, threads):
         self.rng, self.out, self.state, self.log = rng, folder / "out", folder / "state", folder / "log"
-        records = [b"%d user-%06d" % (i // 3, rng.randrange(120000)) for i in range(250000)]
+        records = [b"%d.%02d user-%06d g%d" % (i // 3, i % 100, rng.randrange(120000), rng.randrange(9))
+                   for i in range(250000)]
         self.log.write_bytes(b"".join(r + b"\n" for r in records))
         self.args = [SEEN, "-w", "landmark fp=1e-6 mem=1MiB seed=3", "-d", " ", "-k", "2"]
         tagged = subprocess.run([*self.args, "--tag", self.log], capture_output=True).stdout.splitlines()
         self.number = [i for i, line in enumerate(tagged, 1) if line.startswith(b"new")]
         self.line = [records[i - 1] for i in self.number]
+        self.args += ["--group-by", "3", "--sum", "1", "--stats=json"]
+        self.account = self.counted(subprocess.run([*self.args, self.log], capture_output=True).stderr)
         self.args += ["-j", str(threads), "--state", str(self.state), "--state-every", "4ms"]
+
+    @staticmethod
+    def counted(err):
+        """The groups and sums that a run tells of when it comes to its end."""
+        stats = json.loads(err.splitlines()[-1])
+        return {name: stats[name] for name in ("records", "unique", "duplicates", "groups", "sums")}
 
     def start_over(self):
         for path in (self.out, self.state, self.state.with_name("state.new")):
@@ -44,6 +54,8 @@ class Killed:
         with open(self.out, "rb") as out:
             out.seek(before)
             self.check(out.read(), err)
+        if p.returncode == 0:
+            assert self.counted(err) == self.account
         return p.returncode == 0
 
     def check(self, text, err):

@@ -215,7 +215,6 @@ def test_groups_count_what_cannot_be_judged(seen):
     (["--tag=first", "-w", "decaying mem=1MiB"], ["decaying", "exact"]),
     (["--tag=first", "-w", "sliding:1h lateness=1h"], ["--lateness"]),
     (["--audit", "--state", "s"], ["--state"]),
-    (["--group-by=1", "--state", "s"], ["--state"]),
     (["--group-by=nosuch", "--csv"], ["nosuch"]),
     (["--max-groups=5"], ["--group-by"]),
     (["--group-by=1", "--max-groups=0"], ["--max-groups 0"]),
