@@ -47,7 +47,7 @@ void finish_output(void);
 struct option_row {
     const char *name; /* --name */
     int letter;       /* -x, or 0 */
-    const char *arg;  /* its value: "text|json" are the choices, "[=json]" may be left out, FILE,
+    const char *arg;  /* its value: of "text|json" it is one, "[=json]" may be left out, FILE,
                          SPEC, ZONE, FILTER (help/value.h) are completed; NULL: a flag */
     const char *help; /* one line; NULL: known and not shown */
     int id;           /* what args_next returns, > 0; 0: the name is a heading */
@@ -63,8 +63,8 @@ struct args {
 };
 
 /* The next option's id; 0 when only operands are left (argv[at] .. argv[argc-1]).  --help and
- * --version are answered, and exit; --log is obeyed.  An unknown option or a missing value is
- * reported with the nearest known name, and exits with 2. */
+ * --version are answered, and exit; --log is obeyed.  An unknown option, a missing value or one
+ * that is none of the row's choices is reported with the nearest known name, and exits with 2. */
 int args_next(struct args *);
 
 /* Rows that every subcommand has: --help, --version and --log. */
@@ -77,8 +77,8 @@ enum { OPTION_HELP = 400, OPTION_VERSION, OPTION_LOG };
         "version", 'V', NULL, "the version", OPTION_VERSION                                        \
     }
 
-/* The value of an option that is "text" or "json", or dies. */
-bool option_is_json(const char *name, const char *value);
+/* Of an option whose value is text or json. */
+bool option_is_json(const char *value);
 
 /* The candidate nearest to `word` (next(ctx) gives them in turn, then NULL), or NULL if none is
  * near enough to be a slip of the finger. */

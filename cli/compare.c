@@ -52,7 +52,6 @@ static void take_form(struct run *r, const char *form) {
     } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
     for (size_t i = 0; i < 3; i++)
         if (!strcmp(forms[i].name, form)) r->report = forms[i].report;
-    if (!r->report) die("--output=%s: it is text, json or csv", form);
 }
 
 static void read_options(struct run *r, int argc, char **argv) {
@@ -66,6 +65,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     if (!r->asked.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
     if (!r->report) r->report = report_text;
     source_files(&r->source, &a);
+    asked_check_files(&r->asked, &r->source);
     asked_compile(&r->asked, &r->source);
 }
 

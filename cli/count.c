@@ -78,13 +78,14 @@ static void read_options(struct run *r, int argc, char **argv) {
         if (id == GROUP) r->by = a.value;
         if (id == ERROR) r->error_given = a.value;
         if (id == FM) r->kind = SEEN_FM;
-        if (id == OUTPUT) r->json = option_is_json("output", a.value);
+        if (id == OUTPUT) r->json = option_is_json(a.value);
     }
     char *end = NULL;
     r->error = r->error_given ? strtod(r->error_given, &end) : r->by ? 0.05 : 0.01;
     if (end && (*end || end == r->error_given))
         die("--error %s is no number such as 0.01", r->error_given);
     source_files(&r->source, &a);
+    asked_check_files(&r->asked, &r->source);
     asked_compile(&r->asked, &r->source);
 }
 

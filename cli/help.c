@@ -33,9 +33,7 @@ static int help_main(int argc, char **argv) {
     }
     if (a.at + 1 < argc) die("one command at a time: what is '%s'?", argv[a.at + 1]);
     const struct command *c = a.at < argc ? named(argv[a.at]) : NULL;
-    if (shell && !help_completion_print(shell))
-        die("--completion %s: it is bash, zsh or fish", shell);
-    if (shell) return EXIT_FINE;
+    if (shell) return help_completion_print(shell), EXIT_FINE;
     if (man)
         help_man_print(c);
     else if (c || all)

@@ -2,6 +2,7 @@
  * getopt_long does the reading; this gives it the rows and says in one sentence what is wrong. */
 #include "cli.h"
 #include "help/help.h"
+#include "help/value.h"
 #include "seen.h"
 
 #include <getopt.h>
@@ -17,42 +18,53 @@ static bool heading(const struct option_row *row) { return row->id == 0; }
 
 /* -- values -------------------------------------------------------------------------------- */
 
-bool option_is_json(const char *name, const char *value) {
-    bool json = !strcmp(value, "json");
-    if (!json && strcmp(value, "text") != 0) die("--%s=%s: it is text or json", name, value);
-    return json;
+bool option_is_json(const char *value) { return value && !strcmp(value, "json"); }
+
+/* The next of words with blanks between. */
+static const char *next_word(void *ctx) {
+    char **rest = ctx, *word;
+    while ((word = strsep(rest, " ")) && !*word) continue;
+    return word;
+}
+
+/* "a", "a or b", "a, b or c". */
+static void list_words(const char *words, char *list, size_t cap) {
+    size_t at = 0;
+    *list = '\0';
+    for (const char *p = words; *p && at < cap;) {
+        size_t n = strcspn(p, " ");
+        bool last = !p[n];
+        at += (size_t)snprintf(list + at, cap - at, "%s%.*s",
+                               !at    ? ""
+                               : last ? " or "
+                                      : ", ",
+                               (int)n, p);
+        p += n + !last;
+    }
+}
+
+/* A value that is one of a few words has to be one of them. */
+static void check_choice(const struct option_row *row, const char *value) {
+    struct value v = value_of(row);
+    char words[sizeof v.words], list[2 * sizeof v.words], *rest = words;
+    if (!value || v.kind != VALUE_CHOICES) return;
+    for (const char *w = v.words; *w; w += strcspn(w, " "), w += *w == ' ')
+        if (strcspn(w, " ") == strlen(value) && !strncmp(w, value, strlen(value))) return;
+    strcpy(words, v.words);
+    const char *near = nearest_name(value, next_word, &rest);
+    list_words(v.words, list, sizeof list);
+    if (near) die("--%s %s: it is %s; did you mean %s?", row->name, value, list, near);
+    die("--%s %s: it is %s", row->name, value, list);
 }
 
 /* -- suggestions -------------------------------------------------------------------------- */
 
-static size_t least(size_t a, size_t b, size_t c) {
-    size_t ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-/* Levenshtein's edit distance; words are cut at MAX_WORD bytes. */
-static size_t distance(const char *a, const char *b) {
-    size_t row[MAX_WORD + 1], n = strnlen(a, MAX_WORD), m = strnlen(b, MAX_WORD);
-    for (size_t j = 0; j <= m; j++) row[j] = j;
-    for (size_t i = 1; i <= n; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= m; j++) {
-            size_t above = row[j];
-            row[j] = least(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
-            diagonal = above;
-        }
-    }
-    return row[m];
-}
-
 const char *nearest_name(const char *word, const char *(*next)(void *ctx), void *ctx) {
     const char *best = NULL, *name;
-    size_t len = strlen(word);
-    size_t best_distance = len > 3 ? len / 3 + 2 : 2; /* as far is no slip of the finger */
+    size_t least = SIZE_MAX;
     while ((name = next(ctx))) {
-        size_t d = distance(word, name);
-        if (d < best_distance && d < strlen(name)) best = name, best_distance = d;
+        size_t d = seen_slip(word, strlen(word), name);
+        if (d < least) best = name, least = d;
     }
     return best;
 }
@@ -106,7 +118,7 @@ static const struct option_row *row_of(const struct option_row *rows, int got, b
 static void answer(const struct args *a, int id) {
     if (id == OPTION_HELP) help_command_print(a->command, a->value);
     if (id == OPTION_VERSION) puts("seen " SEEN_VERSION);
-    if (id == OPTION_LOG) message_set_json(option_is_json("log", a->value));
+    if (id == OPTION_LOG) message_set_json(option_is_json(a->value));
     if (id != OPTION_HELP && id != OPTION_VERSION) return;
     finish_output();
     exit(EXIT_FINE);
@@ -131,6 +143,7 @@ int args_next(struct args *a) {
         die("%s needs a value: --%s %s", word, row ? row->name : "", row ? row->arg : "");
     }
     a->row = row_of(rows, got, index < 0);
+    check_choice(a->row, a->value);
     answer(a, a->row->id);
     return a->row->id == OPTION_LOG ? args_next(a) : a->row->id;
 }

@@ -3,7 +3,7 @@
  * Every structure that could serve the spec, with the memory it takes and the errors it is
  * predicted to make, side by side; the one that `seen` would take comes first, with the reason, and
  * as a spec in which nothing is left open, to be pasted behind -w. */
-#include "cli.h"
+#include "judge/asked.h"
 #include "print.h"
 
 #include <inttypes.h>
@@ -15,13 +15,14 @@
 #include "seen.h"
 
 enum { PLANS_MOST = 64, SPEC_MOST = 4096, CELL = 32, COLUMNS = 9 };
-enum { OPT_WINDOW = 1, OPT_JSON };
+enum { OPT_WINDOW = 1, OPT_OUTPUT, OPT_JSON };
 
 static const struct option_row own_rows[] = {
     {"window", 'w', "SPEC", "the spec, as seen takes it", OPT_WINDOW},
-    {"json", 0, NULL, "print JSON", OPT_JSON},
+    {"output", 'o', "text|json", "a table to read, or an object for a program", OPT_OUTPUT},
+    {"json", 0, NULL, NULL, OPT_JSON},
     HELP_ROWS,
-    {0},
+    {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
 };
 
 /* -- the spec ----------------------------------------------------------------------------- */
@@ -34,13 +35,15 @@ static void append(char *spec, const char *part) {
     memcpy(spec + used, part, n + 1);
 }
 
-static int read_plans(struct seen_plan *plans, const char *text) {
+static int read_plans(struct seen_plan *plans, const struct asked *a) {
     struct seen_error e;
     struct seen_spec spec;
-    if (seen_spec_parse(&spec, text, &e)) die_at(text, e.where, e.text);
+    char text[SPEC_MOST];
+    asked_spec(a, 0, &spec);
     int n = seen_plan_all(plans, PLANS_MOST, &spec, &e);
-    if (n < 0) die_at(text, e.where, e.text);
-    return n;
+    if (n >= 0) return n;
+    seen_spec_print(&spec, text, sizeof text);
+    die_at(a->n ? text : a->spec[0], e.where, e.text);
 }
 
 /* -- the table ---------------------------------------------------------------------------- */
@@ -149,19 +152,25 @@ static void print_json(const struct seen_plan *plans, int n) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static const struct option_row *rows(void) { return own_rows; }
+static const struct option_row *rows(void) {
+    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+}
 
 static int plan_main(int argc, char **argv) {
     static struct seen_plan plans[PLANS_MOST];
+    static struct asked asked;
     char spec[SPEC_MOST] = "";
     bool json = false;
     struct args args = {.argc = argc, .argv = argv, .command = &plan_command};
     for (int id; (id = args_next(&args));) {
+        if (asked_take(&asked, id, args.value)) continue;
         if (id == OPT_WINDOW) append(spec, args.value);
+        if (id == OPT_OUTPUT) json = option_is_json(args.value);
         json |= id == OPT_JSON;
     }
     for (int i = args.at; i < argc; i++) append(spec, argv[i]);
-    int n = read_plans(plans, *spec ? spec : "landmark");
+    asked.spec[asked.specs++] = *spec ? spec : "landmark";
+    int n = read_plans(plans, &asked);
     if (json)
         print_json(plans, n);
     else
@@ -173,7 +182,7 @@ static const struct example examples[] = {
     {"seen plan 'sliding:1h rate=500'", "the last hour at 500 records a second"},
     {"seen plan landmark:1e6 fp=1e-6", "a million records, one in 10^6 wrong"},
     {"seen plan 'landmark mem=16MiB items=1e7'", "which error that memory buys"},
-    {"seen plan --json 'jumping:1d/24 rate=50'", "the same for a program"},
+    {"seen plan -o json 'jumping:1d/24 rate=50'", "the same for a program"},
     {0},
 };
 
@@ -188,8 +197,10 @@ const struct command plan_command = {
         "Nothing is allocated and nothing is read. Under the table stands the chosen plan as a "
         "spec in which nothing is left open, to be pasted behind `-w`. Of `fp=`, `mem=` and "
         "`items=` (or `rate=` times the window) two decide the third; three that cannot all hold "
-        "are refused, and the sentence says what would do.",
+        "are refused, and the sentence says what would do. An option of SPEC may also be given as "
+        "one "
+        "of the command line: `--fp` 1e-6.",
     .examples = examples,
     .rows = rows,
-    .often = "json",
+    .often = "output fp mem items",
 };

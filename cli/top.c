@@ -91,7 +91,7 @@ static void take(struct run *r, int id, const char *value) {
     case KEEP: r->keep = count_of("keep", value); break;
     case LEAST: r->least = count_of("at-least", value); break;
     case DISTINCT: r->distinct = value; break;
-    case OUTPUT: r->json = option_is_json("output", value); break;
+    case OUTPUT: r->json = option_is_json(value); break;
     }
 }
 
@@ -102,6 +102,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     r->keep = 10000;
     for (int id; (id = args_next(&a));) take(r, id, a.value);
     source_files(&r->source, &a);
+    asked_check_files(&r->asked, &r->source);
     asked_compile(&r->asked, &r->source);
 }
 

@@ -155,6 +155,10 @@ const struct seen_option *seen_options(size_t *n);
 /* The i-th name that filter= may have, or NULL when there are no more. */
 const char *seen_filter_name(size_t i);
 
+/* For "did you mean": how many letters of a word are missing, too many, wrong or swapped, if it is
+ * the name but for that; SIZE_MAX if it is too far from the name to be a slip of the finger. */
+size_t seen_slip(const char *word, size_t len, const char *name);
+
 /* Reads "window name=value …" (grammar in DESIGN.md).  Every option at most once. */
 int seen_spec_parse(struct seen_spec *, const char *text, struct seen_error *);
 

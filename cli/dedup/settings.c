@@ -18,7 +18,7 @@ static const struct option_row own_rows[] = {
     WANTED_FEED_ROWS,
     WANTED_OUTPUT_ROWS,
     SOURCE_THREADS_ROW,
-    {"stats", 0, "[=json]", "counts, expected errors, memory, on stderr", STATS},
+    {"stats", 0, "[=text|json]", "counts, expected errors, memory, on stderr", STATS},
     SOURCE_QUIET_ROW,
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
     SOURCE_UNJUDGED_ROWS,
@@ -34,7 +34,7 @@ const struct option_row *settings_rows(void) {
 }
 
 static enum report report_of(const char *format) {
-    return format && option_is_json("stats", format) ? REPORT_JSON : REPORT_TEXT;
+    return format && option_is_json(format) ? REPORT_JSON : REPORT_TEXT;
 }
 
 static void set_mode(struct settings *s, enum sink_mode mode) {
@@ -70,6 +70,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
     if (s->wanted.sum) wishes_put(&s->state.wishes, "--sum", s->wanted.sum);
     source_files(&s->source, &a);
     s->source.rejects_go_on = s->state.name;
+    asked_check_files(&s->asked, &s->source);
     if (s->state.name && s->source.merge) die_both("--state", "--merge");
     if (s->wanted.json && s->report) s->report = REPORT_JSON;
     if (s->wanted.audit && s->wanted.tag)

@@ -35,12 +35,6 @@ static uint32_t count(const char *name, const char *text) {
     return (uint32_t)n;
 }
 
-static bool is_last(const char *value) {
-    bool last = !strcmp(value, "last");
-    if (!last && strcmp(value, "first") != 0) die("--keep %s: it is first or last", value);
-    return last;
-}
-
 static void add_sum(struct wanted *w, const char *list) {
     char *before = w->sum;
     int n = asprintf(&w->sum, "%s%s%s", before ? before : "", before ? "," : "", list);
@@ -58,11 +52,11 @@ bool wanted_take(struct wanted *w, int id, const char *value) {
         break;
     case WANTED_TAG_COLUMN: w->tag_column = tags_column(value); break;
     case WANTED_AUDIT: w->audit = true; break;
-    case WANTED_OUTPUT: w->json = option_is_json("output", value); break;
+    case WANTED_OUTPUT: w->json = option_is_json(value); break;
     case WANTED_ADD_KEY: w->add_key = value; break;
     case WANTED_QUERY_KEY: w->query_key = value; break;
     case WANTED_FORGET: w->forget = value; break;
-    case WANTED_KEEP: w->keep_last = is_last(value); break;
+    case WANTED_KEEP: w->keep_last = !strcmp(value, "last"); break;
     case WANTED_GROUP_BY: w->group_by = value; break;
     case WANTED_SUM: add_sum(w, value); break;
     case WANTED_MAX_GROUPS: w->max_groups = count("max-groups", value); break;

@@ -65,14 +65,10 @@ static uint64_t read_count(const char *name, const char *text, uint64_t low, uin
     return value;
 }
 
-static int read_choice(const char *name, const char *text, const char *const *names) {
-    char all[128] = "";
-    for (int i = 0; names[i]; i++) {
-        if (!strcmp(text, names[i])) return i;
-        if (i) strcat(all, names[i + 1] ? ", " : " or ");
-        strcat(all, names[i]);
-    }
-    die("--%s %s: it can be %s", name, text, all);
+static int read_choice(const char *text, const char *const *names) {
+    int i = 0;
+    while (strcmp(text, names[i]) != 0) i++;
+    return i;
 }
 
 static double read_real(const char *name, const char *text, double low, double high,
@@ -134,15 +130,15 @@ static void read_option(struct wish *w, int id, const char *value) {
     case OPT_DISTINCT: w->repeats.distinct = read_count("distinct", value, 1, COUNT_MOST); break;
     case OPT_DUPLICATES: read_duplicates(w, value); break;
     case OPT_TOP: read_top(w, value); break;
-    case OPT_GAPS: w->gaps = (enum gaps)read_choice("gaps", value, orders); break;
+    case OPT_GAPS: w->gaps = (enum gaps)read_choice(value, orders); break;
     case OPT_GAP_MOST: w->gap_most = read_count("gap-max", value, 1, COUNT_MOST); break;
     case OPT_SEED: s->seed = read_count("seed", value, 0, UINT64_MAX); break;
-    case OPT_FORMAT: s->dress = (enum dress)read_choice("format", value, dresses); break;
+    case OPT_FORMAT: s->dress = (enum dress)read_choice(value, dresses); break;
     case OPT_ID_LENGTH:
         s->id_length = (size_t)read_count("id-length", value, ID_SHORTEST, ID_LONGEST);
         break;
     case OPT_TIME:
-        s->stamp = (enum stamp)read_choice("time", value, stamps);
+        s->stamp = (enum stamp)read_choice(value, stamps);
         w->has_stamp = true;
         break;
     case OPT_START:

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const char asked_grammar[] =
     "  SPEC    WINDOW [NAME=VALUE]...\n"
@@ -128,6 +129,26 @@ static size_t option_index(const char *name) {
     const struct seen_option *table = seen_options(&n);
     while (i < n && strcmp(table[i].name, name)) i++;
     return i;
+}
+
+static bool is_option(const char *word) {
+    size_t n, len = strcspn(word, "=");
+    const struct seen_option *table = seen_options(&n);
+    for (size_t i = 0; word[len] && i < n; i++)
+        if (strlen(table[i].name) == len && !strncmp(table[i].name, word, len))
+            return access(word, F_OK) != 0;
+    return false;
+}
+
+void asked_check_files(const struct asked *a, const struct source *s) {
+    char text[256];
+    const char *window = a->specs ? a->spec[a->specs - 1] : "landmark";
+    int at = snprintf(text, sizeof text, "%s", window);
+    for (size_t i = 0; i < s->file_count && (size_t)at < sizeof text; i++)
+        if (is_option(s->files[i]))
+            at += snprintf(text + at, sizeof text - (size_t)at, " %s", s->files[i]);
+    if ((size_t)at > strlen(window))
+        die("a window and its options are one text; quote the spec: -w '%s'", text);
 }
 
 static void set_zone(const char *zone) {

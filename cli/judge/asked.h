@@ -49,6 +49,9 @@ const struct option_row *asked_rows(const struct option_row *own, size_t n);
 /* False if the option is none of these. */
 bool asked_take(struct asked *, int id, const char *value);
 
+/* Dies where a FILE that is not there is an option of a spec that was not quoted. */
+void asked_check_files(const struct asked *, const struct source *);
+
 /* The i-th spec as given, its options set, or one sentence and exit 2. */
 void asked_spec(const struct asked *, size_t i, struct seen_spec *);
 

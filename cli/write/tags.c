@@ -40,10 +40,19 @@ bool tags_have(const struct tags *t, enum tag tag) {
     return false;
 }
 
+static const char *next_kind(void *ctx) {
+    enum tag *at = ctx;
+    return *at < TAG_KINDS ? kinds[(*at)++].name : NULL;
+}
+
 static enum tag tag_of(const char *word, const char *list) {
+    enum tag first = 0;
     for (enum tag tag = 0; tag < TAG_KINDS; tag++)
         if (!strcmp(word, kinds[tag].name)) return tag;
-    die("--tag=%s: '%s' is none of verdict, number, time, age, first, first-time, last, last-time",
+    const char *near = nearest_name(word, next_kind, &first);
+    if (near) die("--tag=%s: '%s' is not known; did you mean %s?", list, word, near);
+    die("--tag=%s: '%s' is not one of verdict, number, time, age, first, first-time, last, "
+        "last-time",
         list, word);
 }
 

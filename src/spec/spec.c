@@ -21,6 +21,32 @@
 
 static const char *const window_names[] = {NULL, "landmark", "jumping", "sliding", "decaying"};
 
+/* -- suggestions -------------------------------------------------------------------------- */
+
+/* The name that was probably meant, as the distances told so far have it. */
+struct near {
+    const char *name;
+    size_t distance;
+};
+
+static void near_try(struct near *n, const char *word, size_t len, const char *name) {
+    size_t d = seen_slip(word, len, name);
+    if (d < (n->name ? n->distance : SIZE_MAX)) *n = (struct near){name, d};
+}
+
+/* "what='word' is not known; did you mean name?", or where none is near, what else it can be. */
+static int refuse_word(const struct near *n, const char *what, const char *word, size_t len,
+                       const char *else_say, size_t where, struct seen_error *e) {
+    int shown = len > 40 ? 40 : (int)len;
+    if (n->name)
+        return error_set(e, SEEN_EINVAL, where, "%s'%.*s' is not known; did you mean %s?", what,
+                         shown, word, n->name);
+    return error_set(e, SEEN_EINVAL, where, "%s'%.*s' is not known; %s", what, shown, word,
+                     else_say);
+}
+
+/* -- windows ------------------------------------------------------------------------------ */
+
 static int parse_length(struct seen_spec *spec, const char *text, size_t len, size_t where,
                         struct seen_error *e) {
     bool span;
@@ -58,16 +84,21 @@ static int window_kind(const char *text, size_t len) {
     return 0;
 }
 
+static int unknown_window(const char *text, size_t len, size_t where, struct seen_error *e) {
+    struct near near = {NULL, 0};
+    for (int i = SEEN_LANDMARK; i <= SEEN_DECAYING; i++)
+        near_try(&near, text, len, window_names[i]);
+    return refuse_word(&near, "the window ", text, len,
+                       "start with landmark, landmark:1d, jumping:1h/12, sliding:1e6 or decaying",
+                       where, e);
+}
+
 static int parse_window(struct seen_spec *spec, const char *text, size_t len, size_t where,
                         struct seen_error *e) {
     const char *colon = memchr(text, ':', len);
     size_t name = colon ? (size_t)(colon - text) : len;
     int kind = window_kind(text, name);
-    if (!kind)
-        return error_set(e, SEEN_EINVAL, where,
-                         "'%.*s' is not a window; start with landmark, landmark:1d, jumping:1h/12, "
-                         "sliding:1e6 or decaying",
-                         name > 40 ? 40 : (int)name, text);
+    if (!kind) return unknown_window(text, name, where, e);
     spec->window = (uint32_t)kind;
     spec->unit = SEEN_EXPLICIT;
     spec->length = spec->subwindows = 0;
@@ -95,27 +126,34 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
     return parse_subwindows(spec, slash + 1, rest - n - 1, at + n + 1, e);
 }
 
+/* -- options ------------------------------------------------------------------------------ */
+
 static int set_choice(uint32_t *value, const struct seen_option *o, const char *text, size_t len,
                       size_t where, struct seen_error *e) {
-    char names[80] = "";
+    char names[80] = "it is ", what[40];
+    struct near near = {NULL, 0};
     for (uint32_t i = 0; o->choices[i]; i++) {
         if (strlen(o->choices[i]) == len && !memcmp(o->choices[i], text, len)) {
             *value = i;
             return 0;
         }
         size_t at = strlen(names);
-        snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", o->choices[i]);
+        const char *comma = !i ? "" : o->choices[i + 1] ? ", " : " or ";
+        snprintf(names + at, sizeof names - at, "%s%s", comma, o->choices[i]);
+        near_try(&near, text, len, o->choices[i]);
     }
-    return error_set(e, SEEN_EINVAL, where, "%s='%.*s' is not one of %s", o->name,
-                     len > 40 ? 40 : (int)len, text, names);
+    snprintf(what, sizeof what, "%s=", o->name);
+    return refuse_word(&near, what, text, len, names, where, e);
 }
 
 static int set_name(char *value, const char *text, size_t len, size_t where, struct seen_error *e) {
     if (!registry_known(text, len)) {
-        char names[200];
-        registry_names(names, sizeof names);
-        return error_set(e, SEEN_EINVAL, where, "filter='%.*s' is not known; choose one of %s",
-                         len > 40 ? 40 : (int)len, text, names);
+        char names[240] = "choose one of ";
+        struct near near = {NULL, 0};
+        const char *name;
+        for (size_t i = 0; (name = seen_filter_name(i)); i++) near_try(&near, text, len, name);
+        registry_names(names + strlen(names), sizeof names - strlen(names));
+        return refuse_word(&near, "filter=", text, len, names, where, e);
     }
     snprintf(value, sizeof((struct seen_spec *)0)->filter, "%.*s", (int)len, text);
     return 0;
@@ -172,15 +210,18 @@ static int set_option(struct seen_spec *spec, int row, const char *text, size_t 
 }
 
 static int unknown_option(const char *name, size_t len, size_t where, struct seen_error *e) {
-    char names[160] = "";
+    char names[240] = "the options are ";
+    struct near near = {NULL, 0};
     size_t n;
     const struct seen_option *o = seen_options(&n);
-    for (size_t i = 0, at = 0; i < n; at = strlen(names), i++)
+    for (size_t i = 0; i < n; i++) {
+        size_t at = strlen(names);
+        near_try(&near, name, len, o[i].name);
         if (!o[i].geometry)
             snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", o[i].name);
-    return error_set(e, SEEN_EINVAL, where,
-                     "there is no option '%.*s'; the options are %s and those of single structures",
-                     len > 40 ? 40 : (int)len, name, names);
+    }
+    strncat(names, " and those of single structures", sizeof names - strlen(names) - 1);
+    return refuse_word(&near, "the option ", name, len, names, where, e);
 }
 
 int seen_spec_set(struct seen_spec *spec, const char *name, const char *value,

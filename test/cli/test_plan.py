@@ -244,4 +244,4 @@ def test_full_disk():
 
 def test_help():
     done = plan("--help")
-    assert done.returncode == 0 and "--json" in done.stdout and done.stderr == ""
+    assert done.returncode == 0 and "--output" in done.stdout and done.stderr == ""

@@ -198,7 +198,7 @@ def test_settings_by_argument_and_by_config(start, refused):
     r.config_set("seen.default", "sliding:1h fp=1e-2 mem=64KiB")
     do(r, "SEEN.ADD other a")
     assert info(r, "other")["window"] == b"sliding"
-    refused(lambda: r.config_set("seen.default", "lanmark"), "is not a window")
+    refused(lambda: r.config_set("seen.default", "lanmark"), "the window 'lanmark' is not known")
     refused(lambda: r.config_set("seen.max-bytes", 1), "")
     assert r.config_get("seen.default") == {"seen.default": "sliding:1h fp=1e-2 mem=64KiB"}
 
@@ -231,7 +231,7 @@ def test_what_grows_stops_at_the_bytes_a_value_may_take(start):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (["default", "lanmark"], "is not a window"), (["default"], "a name and a value"),
+    (["default", "lanmark"], "the window 'lanmark' is not known"), (["default"], "a name and a value"),
     (["max-bytes", "many"], "'many' is not a size"), (["max-bytes", "1.5gb"], "is not a size"),
     (["max-bytes", "99999999999gb"], "is not a size"), (["max-bytes", "2tb"], "is not a size"),
     (["max-bytes", "1b"], "between 1kb and 1024gb"), (["bf", "maybe"], "bf yes|no"), (["what", "x"], "arguments are")])

@@ -177,10 +177,10 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
     } cases[] = {
         {"", 1, "empty"},
         {"   ", 1, "empty"},
-        {"fp=1e-6", 1, "not a window"},
-        {"landmarks", 1, "not a window"},
-        {"Landmark", 1, "not a window"},
-        {":5", 1, "not a window"},
+        {"fp=1e-6", 1, "is not known"},
+        {"landmarks", 1, "is not known"},
+        {"Landmark", 1, "is not known"},
+        {":5", 1, "is not known"},
         {"landmark landmark", 10, "name=value"},
         {"landmark:", 10, "not a count"},
         {"landmark:x", 10, "not a span"},
@@ -213,8 +213,8 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
         {"sliding:1h/2", 11, "only jumping"},
         {"decaying:5", 9, "no length"},
         {"landmark fp", 10, "name=value"},
-        {"landmark =5", 10, "no option"},
-        {"landmark size=5", 10, "no option"},
+        {"landmark =5", 10, "is not known"},
+        {"landmark size=5", 10, "is not known"},
         {"landmark fp=1e-6 fp=1e-7", 18, "twice"},
         {"landmark fp=0", 13, "above 0"},
         {"landmark fp=1", 13, "below 1"},
@@ -251,7 +251,7 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
         {"landmark:1d rate=0", 18, "above 0"},
         {"landmark filter=bloo", 17, "not known"},
         {"landmark filter=", 17, "not known"},
-        {"landmark refresh=never", 18, "last, first"},
+        {"landmark refresh=never", 18, "last or first"},
         {"landmark hash=md5", 15, "xxh3"},
         {"landmark seed=18446744073709551616", 15, "too large"},
         {"landmark shards=1025", 17, "at most 1024"},
@@ -490,6 +490,31 @@ static void the_largest_unit_that_divides_is_printed(void **state) {
     }
 }
 
+static void a_slip_of_the_finger_is_near_its_name_and_another_word_is_not(void **state) {
+    const size_t far = SIZE_MAX;
+    const struct {
+        const char *word, *name;
+        size_t distance;
+    } cases[] = {{"last", "last", 0},      {"lsat", "last", 1},
+                 {"lst", "last", 1},       {"laast", "last", 1},
+                 {"laxt", "last", 1},      {"first", "last", far},
+                 {"csv", "cvs", 1},        {"cvs", "csv", 1},
+                 {"fpp", "fp", 1},         {"", "last", far},
+                 {"x", "k", far},          {"ab", "ba", 1},
+                 {"slidng", "sliding", 1}, {"sldin", "sliding", 2},
+                 {"sdg", "sliding", far},  {"partitoined", "partitioned", 1},
+                 {"bca", "abc", far},      {"landmark", "", far}};
+    char long_word[100], long_name[100] = "";
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_int_equal(seen_slip(cases[i].word, strlen(cases[i].word), cases[i].name),
+                         cases[i].distance);
+    memset(long_word, 'a', sizeof long_word);
+    memset(long_name, 'a', sizeof long_name - 1);
+    assert_int_equal(seen_slip(long_word, sizeof long_word, long_name), 0);
+    assert_int_equal(seen_slip("lastly", 4, "last"), 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_its_kind_its_unit_and_its_length),
@@ -505,6 +530,7 @@ int main(void) {
         cmocka_unit_test(the_spellings_that_messages_suggest_are_accepted),
         cmocka_unit_test(a_printed_unit_reads_back_exactly),
         cmocka_unit_test(the_largest_unit_that_divides_is_printed),
+        cmocka_unit_test(a_slip_of_the_finger_is_near_its_name_and_another_word_is_not),
     };
     return cmocka_run_group_tests_name("specs", tests, NULL, NULL);
 }
