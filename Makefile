@@ -33,6 +33,10 @@ check-tsan: setup-test
 	@$(NINJA) build-tsan seen test/law_threads
 	@tools/check_threads.sh build-tsan
 
+# The commands of the README in a minimal Debian 12, from nothing: ORDERS="demo-check check-demo user".
+check-bare:
+	@tools/check_bare.sh $(ORDERS)
+
 # The module's tests on servers under valgrind, on a build that clears all memory where valgrind sees
 # it: half an hour.
 check-valgrind: setup-valgrind setup-module
@@ -76,10 +80,10 @@ setup-build setup-test setup-papers setup-module setup-valgrind: setup-%:
 	@tools/setup.sh $*
 
 clean:
-	rm -rf build build-asan build-tsan build-valgrind
+	rm -rf build build-asan build-tsan build-valgrind build-bare
 
 # One after the other, also under make -j: what is installed is there before the build is configured.
 .NOTPARALLEL:
 
-.PHONY: all configure demo check check-asan check-tsan check-valgrind check-long bench papers papers-quick install uninstall \
+.PHONY: all configure demo check check-bare check-asan check-tsan check-valgrind check-long bench papers papers-quick install uninstall \
 	format clean setup-build setup-test setup-papers setup-module setup-valgrind

@@ -12,15 +12,18 @@ import json
 import lzma
 import os
 import pathlib
-import random
 import signal
 import subprocess
+import sys
 
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SEEN = str((ROOT / os.environ.get("SEEN", "build/seen")).resolve())
 DATA = ROOT.parent / "shared" / "data"
+sys.path.append(str(ROOT / "test"))
+from drawn import fix_seeds, pytest_terminal_summary, rng  # noqa: E402,F401 (pytest finds them here)
+
 SMALL = ["-w", "landmark fp=1e-9 mem=64KiB"]  # a state that is written in no time
 
 
@@ -35,6 +38,7 @@ def default_signals():
 
 
 def pytest_configure(config):
+    fix_seeds(pathlib.Path(SEEN).parent)
     config.addinivalue_line("markers", "long: takes minutes; runs with SEEN_LONG=1")
 
 
@@ -124,14 +128,6 @@ def sample_files(tmp_path):
     for name in "customers.txt", "blocked.txt", "a.txt", "b.txt", "huge.txt":
         write(name, "u1\nu2\n1.2.3.4\nline 7\n")
     return tmp_path
-
-
-@pytest.fixture
-def rng(request):
-    """Random numbers whose seed a failure prints; SEEN_SEED repeats it."""
-    seed = int(os.environ.get("SEEN_SEED", random.SystemRandom().getrandbits(32)))
-    print("SEEN_SEED=%d" % seed)
-    return random.Random(seed)
 
 
 @pytest.fixture(scope="session")

@@ -12,10 +12,10 @@ server it finds something in; `make check-valgrind` on the build that this needs
 
 import os
 import pathlib
-import random
 import shutil
 import socket
 import subprocess
+import sys
 import time
 
 import pytest
@@ -28,12 +28,16 @@ except ImportError:
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = str((ROOT / os.environ.get("SEEN_MODULE", "build/module/seen.so")).resolve())
 SANITIZED = pathlib.Path(MODULE).exists() and b"libasan.so" in pathlib.Path(MODULE).read_bytes()
+sys.path.append(str(ROOT / "test"))
+from drawn import fix_seeds, pytest_terminal_summary, rng  # noqa: E402,F401 (pytest finds them here)
+
 SERVERS = ["redis-server", "valkey-server"]
 VALGRIND = bool(os.environ.get("SEEN_VALGRIND"))
 LONG = bool(os.environ.get("SEEN_LONG"))
 
 
 def pytest_configure(config):
+    fix_seeds(pathlib.Path(MODULE).parents[1])
     config.addinivalue_line("markers", "unlike: the replica need not hold the same")
 
 
@@ -49,6 +53,7 @@ def sanitizer():
         return {}
     names = (subprocess.check_output(["gcc", "-print-file-name=" + name], text=True).strip()
              for name in ("libasan.so", "libubsan.so"))
+    names = [*names, os.environ.get("LD_PRELOAD", "")]
     return {"LD_PRELOAD": " ".join(names), "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1",
             "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1"}
 
@@ -213,14 +218,6 @@ def written(pair):
 
     count()
     return count
-
-
-@pytest.fixture
-def rng():
-    """Random numbers whose seed a failure prints; SEEN_SEED repeats it."""
-    seed = int(os.environ.get("SEEN_SEED", random.SystemRandom().getrandbits(32)))
-    print("SEEN_SEED=%d" % seed)
-    return random.Random(seed)
 
 
 @pytest.fixture
