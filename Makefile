@@ -37,6 +37,12 @@ check-tsan: setup-test
 check-bare:
 	@tools/check_bare.sh $(ORDERS)
 
+# All tests that draw, under N seeds from the FIRST on.
+N = 20
+FIRST = 1
+check-seeds: setup-test setup-module all
+	@tools/check_seeds.sh $(BUILD) $(N) $(FIRST)
+
 # The module's tests on servers under valgrind, on a build that clears all memory where valgrind sees
 # it: half an hour.
 check-valgrind: setup-valgrind setup-module
@@ -85,5 +91,5 @@ clean:
 # One after the other, also under make -j: what is installed is there before the build is configured.
 .NOTPARALLEL:
 
-.PHONY: all configure demo check check-bare check-asan check-tsan check-valgrind check-long bench papers papers-quick install uninstall \
+.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-valgrind check-long bench papers papers-quick install uninstall \
 	format clean setup-build setup-test setup-papers setup-module setup-valgrind

@@ -1,14 +1,14 @@
-/* fixed_random.c - part of every test in C, and preloaded into the programs that the tests in Python run
- * (test/drawn.py).
+/* fixed_random.c - part of every test in C, and preloaded into the programs that the tests in
+ * Python run (test/drawn.py).
  *
- * A filter whose spec names no seed asks the system for one with getrandom().  Here the i-th such seed of a
- * process is the i-th number drawn from SEEN_SEED, so that a run can be repeated.  Draws of other sizes are
- * not seeds and go to the system. */
+ * A filter whose spec names no seed asks the system for one with getrandom().  Here the i-th such
+ * seed of a process is the i-th number drawn from SEEN_SEED, so that a run can be repeated.  Draws
+ * of other sizes are not seeds and go to the system. */
 #include "chance.h"
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/syscall.h>
-#include <sys/types.h>
 #include <unistd.h>
 
 ssize_t getrandom(void *buf, size_t len, unsigned flags) {
