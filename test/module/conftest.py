@@ -17,6 +17,7 @@ import socket
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
@@ -29,7 +30,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 MODULE = str((ROOT / os.environ.get("SEEN_MODULE", "build/module/seen.so")).resolve())
 SANITIZED = pathlib.Path(MODULE).exists() and b"libasan.so" in pathlib.Path(MODULE).read_bytes()
 sys.path.append(str(ROOT / "test"))
-from drawn import fix_seeds, pytest_terminal_summary, rng  # noqa: E402,F401 (pytest finds them here)
+from drawn import SEED, fix_seeds, pytest_terminal_summary, rng  # noqa: E402,F401 (pytest finds them here)
 
 SERVERS = ["redis-server", "valkey-server"]
 VALGRIND = bool(os.environ.get("SEEN_VALGRIND"))
@@ -87,9 +88,13 @@ class Server:
                    *self.options, "--loadmodule", MODULE, *self.module]
         with open(self.log, "ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.directory,
-                                            env={**os.environ, **sanitizer()})
+                                            env={**os.environ, **sanitizer(), "SEEN_SEED": str(self.seed())})
         self.client = redis.Redis(port=self.port, socket_timeout=120)
         self.wait(lambda: self.client.ping(), 60)
+
+    def seed(self):
+        """A server does not draw what its replica draws, but the same in every run."""
+        return SEED + zlib.crc32(self.directory.name.encode())
 
     def wait(self, until, seconds=20):
         end = time.monotonic() + seconds
