@@ -339,7 +339,8 @@ const struct command dedup_command = {
     .usage = "[OPTION]... [FILE]...",
     .about =
         "Prints the records of FILE... (default: standard input) not seen before.\n\n"
-        "A FILE may be packed by gzip or zstd; - is standard input. A record is a line, or a row "
+        "A FILE may be packed by gzip, zstd, xz or bzip2; - is standard input. A record is a line, "
+        "or a row "
         "of a table; its key is all of it, or the fields that `-k` names: by position from 1 (2,5, "
         "2-4, 2- or last-1), by the name of a column, of a part of a web log's line, or by a path "
         "in JSON "

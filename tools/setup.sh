@@ -11,10 +11,10 @@
 set -eu
 
 required="gcc libc6-dev meson ninja-build pkg-config libxxhash-dev uthash-dev" # tools/configure.sh names them too
-optional="g++ libsodium-dev libsimdjson-dev zlib1g-dev libzstd-dev libhiredis-dev"
+optional="g++ libsodium-dev libsimdjson-dev zlib1g-dev libzstd-dev liblzma-dev libbz2-dev libhiredis-dev"
 servers="redis-server redis-tools python3-redis python3-xxhash valkey-server"
 build="$required $optional"
-test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils zstd
+test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils bzip2 zstd
       mandoc groff-base zsh fish kcat"
 
 case $1 in

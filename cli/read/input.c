@@ -5,11 +5,14 @@
 #include "cli.h"
 #include "read/merge.h"
 #include "read/record.h"
+#include "read/source.h"
+#include "read/unpack/foreign.h"
 #include "read/unpack/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,8 +28,9 @@ static char *allocate(char *old, size_t cap) {
     return buf;
 }
 
-void input_init(struct input *in) {
-    *in = (struct input){.fd = -1, .cap = FIRST_CAP};
+void input_init(struct input *in, const struct source *s) {
+    *in = (struct input){
+        .fd = -1, .cap = FIRST_CAP, .unpack_mem = s->unpack_mem, .lines = s->end == '\n'};
     in->buf = allocate(NULL, in->cap);
 }
 
@@ -44,13 +48,30 @@ static void refuse_own_output(const struct input *in, const struct stat *st) {
         die("%s is both input and output; write to another file", in->name);
 }
 
+/* False, with errno, where what it begins with cannot be read here. */
+static bool accept(struct input *in, const struct packing *p, const char *foreign,
+                   const char *begin, size_t n) {
+    errno = EBADMSG;
+    snprintf(in->trouble, sizeof in->trouble, "%s", foreign ? foreign : "");
+    if (foreign) return false;
+    if (!p) return true;
+    if (!p->open)
+        snprintf(in->trouble, sizeof in->trouble,
+                 "it is compressed, and this build of seen lacks %s: %s -dc FILE | seen ...",
+                 p->name, p->name);
+    if (!p->open) return false;
+    in->unpack = unpack_new(p, in->name, in->unpack_mem, in->lines, begin, n);
+    return true;
+}
+
 /* A regular file is known before it is read. */
-static void look_inside(struct input *in) {
-    char begin[UNPACK_MAGIC];
+static bool look_inside(struct input *in) {
+    char begin[FOREIGN_BYTES];
     bool more;
     ssize_t n = pread(in->fd, begin, sizeof begin, lseek(in->fd, 0, SEEK_CUR));
-    const struct packing *p = n > 0 ? unpack_tell(begin, (size_t)n, &more) : NULL;
-    if (p) in->unpack = unpack_new(p, in->name, NULL, 0);
+    if (n <= 0) return true;
+    const struct packing *p = unpack_tell(begin, (size_t)n, &more);
+    return accept(in, p, foreign_tell_file(in->fd, begin, (size_t)n, in->lines), NULL, 0);
 }
 
 int input_open(struct input *in, const char *name) {
@@ -64,9 +85,9 @@ int input_open(struct input *in, const char *name) {
     in->base = 0;
     in->sniffing = in->blocks;
     in->sniffed = 0;
+    *in->trouble = '\0';
     refuse_own_output(in, &st);
-    if (!in->blocks) look_inside(in);
-    return 0;
+    return in->blocks || look_inside(in) ? 0 : -1;
 }
 
 void input_open_merged(struct input *in, const struct source *s) {
@@ -118,8 +139,9 @@ static ssize_t sniff(struct input *in) {
         return -1;
     }
     in->sniffing = false;
+    if (!accept(in, p, foreign_tell(in->buf, in->sniffed, in->lines), in->buf, in->sniffed))
+        return -1;
     if (!p) return (ssize_t)in->sniffed;
-    in->unpack = unpack_new(p, in->name, in->buf, in->sniffed);
     return unpack_read(in->unpack, in->fd, in->buf, in->cap);
 }
 
@@ -133,6 +155,7 @@ static ssize_t read_some(struct input *in) {
 
 const char *input_trouble(struct input *in, int error) {
     if (error != EBADMSG) return strerror(error);
+    if (*in->trouble) return in->trouble;
     if (in->merge) return merge_trouble(in->merge, &in->name);
     return in->unpack ? unpack_trouble(in->unpack) : strerror(error);
 }

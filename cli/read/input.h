@@ -18,15 +18,18 @@ struct input {
     struct merge *merge;   /* several files instead, in order of time */
     bool sniffing;         /* no regular file, and its first bytes are yet to tell ... */
     size_t sniffed;        /* ... of which buf holds so many */
+    uint64_t unpack_mem;   /* the most bytes that unpacking may take */
+    bool lines;            /* records end in newlines */
+    char trouble[160];     /* why the file cannot be read, where errno does not say it */
     uint64_t base;         /* where buf[0] stands in the file, as it reads uncompressed */
 };
 
-void input_init(struct input *);
+struct source;
+void input_init(struct input *, const struct source *);
 void input_free(struct input *);
 
-/* Opens a file, "-" being standard input.  0, or -1 with errno. */
+/* Opens a file, "-" being standard input.  0, or -1 with errno; input_trouble is for people. */
 int input_open(struct input *, const char *name);
-struct source;
 void input_open_merged(struct input *, const struct source *); /* its files; dies if one is not */
 void input_close(struct input *);
 

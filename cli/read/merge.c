@@ -307,8 +307,9 @@ struct merge *merge_new(const struct source *s) {
     m->n = n;
     for (size_t i = 0; i < n; i++) {
         struct lane *l = &m->lane[i];
-        input_init(&l->in);
-        if (input_open(&l->in, s->files[i])) die("cannot open %s: %s", l->in.name, strerror(errno));
+        input_init(&l->in, s);
+        if (input_open(&l->in, s->files[i]))
+            die("cannot open %s: %s", l->in.name, input_trouble(&l->in, errno));
         l->splitter = (struct splitter){.format = source_format(s, true),
                                         .layout = &m->layout,
                                         .delimiter = s->delimiter,

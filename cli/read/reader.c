@@ -269,7 +269,7 @@ void reader_init(struct reader *r, const struct source *s, const struct reader_e
     r->on = on;
     r->ctx = ctx;
     signals_init();
-    input_init(&r->in);
+    input_init(&r->in, s);
     unjudged_init(&r->unjudged, s, &r->layout);
     r->splitter = (struct splitter){.format = source_format(s, true),
                                     .layout = &r->layout,
@@ -290,7 +290,8 @@ static void read_file(struct reader *r, const char *name) {
         read_input(r);
         return;
     }
-    warn("cannot open %s: %s", r->in.name, strerror(errno));
+    warn("cannot open %s: %s", r->in.name, input_trouble(&r->in, errno));
+    input_close(&r->in);
     r->failed = true;
 }
 

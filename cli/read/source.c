@@ -15,7 +15,8 @@
 enum { MAX_RECORD = 1 << 30 };
 
 void source_init(struct source *s) {
-    *s = (struct source){.header = true, .end = '\n', .max_record = 16 << 20, .threads = 1};
+    *s = (struct source){
+        .header = true, .end = '\n', .max_record = 16 << 20, .unpack_mem = 128 << 20, .threads = 1};
 }
 
 static char byte_of(const char *text) {
@@ -34,6 +35,13 @@ static uint32_t record_size(const char *text) {
     if (size > MAX_RECORD)
         die("--max-record %s is more than 1GiB, the most that is possible", text);
     return (uint32_t)size;
+}
+
+static uint64_t memory_size(const char *text) {
+    struct seen_error e;
+    uint64_t size;
+    if (seen_parse_size(&size, text, &e)) die("--unpack-mem %s: %s", text, e.text);
+    return size;
 }
 
 /* 0 is as many as there are processors for us. */
@@ -96,6 +104,7 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_ARRIVAL: s->arrival = true; break;
     case SOURCE_NOW: fix_clock(s, value); break;
     case SOURCE_ALLOW_FUTURE: s->allow_future = true; break;
+    case SOURCE_UNPACK_MEM: s->unpack_mem = memory_size(value); break;
     case SOURCE_MAX_RECORD: s->max_record = record_size(value); break;
     case SOURCE_THREADS: s->threads = thread_count(value); break;
     case SOURCE_QUIET: s->quiet = true; break;

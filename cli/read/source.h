@@ -30,6 +30,7 @@ struct source {
     bool arrival;      /* when records arrive is their time, and that is meant */
     bool time_given;   /* by --time, not only known by the format */
     uint32_t max_record;
+    uint64_t unpack_mem;
     unsigned threads;
     char *const *files; /* "-" is standard input */
     size_t file_count;
@@ -59,6 +60,7 @@ enum {
     SOURCE_NOW,
     SOURCE_ALLOW_FUTURE,
     SOURCE_MAX_RECORD,
+    SOURCE_UNPACK_MEM,
     SOURCE_QUIET,
     SOURCE_STRICT,
     SOURCE_REJECTS,
@@ -98,9 +100,12 @@ enum {
         {"clf", 0, NULL, "web log: host, user, time, path, status, agent, ...", SOURCE_CLF},       \
         {"null", '0', NULL, "records end in a NUL byte instead of a newline", SOURCE_NULL},        \
         {"no-header", 0, NULL, "the first line is a record like others", SOURCE_NO_HEADER},        \
-        {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF}, {        \
-        "max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                  \
-            SOURCE_MAX_RECORD                                                                      \
+        {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF},          \
+        {"max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                 \
+         SOURCE_MAX_RECORD},                                                                       \
+    {                                                                                              \
+        "unpack-mem", 0, "SIZE", "to unpack .xz or .zst in at most this memory (default: 128MiB)", \
+            SOURCE_UNPACK_MEM                                                                      \
     }
 #define SOURCE_THREADS_ROW                                                                         \
     {                                                                                              \

@@ -1,9 +1,14 @@
 """Compressed input: told by its first bytes, read as what it holds; damage is one sentence and exit 2."""
 
+import bz2
 import gzip
+import io
+import lzma
 import random
 import shutil
 import subprocess
+import tarfile
+import zipfile
 import zlib
 
 import pytest
@@ -21,16 +26,20 @@ def zstd(data, *options):
 
 
 def packed(how, data):
-    return gzip.compress(data) if how == "gzip" else zstd(data)
+    makers = {"gzip": gzip.compress, "zstd": zstd, "xz": lzma.compress, "bzip2": bz2.compress}
+    return makers[how](data)
+
+
+ALL = ["gzip", "zstd", "xz", "bzip2"]
 
 
 @pytest.fixture(autouse=True)
 def built_in(seen):
-    for how in "gzip", "zstd":
+    for how in ALL:
         seen(text=packed(how, b""))
 
 
-HOW = pytest.mark.parametrize("how", ["gzip", "zstd"])
+HOW = pytest.mark.parametrize("how", ALL)
 
 
 # -- good data -----------------------------------------------------------------------------------------
@@ -75,14 +84,15 @@ def test_zeros_behind_gzip_data_are_padding(seen):
 
 def test_more_than_the_buffers_hold(seen, tmp_path):
     text = b"".join(b"%d\n" % i for i in range(400000))
-    for how in "gzip", "zstd":
+    for how in ALL:
         path = tmp_path / how
         path.write_bytes(packed(how, text))
         for threads in 1, 2:
             assert seen("-w", "landmark:1e6", "-j", threads, path).out == text
 
 
-@pytest.mark.parametrize("begin", [b"\x1f", b"(", b"(\xb5", b"(\xb5/", b"\x1f\n", b"(\xb5/\n", b"(\xb5/\xfe\n"])
+@pytest.mark.parametrize("begin", [b"\x1f", b"(", b"(\xb5", b"(\xb5/", b"\x1f\n", b"(\xb5/\n", b"(\xb5/\xfe\n",
+                                   b"\xfd7zX\n", b"\xfd7zXZ\n", b"BZh9\n", b"BZh91AY&S\n", b"BZh0" + b"1AY&SY\n"])
 def test_what_only_begins_like_packed_data_is_plain(seen, tmp_path, begin):
     assert seen(text=begin).out == begin
     path = tmp_path / "file"
@@ -91,7 +101,7 @@ def test_what_only_begins_like_packed_data_is_plain(seen, tmp_path, begin):
 
 
 def test_empty_packed_files_hold_nothing(seen):
-    for how in "gzip", "zstd":
+    for how in ALL:
         done = seen(text=packed(how, b""))
         assert (done.code, done.out) == (0, b"")
 
@@ -121,7 +131,7 @@ def test_what_has_come_is_shown_before_more_comes():
 def test_a_file_cut_short_anywhere_is_an_error_and_its_whole_lines_are_printed(seen, tmp_path, how):
     data = packed(how, TEXT)
     path = tmp_path / "cut.log"
-    for n in range(4, len(data), 1 + len(data) // 60):
+    for n in range(10, len(data), 1 + len(data) // 60):
         path.write_bytes(data[:n])
         done = seen(path)
         done.refused("cut.log", "cut short")
@@ -151,12 +161,126 @@ def test_damaged_zstd_data_never_crashes(seen, rng):
 
 
 def test_what_follows_packed_data_must_be_packed(seen):
-    for how in "gzip", "zstd":
+    for how in ALL:
         done = seen(text=packed(how, TEXT) + b"text\n")
         done.refused("its %s data is damaged" % how)
         assert done.out == WANT
 
 
-def test_a_window_that_would_take_too_much_memory_is_refused(seen):
-    data = zstd(random.Random(1).randbytes(1000), "--long=28")
-    seen(text=data).refused("128 MiB", "zstd -dc --long=31")
+@pytest.mark.parametrize("how", ["xz", "bzip2"])
+def test_damaged_data_never_passes_for_other_data(seen, rng, how):
+    data = packed(how, TEXT)
+    for _ in range(60):
+        at = rng.randrange(10, len(data))
+        bad = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:]
+        done = seen(text=bad)
+        if done.code == 0:
+            assert done.out == WANT
+        else:
+            done.refused("cannot read standard input: its %s data " % how)
+
+
+def test_zeros_behind_xz_data_are_padding(seen):
+    data = lzma.compress(TEXT)
+    assert seen(text=data + bytes(8) + data + bytes(4)).out == WANT
+
+
+def test_more_memory_than_unpack_mem_is_refused_and_more_can_be_given(seen):
+    noise = random.Random(1).randbytes(1000)
+    data = zstd(noise, "--long=28")
+    seen(text=data).refused("its zstd data takes more memory than --unpack-mem allows (default: 128MiB)")
+    assert seen("--unpack-mem", "256MiB", text=data).out == noise
+    data = lzma.compress(TEXT, preset=6)
+    seen("--unpack-mem", "1MiB", text=data).refused("its xz data takes more memory than --unpack-mem allows")
+    assert seen("--unpack-mem", "16MiB", text=data).out == WANT
+    seen("--unpack-mem", "12").refused("--unpack-mem 12")
+
+
+# -- what cannot be read -------------------------------------------------------------------------------
+
+
+def archive(kind):
+    out = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(out, "w") as z:
+            z.writestr("a.csv", TEXT)
+    else:
+        with tarfile.open(fileobj=out, mode="w") as t:
+            info = tarfile.TarInfo("a.csv")
+            info.size = len(TEXT)
+            t.addfile(info, io.BytesIO(TEXT))
+    return out.getvalue()
+
+
+WIDE = "id,name\n1,a\n2,b\n2,b\n"
+FOREIGN = {
+    "zip": (archive("zip"), "unzip -p FILE | seen"),
+    "tar": (archive("tar"), "tar -xOf FILE | seen"),
+    "tar.gz": (gzip.compress(archive("tar")), "inside its gzip data it is a tar archive: tar -xOf FILE | seen"),
+    "tar.xz": (lzma.compress(archive("tar")), "inside its xz data it is a tar archive"),
+    "7z": (b"7z\xbc\xaf\x27\x1c\0\4" + bytes(30), "7z e -so FILE | seen"),
+    "rar": (b"Rar!\x1a\7\1\0" + bytes(30), "unrar p -inul FILE | seen"),
+    "lz4": (b"\x04\x22\x4d\x18" + bytes(30), "lz4 -dc FILE | seen"),
+    "lzop": (b"\x89LZO\0\r\n\x1a\n" + bytes(30), "lzop -dc FILE | seen"),
+    "lzip": (b"LZIP\1" + bytes(30), "lzip -dc FILE | seen"),
+    "lzma": (lzma.compress(TEXT, format=lzma.FORMAT_ALONE), "xz --format=lzma -dc FILE | seen"),
+    "Z": (b"\x1f\x9d\x90" + bytes(30), "gzip -dc FILE | seen"),
+    "Snappy": (b"\xff\6\0\0sNaPpY" + bytes(30), "snzip -dc FILE | seen"),
+    "Parquet": (b"PAR1\x15\0" + bytes(30) + b"PAR1", "it is Parquet", "seen --csv"),
+    "Avro": (b"Obj\1" + bytes(30), "avro-tools tojson FILE | seen --ndjson"),
+    "Arrow": (b"ARROW1\0\0" + bytes(30), "it is Arrow IPC"),
+    "SQLite": (b"SQLite format 3\0" + bytes(30), "sqlite3 -csv -header FILE"),
+    "PDF": (b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n", "pdftotext"),
+    "Office": (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(30), "save it as CSV"),
+    "UTF-16 BOM": (WIDE.encode("utf-16"), "iconv -f UTF-16 -t UTF-8 FILE | seen"),
+    "UTF-16BE BOM": (b"\xfe\xff" + WIDE.encode("utf-16-be"), "iconv -f UTF-16 -t UTF-8 FILE | seen"),
+    "UTF-16LE": (WIDE.encode("utf-16-le"), "iconv -f UTF-16LE -t UTF-8"),
+    "UTF-16BE": (WIDE.encode("utf-16-be"), "iconv -f UTF-16BE -t UTF-8"),
+    "UTF-32": (WIDE.encode("utf-32"), "iconv -f UTF-32 -t UTF-8"),
+    "UTF-16 in gz": (gzip.compress(WIDE.encode("utf-16")), "inside its gzip data it is UTF-16"),
+}
+
+
+@pytest.mark.parametrize("kind", FOREIGN)
+def test_what_is_no_text_is_refused_with_a_way_to_read_it(seen, tmp_path, kind):
+    data, *words = FOREIGN[kind]
+    seen(text=data).refused("cannot read standard input: ", *words)
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    for more in [], ["-j", "2"], ["--csv", "-k", "id"]:
+        done = seen(*more, path)
+        done.refused(str(path), *words)
+        assert done.out == b""
+    seen("count", path).refused(*words)
+
+
+def test_an_orc_file_is_told_by_both_its_ends(seen, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(b"ORC" + bytes(60) + b"ORC\x17")
+    seen(path).refused("it is ORC")
+    for text in b"ORC\n", b"ORC" + b"x" * 60 + b"\nORC\n":
+        path.write_bytes(text)
+        assert seen(path).out == text
+
+
+def test_records_before_a_file_that_cannot_be_read_are_printed(seen, tmp_path):
+    (tmp_path / "a").write_bytes(b"x\ny\n")
+    (tmp_path / "b").write_bytes(archive("zip"))
+    done = seen("a", "b", cwd=tmp_path)
+    done.refused("cannot open b: it is a zip archive")
+    assert done.out == b"x\ny\n"
+    seen("--merge", "--time", "1", "a", "b", cwd=tmp_path).refused("cannot open b: it is a zip archive")
+
+
+@pytest.mark.parametrize("text", [b"PK\n", b"PAR1\n", b"PAR1,x\n", b"ORC,x\n", b"Obj,1\n", b"Rar!\n", b"7z,x\n", b"BZh,x\n",
+                                  b"LZIP\n", b"%PDF-1.4\nhow to write it\n", b"SQLite format 3\n", b"ARROW1\n",
+                                  b"\xff\xfe\nx\n", b"a\0b\n", b"ustar\n", b"]\n", b"a" * 257 + b"ustax\n"])
+def test_text_that_only_begins_so_is_read(seen, tmp_path, text):
+    path = tmp_path / "file"
+    path.write_bytes(text)
+    assert seen(path).out == text and seen(text=text).out == text
+
+
+def test_records_ended_by_nul_are_no_utf_16(seen):
+    text = b"".join(b"%d\0" % (i % 10) for i in range(10))
+    assert seen("-0", text=text).out == text and seen("-0", text=gzip.compress(text)).out == text

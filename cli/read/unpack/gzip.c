@@ -9,7 +9,8 @@
 
 enum { GZIP_WINDOW = 16 + MAX_WBITS };
 
-static void *open_gzip(void) {
+static void *open_gzip(uint64_t memory) {
+    (void)memory;
     z_stream *z = calloc(1, sizeof *z);
     if (z && inflateInit2(z, GZIP_WINDOW) != Z_OK) free(z), z = NULL;
     return z;
@@ -24,7 +25,7 @@ static void close_gzip(void *state) {
 static const char *begin_member(z_stream *z, struct stretch *s) {
     while (s->left && !*s->in) s->in++, s->left--;
     if (!s->left) return NULL;
-    if (*s->in != gzip_packing.magic[0]) return "what follows it is not gzip";
+    if (*s->in != gzip_packing.magic[0][0]) return "what follows it is not gzip";
     s->between = false;
     return inflateReset(z) == Z_OK ? NULL : "zlib cannot begin anew";
 }
@@ -53,4 +54,4 @@ static const char *unpack_gzip(void *state, struct stretch *s) {
 #define unpack_gzip NULL
 #endif
 
-const struct packing gzip_packing = {"gzip", "\x1f\x8b", 2, open_gzip, close_gzip, unpack_gzip};
+const struct packing gzip_packing = {"gzip", {"\x1f\x8b"}, 2, open_gzip, close_gzip, unpack_gzip};

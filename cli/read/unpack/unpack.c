@@ -2,6 +2,7 @@
 #include "read/unpack/unpack.h"
 
 #include "cli.h"
+#include "read/unpack/foreign.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,28 +18,43 @@ struct unpack {
     char *raw;
     size_t at, n;  /* bytes of raw not yet unpacked */
     bool between;  /* the file may end here */
+    bool begun;    /* something has come out */
+    bool lines;    /* records in it end in newlines */
     bool squeezed; /* there was no room for all that would come out */
     char trouble[200];
 };
 
+const char unpack_needs_memory[] =
+    "takes more memory than --unpack-mem allows (default: 128MiB); give more";
+
+/* The first n bytes are those of the magic, as far as both go. */
+static bool begins(const char *begin, size_t n, const char *magic, size_t len) {
+    for (size_t i = 0; i < n && i < len; i++)
+        if (magic[i] == '?' ? begin[i] < '1' || begin[i] > '9' : begin[i] != magic[i]) return false;
+    return true;
+}
+
 const struct packing *unpack_tell(const char *begin, size_t n, bool *more) {
-    static const struct packing *const all[] = {&gzip_packing, &zstd_packing};
+    static const struct packing *const all[] = {&gzip_packing, &zstd_packing, &xz_packing,
+                                                &bzip2_packing};
     *more = false;
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        size_t len = all[i]->magic_len;
-        if (memcmp(begin, all[i]->magic, n < len ? n : len) != 0) continue;
-        if (n >= len) return all[i];
+    for (size_t i = 0; i < 2 * sizeof all / sizeof *all; i++) {
+        const struct packing *p = all[i / 2];
+        if (!p->magic[i % 2] || !begins(begin, n, p->magic[i % 2], p->magic_len)) continue;
+        if (n >= p->magic_len) return p;
         *more = true;
     }
     return NULL;
 }
 
-struct unpack *unpack_new(const struct packing *p, const char *name, const char *begin, size_t n) {
-    if (!p->open)
-        die("%s is compressed, and this build of seen lacks %s: unpack it with %s -dc", name,
-            p->name, p->name);
+struct unpack *unpack_new(const struct packing *p, const char *name, uint64_t memory, bool lines,
+                          const char *begin, size_t n) {
     struct unpack *u = calloc(1, sizeof *u);
-    if (u) *u = (struct unpack){.packing = p, .state = p->open(), .raw = malloc(n > RAW ? n : RAW)};
+    if (u)
+        *u = (struct unpack){.packing = p,
+                             .lines = lines,
+                             .state = p->open(memory),
+                             .raw = malloc(n > RAW ? n : RAW)};
     if (!u || !u->state || !u->raw) die("out of memory for unpacking %s", name);
     if (n) memcpy(u->raw, begin, n);
     u->n = n;
@@ -67,6 +83,15 @@ static ssize_t refill(struct unpack *u, int fd) {
     return -1;
 }
 
+/* The first bytes that come out may be foreign, as those of a tar archive. */
+static bool look_inside(struct unpack *u, const char *out, size_t n) {
+    const char *what = u->begun ? NULL : foreign_tell(out, n, u->lines);
+    u->begun = true;
+    if (what)
+        snprintf(u->trouble, sizeof u->trouble, "inside its %s data %s", u->packing->name, what);
+    return what;
+}
+
 ssize_t unpack_read(struct unpack *u, int fd, char *out, size_t room) {
     ssize_t got;
     if (!unpack_pending(u) && (got = refill(u, fd)) <= 0) return got;
@@ -76,9 +101,10 @@ ssize_t unpack_read(struct unpack *u, int fd, char *out, size_t room) {
     u->between = s.between;
     u->squeezed = s.room == 0;
     if (wrong && *wrong)
-        snprintf(u->trouble, sizeof u->trouble, "its %s data is damaged: %s", u->packing->name,
-                 wrong);
-    if (s.room < room) return (ssize_t)(room - s.room);
-    errno = wrong ? EBADMSG : EAGAIN;
+        snprintf(u->trouble, sizeof u->trouble, "its %s data %s%s", u->packing->name,
+                 wrong == unpack_needs_memory ? "" : "is damaged: ", wrong);
+    bool foreign = s.room < room && look_inside(u, out, room - s.room);
+    if (s.room < room && !foreign) return (ssize_t)(room - s.room);
+    errno = wrong || foreign ? EBADMSG : EAGAIN;
     return -1;
 }

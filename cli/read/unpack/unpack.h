@@ -5,9 +5,11 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
-/* -- a way to pack, one file each (gzip.c, zstd.c) ------------------------------------------ */
+/* -- a way to pack, one file each (gzip.c, zstd.c, xz.c, bzip2.c)
+ * ------------------------------------------ */
 
 struct stretch {
     const char *in;
@@ -19,19 +21,21 @@ struct stretch {
 
 struct packing {
     const char *name;
-    const char *magic;
+    const char *magic[2]; /* either; ? is a digit from 1 to 9.  NULL: there is one */
     size_t magic_len;
-    void *(*open)(void); /* NULL: not built in */
+    void *(*open)(uint64_t memory); /* takes at most so many bytes.  NULL: not built in */
     void (*close)(void *);
     /* Unpacks what there is into what room there is.  NULL, or what is wrong with the data. */
     const char *(*unpack)(void *, struct stretch *);
 };
 
-extern const struct packing gzip_packing, zstd_packing;
+extern const struct packing gzip_packing, zstd_packing, xz_packing, bzip2_packing;
+
+extern const char unpack_needs_memory[]; /* what is wrong where that is not enough */
 
 /* -- one file ------------------------------------------------------------------------------ */
 
-enum { UNPACK_MAGIC = 4 }; /* bytes that tell */
+enum { UNPACK_MAGIC = 10 }; /* bytes that tell */
 
 /* How a file that begins with these n bytes is packed; NULL: it is not.  *more: a few bytes more
  * may tell. */
@@ -39,8 +43,10 @@ const struct packing *unpack_tell(const char *begin, size_t n, bool *more);
 
 struct unpack;
 
-/* `begin` are n bytes that have been read already.  Dies if it is not built in. */
-struct unpack *unpack_new(const struct packing *, const char *name, const char *begin, size_t n);
+/* `begin` are n bytes that have been read already.  It is built in.  `lines`:
+ * as of foreign.h. */
+struct unpack *unpack_new(const struct packing *, const char *name, uint64_t memory, bool lines,
+                          const char *begin, size_t n);
 void unpack_free(struct unpack *); /* NULL is fine */
 
 /* As read(2); EAGAIN: nothing comes out before another read, EBADMSG: unpack_trouble says what. */
