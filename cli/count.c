@@ -7,6 +7,7 @@
 #include "count/pace.h"
 #include "group/names.h"
 #include "print.h"
+#include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
 
@@ -15,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 1, ERROR, FM, OUTPUT };
+enum { GROUP = 1, ERROR, FM, OUTPUT, STATS };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
@@ -27,6 +28,7 @@ static const struct option_row own_rows[] = {
     PACE_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
+    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
     SOURCE_UNJUDGED_ROWS,
@@ -55,6 +57,7 @@ struct run {
     struct asked asked;
     struct reader reader;
     struct pace pace;
+    struct account account;
     const char *by, *error_given;
     double error;
     uint32_t kind;
@@ -78,6 +81,7 @@ static void read_options(struct run *r, int argc, char **argv) {
         if (id == GROUP) r->by = a.value;
         if (id == ERROR) r->error_given = a.value;
         if (id == FM) r->kind = SEEN_FM;
+        if (id == STATS) account_take(&r->account, a.value);
         if (id == OUTPUT) r->json = option_is_json(a.value);
     }
     char *end = NULL;
@@ -310,7 +314,8 @@ static int finish(struct run *r, bool read) {
     if (r->rows > 1 || r->by) put_row(r, "all", NULL, 0, r->pace.records, r->total);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in the row 'all' alone");
-    bool bad = unjudged_end(&r->reader.unjudged, "not counted", false);
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
+    account_print(&r->account, &r->reader.unjudged);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -328,6 +333,7 @@ static void free_run(struct run *r) {
 static int count_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
+    account_begin(&r.account);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

@@ -9,6 +9,7 @@
 #include "judge/judge.h"
 #include "judge/key_list.h"
 #include "print.h"
+#include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
 #include "write/sink.h"
@@ -36,7 +37,7 @@ static const struct option_row own_rows[] = {
     {"invert", 'v', NULL, "those whose key is in none", INVERT},
     {"tag", 0, NULL, "with its lists, joined by +, in front (tables: last)", TAG},
     TAG_COLUMN_ROW("lists", TAG_COLUMN),
-    {"stats", 0, NULL, "keys, memory and matches of each list, on stderr", STATS},
+    ACCOUNT_ROW(STATS, "keys, memory and matches of each list"),
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
     SOURCE_UNJUDGED_ROWS,
@@ -70,7 +71,8 @@ struct run {
     struct list list[MOST_LISTS];
     size_t lists;
     const char *fp, *tag_column;
-    bool exact, invert, tag, stats;
+    bool exact, invert, tag;
+    struct account account;
     uint64_t records, passed;
 };
 
@@ -103,7 +105,7 @@ static void take(struct run *r, int id, const char *value) {
     case TAG_COLUMN: r->tag_column = tags_column(value); break;
     case FP: r->fp = value; break;
     case EXACT: r->exact = true; break;
-    case STATS: r->stats = true; break;
+    case STATS: account_take(&r->account, value); break;
     }
 }
 
@@ -251,7 +253,27 @@ static void start(struct run *r) {
         key_init(&r->keyer[i], r->hasher, &r->reader.layout, r->source.max_record);
 }
 
+static void print_stats_json(const struct run *r) {
+    fputc('{', stderr);
+    account_put_json(&r->account, &r->reader.unjudged);
+    fprintf(stderr, "\"matched\":%" PRIu64 ",\"lists\":[", r->passed);
+    for (size_t l = 0; l < r->lists && r->list[l].set; l++) {
+        struct seen_stats s;
+        seen_stats(r->list[l].set, &s);
+        fputs(l ? ",{\"list\":" : "{\"list\":", stderr);
+        print_json_string(stderr, r->list[l].name);
+        fprintf(stderr, ",\"keys\":%zu,\"bytes\":%" PRIu64 ",\"matches\":%" PRIu64 ",\"fp\":%.9g}",
+                r->list[l].n, s.bytes, r->list[l].matches, s.fp_now);
+    }
+    fputs("],\"version\":\"" SEEN_VERSION "\"}\n", stderr);
+}
+
 static void print_stats(const struct run *r) {
+    if (r->account.json) {
+        print_stats_json(r);
+        return;
+    }
+
     fprintf(stderr, "%s records, ", number_grouped(r->records + r->reader.unjudged.n).text);
     fprintf(stderr, "%s in a list, ", number_grouped(r->passed).text);
     fprintf(stderr, "%s without a readable key\n", number_grouped(r->reader.unjudged.n).text);
@@ -267,9 +289,9 @@ static void print_stats(const struct run *r) {
 
 static int finish(struct run *r, bool read) {
     sink_close(&r->sink);
-    if (r->stats) print_stats(r);
+    if (r->account.wanted) print_stats(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    bool bad = unjudged_end(&r->reader.unjudged, "not looked up", r->stats);
+    bool bad = unjudged_end(&r->reader.unjudged, "not looked up", r->account.wanted);
     return r->sink.error || !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -284,6 +306,7 @@ static void free_run(struct run *r) {
 static int filter_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
+    account_begin(&r.account);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

@@ -11,6 +11,7 @@
  *     detector takes for another (rate fp=) is missing as well */
 #include "count/pace.h"
 #include "print.h"
+#include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
 #include "top/name.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT };
+enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT, STATS };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
@@ -32,6 +33,7 @@ static const struct option_row own_rows[] = {
     PACE_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
+    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
     SOURCE_UNJUDGED_ROWS,
@@ -56,6 +58,7 @@ struct run {
     struct asked asked;
     struct reader reader;
     struct pace pace;
+    struct account account;
     struct seen_plan plan; /* of the detectors of pairs */
     struct tally *spare;   /* of a window that ended, for the next one; NULL: none */
     struct ranking windows;
@@ -91,6 +94,7 @@ static void take(struct run *r, int id, const char *value) {
     case KEEP: r->keep = count_of("keep", value); break;
     case LEAST: r->least = count_of("at-least", value); break;
     case DISTINCT: r->distinct = value; break;
+    case STATS: account_take(&r->account, value); break;
     case OUTPUT: r->json = option_is_json(value); break;
     }
 }
@@ -350,7 +354,8 @@ static int finish(struct run *r, bool read) {
     put_persistent(r);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in no row");
-    bool bad = unjudged_end(&r->reader.unjudged, "not counted", false);
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
+    account_print(&r->account, &r->reader.unjudged);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -367,6 +372,7 @@ static void free_run(struct run *r) {
 static int top_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
+    account_begin(&r.account);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

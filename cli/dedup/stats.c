@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "print.h"
+#include "read/account.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -251,23 +252,6 @@ static void json_lateness(const struct seen_stats *s, const struct run_counts *c
                (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
 }
 
-static void json_unjudged(const struct unjudged *u, uint64_t earlier) {
-    const char *comma = "";
-    fputs("\"unparseable_causes\":[", stderr);
-    for (enum cause i = 0; i < CAUSES; i++) {
-        if (!u->by[i]) continue;
-        fprintf(stderr, "%s{\"cause\":\"%s\",\"records\":%" PRIu64 ",\"first\":", comma,
-                cause_name(i), u->by[i]);
-        print_json_string(stderr, u->first[i]);
-        fputc('}', stderr);
-        comma = ",";
-    }
-    if (earlier)
-        fprintf(stderr, "%s{\"cause\":\"earlier_runs\",\"records\":%" PRIu64 ",\"first\":null}",
-                comma, earlier);
-    fputs("],", stderr);
-}
-
 static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     uint64_t records = s->records + c->unreadable;
     json_count("records", records);
@@ -282,7 +266,7 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
         fputs("\"expected_false_duplicates_95\":null,", stderr);
     if (c->fed) json_count("only_added", c->fed->only_added);
     json_count("unparseable", c->unreadable);
-    json_unjudged(c->unjudged, c->unreadable - c->unjudged->n);
+    account_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
     json_lateness(s, c);
     json_real("seconds", c->seconds);
     json_real("records_per_second", per_second(records, c->seconds));

@@ -49,7 +49,7 @@ enum {
     {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", WANTED_TAG},    \
         TAG_COLUMN_ROW("seen", WANTED_TAG_COLUMN),                                                 \
         {"audit", 0, NULL, "the duplicates, each with its first occurrence; exact", WANTED_AUDIT}, \
-        {"output", 0, "text|json", "records as they are, or as JSON objects", WANTED_OUTPUT},      \
+        {"output", 'o', "text|json", "records as they are, or as JSON objects", WANTED_OUTPUT},    \
         {"group-by", 0, "LIST", "counts for each value of the fields, on stderr",                  \
          WANTED_GROUP_BY},                                                                         \
         {"sum", 0, "LIST", "gross, duplicate and net of amounts, exactly, on stderr", WANTED_SUM}, \
