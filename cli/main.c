@@ -9,9 +9,8 @@
 #include <unistd.h>
 
 static const struct command *const table[] = {
-    &dedup_command,    &plan_command,  &compare_command,
-    &filter_command,   &count_command, &top_command,
-    &generate_command, &help_command,  NULL,
+    &dedup_command, &plan_command, &compare_command,  &filter_command, &count_command,
+    &top_command,   &diff_command, &generate_command, &help_command,   NULL,
 };
 
 const struct command *const *const commands = table;

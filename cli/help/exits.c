@@ -4,7 +4,8 @@
 
 static const struct exit_row table[] = {
     {EXIT_FINE, NULL, "All went well."},
-    {EXIT_FOUND, "exit-code", "There were duplicates, and `--exit-code` was given."},
+    {EXIT_FOUND, "exit-code",
+     "There were duplicates, or `seen diff` found a difference, and `--exit-code` was given."},
     {EXIT_TROUBLE, NULL,
      "The command line makes no sense, or something could not be read or written; one sentence on "
      "standard error says what, where and what to do."},

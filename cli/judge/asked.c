@@ -151,7 +151,7 @@ void asked_check_files(const struct asked *a, const struct source *s) {
         die("a window and its options are one text; quote the spec: -w '%s'", text);
 }
 
-static void set_zone(const char *zone) {
+void asked_set_zone(const char *zone) {
     if (!time_set_zone(zone))
         die("the time zone '%s' is not known on this machine; it takes a name such as "
             "Europe/Berlin",
@@ -216,7 +216,7 @@ enum zone_window asked_plan(struct asked *a, size_t i, struct source *source,
     enum zone_window zone = ZONE_NONE;
     asked_spec(a, i, &spec);
     uint64_t length = spec.length;
-    if (a->zone) set_zone(a->zone);
+    if (a->zone) asked_set_zone(a->zone);
     if (a->zone) zone = take_zone(&spec);
     seen_spec_print(&spec, printed, sizeof printed);
     if (seen_plan_make(plan, &spec, &e)) die_at(printed, e.where, e.text);

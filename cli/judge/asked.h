@@ -46,6 +46,9 @@ extern const char asked_grammar[];
 /* A subcommand's n rows, then one for each of the engine's options; valid until the next call. */
 const struct option_row *asked_rows(const struct option_row *own, size_t n);
 
+/* Makes it the process's time zone, or dies with a sentence. */
+void asked_set_zone(const char *zone);
+
 /* False if the option is none of these. */
 bool asked_take(struct asked *, int id, const char *value);
 

@@ -40,6 +40,7 @@ enum cause {
     CAUSE_KEY,      /* hash= takes no such key */
     CAUSE_TIME,     /* its time cannot be read */
     CAUSE_FUTURE,   /* it is more than a day later than the clock */
+    CAUSE_ROOM,     /* its key is longer than the memory of seen diff can hold */
     CAUSES
 };
 

@@ -114,8 +114,10 @@ enum {
     }
 #define SOURCE_QUIET_ROW                                                                           \
     { "quiet", 'q', NULL, "no progress, no warnings", SOURCE_QUIET }
+#define SOURCE_STRICT_ROW                                                                          \
+    { "strict", 0, NULL, "exit 2 if a record could not be judged", SOURCE_STRICT }
 #define SOURCE_UNJUDGED_ROWS                                                                       \
-    {"strict", 0, NULL, "exit 2 if a record could not be judged", SOURCE_STRICT}, {                \
+    SOURCE_STRICT_ROW, {                                                                           \
         "rejects", 0, "FILE", "where records that cannot be judged go instead", SOURCE_REJECTS     \
     }
 

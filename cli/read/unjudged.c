@@ -193,6 +193,11 @@ static void tell_future(const struct reject *r, char *text) {
              r->number, text_of(t, time), text_of(r->now, now));
 }
 
+static void tell_room(const struct reject *r, char *text) {
+    snprintf(text, UNJUDGED_TEXT, "record %ju has a key that is too long for --mem: raise it",
+             r->number);
+}
+
 static const struct row {
     const char *name; /* in JSON */
     void (*tell)(const struct reject *, char text[UNJUDGED_TEXT]);
@@ -206,6 +211,7 @@ static const struct row {
     [CAUSE_KEY] = {"key", tell_key},
     [CAUSE_TIME] = {"time", tell_time},
     [CAUSE_FUTURE] = {"future", tell_future},
+    [CAUSE_ROOM] = {"key_too_long", tell_room},
 };
 
 const char *cause_name(enum cause cause) { return rows[cause].name; }
@@ -352,9 +358,11 @@ bool unjudged_end(struct unjudged *u, const char *fate, bool told) {
     if (u->rejects) snprintf(place, sizeof place, "written to %.100s", s->rejects), fate = place;
     if (!u->n || !(bad || !(told || s->quiet))) return bad;
     put_causes(u, text, sizeof text);
+    const char *of = u->input ? " of " : "", *input = u->input ? u->input : "";
     if (none)
-        warn("none of the records could be judged (%" PRIu64 "): %s", u->n, text);
+        warn("none of the records%s%s could be judged (%" PRIu64 "): %s", of, input, u->n, text);
     else
-        warn("%" PRIu64 " record%s %s: %s", u->n, u->n == 1 ? " was" : "s were", fate, text);
+        warn("%" PRIu64 " record%s%s%s %s %s: %s", u->n, u->n == 1 ? "" : "s", of, input,
+             u->n == 1 ? "was" : "were", fate, text);
     return bad;
 }

@@ -20,6 +20,7 @@ enum { UNJUDGED_TEXT = 256 };
 struct unjudged {
     const struct source *source;
     const struct layout *layout;
+    const char *input;             /* its name, where two inputs are told apart; or NULL */
     const seen_detector *detector; /* refuses keys under hash=int and hash=raw; NULL: none does */
     const uint32_t *slot;          /* of fields beside key and time that have to be there, ... */
     uint32_t slots;                /* ... how many, and ... */

@@ -88,3 +88,15 @@ size_t base64_end(struct base64 *b, char out[8]) {
     b->n = 0;
     return 4;
 }
+
+void json_print_base64(const char *p, size_t n, FILE *f) {
+    struct base64 b = {.n = 0};
+    char out[BASE64_OUT];
+    putc('"', f);
+    for (size_t i = 0; i < n; i += BASE64_IN) {
+        size_t piece = n - i < BASE64_IN ? n - i : BASE64_IN;
+        fwrite(out, 1, base64_add(&b, p + i, piece, out), f);
+    }
+    fwrite(out, 1, base64_end(&b, out), f);
+    putc('"', f);
+}

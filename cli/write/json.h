@@ -32,4 +32,7 @@ enum { BASE64_IN = 3 * 1024, BASE64_OUT = 4 * 1024 + 8 };
 size_t base64_add(struct base64 *, const char *p, size_t n, char out[BASE64_OUT]);
 size_t base64_end(struct base64 *, char out[8]);
 
+/* Bytes in base64, in quotes. */
+void json_print_base64(const char *p, size_t n, FILE *);
+
 #endif

@@ -26,7 +26,7 @@ def options_in(text):
 
 
 def test_there_are_subcommands():
-    assert {"dedup", "plan", "compare", "filter", "count", "top", "generate", "help"} <= set(COMMANDS)
+    assert {"dedup", "plan", "compare", "filter", "count", "top", "diff", "generate", "help"} <= set(COMMANDS)
 
 
 # -- help ---------------------------------------------------------------------------------------
@@ -70,7 +70,7 @@ def test_the_full_help_and_the_manual_page_have_the_exit_codes(command):
     codes = re.findall(r"^  (\d)  ", exits, re.M)
     assert re.findall(r"^\.B (\d)$", man(command).split(".SH EXIT STATUS")[1], re.M) == codes
     assert max(map(len, exits.splitlines())) <= 80
-    assert {"0", "2"} <= set(codes) and ("3" in codes) == (command == "dedup")
+    assert {"0", "2"} <= set(codes) and ("3" in codes) == (command in ("dedup", "diff"))
 
 
 def test_bare_help_all_is_that_of_dedup():
