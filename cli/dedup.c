@@ -40,7 +40,8 @@ static struct run_counts counts_of(const struct run *r) {
                                .unjudged = &r->reader.unjudged,
                                .lateness = &r->judge.lateness,
                                .reorder = r->settings.wanted.reorder ? &r->flow.reorder : NULL,
-                               .fed = r->judge.adder ? &r->judge.fed : NULL,
+                               .fed = judge_counts(&r->judge) ? &r->judge.fed : NULL,
+                               .feeds = r->judge.adder,
                                .keep = r->settings.wanted.keep_last ? &r->flow.keep : NULL,
                                .seconds = time_monotonic() - r->started,
                                .groups =
@@ -149,7 +150,7 @@ static const struct reader_events events = {.columns = on_columns,
 static uint64_t found(const struct run *r) {
     struct seen_stats s;
     seen_stats(r->detector, &s);
-    if (r->judge.adder) return r->judge.fed.duplicates;
+    if (judge_counts(&r->judge)) return r->judge.fed.duplicates;
     return r->settings.confirmed ? s.confirmed : s.duplicates;
 }
 
@@ -178,6 +179,7 @@ static void start(struct run *r) {
     r->reader.unjudged.detector = r->detector;
     judge_share(&r->judge, r->reader.crew);
     asked_of_judge(&s->asked, &s->source, s->zone, &r->judge);
+    r->judge.within = s->wanted.within;
     flow_begin(&r->flow);
     r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
     r->started = r->shown = time_monotonic();
@@ -191,7 +193,8 @@ static void report_losses(const struct run *r) {
     struct seen_stats s;
     seen_stats(r->detector, &s);
     bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
-    if (r->settings.source.quiet || kept || r->judge.adder || s.expected_false < 0.5) return;
+    if (r->settings.source.quiet || kept || judge_counts(&r->judge) || s.expected_false < 0.5)
+        return;
     warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju)",
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
 }
@@ -358,6 +361,8 @@ const struct command dedup_command = {
         "meant, or `--state` or `--redis` keeps the window from run to run. A record with an "
         "earlier time than one before it counts as if it had the later one, unless `--lateness` "
         "or `--reorder` is given.\n\n"
+        "With `--within` only a key that was seen so lately counts, while the window is kept as "
+        "planned: any span or number up to its length.\n\n"
         "A record whose time is more than a day later than the clock is not judged, unless "
         "`--allow-future` is given; `--now` fixes the clock.\n\n"
         "A duplicate renews its key's window; with `--refresh` first it does not, and the window "

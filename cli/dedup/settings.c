@@ -16,6 +16,7 @@ static const struct option_row own_rows[] = {
     {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
     WANTED_KEEP_ROW,
     WANTED_FEED_ROWS,
+    WANTED_WITHIN_ROW,
     WANTED_OUTPUT_ROWS,
     SOURCE_THREADS_ROW,
     {"stats", 0, "[=text|json]", "counts, expected errors, memory, on stderr", STATS},

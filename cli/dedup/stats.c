@@ -138,7 +138,8 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
              number_grouped(s->false_hi).text);
     if (isfinite(s->expected_false))
         row("false duplicates", expected(s->expected_false).text, note);
-    if (c->fed) row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
+    if (c->fed && c->feeds)
+        row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
     print_unjudged(c);
     print_lateness(s, c);
     if (c->reorder) print_hold("to sort", c->reorder->peak, c->reorder->early);
@@ -264,7 +265,7 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
                 s->false_hi);
     else
         fputs("\"expected_false_duplicates_95\":null,", stderr);
-    if (c->fed) json_count("only_added", c->fed->only_added);
+    if (c->fed && c->feeds) json_count("only_added", c->fed->only_added);
     json_count("unparseable", c->unreadable);
     account_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
     json_lateness(s, c);

@@ -15,7 +15,8 @@ struct run_counts {
     const struct lateness *lateness;
     const struct reorder *reorder; /* NULL: nothing is held back; likewise */
     const struct keep *keep;
-    const struct feed_counts *fed; /* verdicts of a feed; NULL: the detector's count */
+    const struct feed_counts *fed; /* verdicts of a feed or --within; NULL: the detector's count */
+    bool feeds;                    /* there are records that only add */
     const struct groups *groups;   /* NULL: nobody asked */
     double seconds;
     const char *zone; /* days and weeks begin at its midnight; NULL: nobody asked */

@@ -56,6 +56,7 @@ bool wanted_take(struct wanted *w, int id, const char *value) {
     case WANTED_ADD_KEY: w->add_key = value; break;
     case WANTED_QUERY_KEY: w->query_key = value; break;
     case WANTED_FORGET: w->forget = value; break;
+    case WANTED_WITHIN: w->within_given = value; break;
     case WANTED_KEEP: w->keep_last = !strcmp(value, "last"); break;
     case WANTED_GROUP_BY: w->group_by = value; break;
     case WANTED_SUM: add_sum(w, value); break;
@@ -171,6 +172,39 @@ static void check_feed(const struct wanted *w, const struct seen_plan *plan) {
     if (plan->spec.cache) die_both("--query-key", "--cache");
 }
 
+/* What --within cannot go with: verdicts that follow from which records were accepted, or from what
+ * is known of all of the window. */
+static void check_within_others(const struct wanted *w, const struct seen_plan *plan) {
+    if (plan->spec.lateness) die_both("--within", "--lateness");
+    if (plan->spec.cache) die_both("--within", "--cache");
+    if (w->keep_last) die_both("--within", "--keep last");
+    if (tells_occurrences(w))
+        die("--within and %s exclude each other: the first occurrence may be longer ago",
+            w->audit ? "--audit" : "--tag with first and last occurrences");
+    if (plan->spec.refresh == SEEN_REFRESH_FIRST)
+        die("--within asks when a key was last seen, and refresh=first remembers when it was last "
+            "accepted; leave one out");
+}
+
+static void check_within(struct wanted *w, const struct seen_plan *plan) {
+    const struct seen_spec *s = &plan->spec;
+    struct seen_error e;
+    if (!w->within_given) return;
+    if (s->window != SEEN_SLIDING && s->window != SEEN_JUMPING)
+        die("--within serves sliding and jumping windows, which know how long ago a key was seen");
+    if (plan->traits & SEEN_NO_AGES)
+        die("--within: filter=%s knows who is in the window, not since when; filter=exact does",
+            plan->filter);
+    check_within_others(w, plan);
+    bool timed = s->unit == SEEN_MICROSECONDS;
+    if (timed ? seen_parse_span(&w->within, w->within_given, &e)
+              : seen_parse_count(&w->within, w->within_given, &e))
+        die("--within %s: %s", w->within_given, e.text);
+    if (!w->within || w->within > s->length)
+        die("--within %s: give it more than nothing, and at most the window's length",
+            w->within_given);
+}
+
 static void check_forget(const struct wanted *w, const struct seen_plan *plan, bool state) {
     if (!w->forget) return;
     if (!state) die("--forget takes keys out of what --state remembers; give --state FILE");
@@ -184,6 +218,7 @@ void wanted_check(struct wanted *w, const struct asked *a, const struct source *
     check_details(w, s, plan);
     check_keep(w, plan);
     check_feed(w, plan);
+    check_within(w, plan);
     check_forget(w, plan, state);
     if (state && (w->reorder || w->keep_last))
         die("--state does not keep records held back; leave out %s",

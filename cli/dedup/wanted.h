@@ -19,7 +19,8 @@ enum {
     WANTED_KEEP,
     WANTED_ADD_KEY,
     WANTED_QUERY_KEY,
-    WANTED_FORGET
+    WANTED_FORGET,
+    WANTED_WITHIN
 };
 
 #define WANTED_ROWS                                                                                \
@@ -35,6 +36,11 @@ enum {
     {                                                                                              \
         "add-key", 0, "LIST", "... those of the key that is remembered (a news feed)",             \
             WANTED_ADD_KEY                                                                         \
+    }
+#define WANTED_WITHIN_ROW                                                                          \
+    {                                                                                              \
+        "within", 0, "SPAN|N", "only what was seen so lately counts, not the whole window",        \
+            WANTED_WITHIN                                                                          \
     }
 #define WANTED_FORGET_ROW                                                                          \
     {                                                                                              \
@@ -67,6 +73,8 @@ struct wanted {
     const char *tag_column;          /* NULL: not given */
     const char *add_key, *query_key; /* NULL: one key is both */
     const char *forget;              /* NULL: nothing */
+    const char *within_given;        /* NULL: the whole window */
+    uint64_t within;      /* records or microseconds; 0: the whole window; set by wanted_check */
     bool keep_last;       /* of the records of one key in a window, rather than the first */
     bool ledger;          /* first and last occurrences have to be known; set by wanted_check */
     const char *group_by; /* NULL: nobody asked */

@@ -31,10 +31,10 @@ size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *
 }
 
 uint8_t feed_observe(struct feed_counts *c, seen_detector *d, uint8_t parts, seen_digest ask,
-                     seen_digest add, const seen_time *time) {
+                     seen_digest add, const seen_time *time, uint64_t within) {
     uint8_t verdict = UNREADABLE, unasked;
     if (parts & FEED_ASKS) {
-        seen_query(d, 1, &ask, time ? *time : 0, 0, &verdict);
+        seen_query(d, 1, &ask, time ? *time : 0, within, &verdict);
         c->unique += verdict == SEEN_NEW;
         c->duplicates += verdict != SEEN_NEW;
     } else {

@@ -15,7 +15,7 @@
 
 enum { FEED_ASKS = 1, FEED_ADDS = 2 };
 
-/* Verdicts count here: the detector counts what is added. */
+/* Verdicts of a feed, or of --within, count here: the detector counts by its own. */
 struct feed_counts {
     uint64_t unique, duplicates, only_added;
 };
@@ -25,8 +25,8 @@ struct feed_counts {
 size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *, uint16_t *order,
                   seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause);
 
-/* One record. */
+/* One record.  Only what was seen at most `within` ago counts (0: the whole window). */
 uint8_t feed_observe(struct feed_counts *, seen_detector *, uint8_t parts, seen_digest ask,
-                     seen_digest add, const seen_time *);
+                     seen_digest add, const seen_time *, uint64_t within);
 
 #endif

@@ -182,18 +182,28 @@ size_t judge_read(struct judge *j, const struct batch *b, seen_time now) {
     return judge_take(j, &j->own);
 }
 
-static void observe_feed(struct judge *j, size_t n, uint8_t *verdict) {
+/* Record m where one key is asked about and another remembered, or with --within, where they are
+ * the same. */
+static uint8_t observe_feed(struct judge *j, size_t m) {
     const struct readable *in = j->in;
+    uint8_t parts = j->adder ? in->parts[m] : FEED_ASKS | FEED_ADDS;
+    seen_digest add = j->adder ? in->add[m] : in->digest[m];
+    return feed_observe(&j->fed, j->detector, parts, in->digest[m], add,
+                        j->timed ? &in->time[m] : NULL, j->within);
+}
+
+static void observe_feeds(struct judge *j, size_t n, uint8_t *verdict) {
     for (size_t m = 0; m < n; m++) {
-        if (judge_landmarks(j) && in->landmark[m]) seen_landmark(j->detector);
-        verdict[m] = feed_observe(&j->fed, j->detector, in->parts[m], in->digest[m], in->add[m],
-                                  j->timed ? &in->time[m] : NULL);
+        if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(j->detector);
+        verdict[m] = observe_feed(j, m);
     }
 }
 
+bool judge_counts(const struct judge *j) { return j->adder || j->within; }
+
 void judge_observe(struct judge *j, struct batch *b, size_t n) {
-    if (j->adder)
-        observe_feed(j, n, b->verdict);
+    if (judge_counts(j))
+        observe_feeds(j, n, b->verdict);
     else if (judge_landmarks(j))
         observe_windows(j, n, b->verdict);
     else
@@ -207,7 +217,10 @@ void judge_observe_ages(struct judge *j, struct batch *b, size_t n, uint64_t *ag
         const seen_time *time = j->timed ? &in->time[m] : NULL;
         if (judge_landmarks(j) && in->landmark[m]) seen_landmark(j->detector);
         seen_last_seen(j->detector, 1, &in->digest[m], time ? *time : 0, &age[m]);
-        seen_observe(j->detector, 1, &in->digest[m], time, &b->verdict[m]);
+        if (j->within)
+            b->verdict[m] = observe_feed(j, m);
+        else
+            seen_observe(j->detector, 1, &in->digest[m], time, &b->verdict[m]);
     }
     judge_spread(j, b, n);
 }

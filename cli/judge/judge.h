@@ -60,6 +60,7 @@ struct judge {
     struct shares shares;
     const struct layout *layout;
     struct keyer *adder; /* likewise, of the key that a feed adds; NULL: no feed */
+    uint64_t within;     /* only what was seen at most so long ago counts; 0: the whole window */
     struct feed_counts fed;
     bool timed;                       /* the detector wants times */
     bool times;                       /* records have times: it does, or somebody else */
@@ -108,6 +109,9 @@ void judge_observe(struct judge *, struct batch *, size_t n);
 /* ... and how long ago each key was last seen, by seen_last_seen. */
 void judge_observe_ages(struct judge *, struct batch *, size_t n, uint64_t *age);
 bool judge_landmarks(const struct judge *);
+
+/* Verdicts are not the detector's own: `fed` counts them. */
+bool judge_counts(const struct judge *);
 
 /* At the end of a run: what went wrong with times.  `later` of its records were judged at a later
  * time than their own. */

@@ -40,7 +40,8 @@ static void refuse_local(const struct settings *s) {
                  {"--tag=LIST", w->tags.n},
                  {"--group-by", w->group_by},
                  {"--sum", w->sum},
-                 {"--query-key", w->add_key}};
+                 {"--query-key", w->add_key},
+                 {"--within", w->within_given}};
     for (size_t i = 0; i < sizeof local / sizeof *local; i++)
         if (local[i].given)
             die("--redis and %s exclude each other: the server keeps the filter, and says only new "
