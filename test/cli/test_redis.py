@@ -67,6 +67,21 @@ def test_the_three_outputs_and_the_account(seen):
         assert b"duplicates" in seen("--redis", server.url(), "--stats", text="a\n").err
 
 
+def test_what_is_sent_is_the_key_as_it_was_made(seen):
+    made = ["--ignore-case", "--trim", "--key-url", "-d", ","]
+    records = "1, HTTP://A.b:80/X#t \n2,http://a.B/x?gclid=1\n3,http://a.b/y\n"
+    for threads in 1, 2:
+        with Fake() as server:
+            done = seen("--redis", server.url("one"), *made, "-j", threads, "-k", "last", text=records)
+            assert [line[0] for line in done.lines] == ["1", "3"]
+            assert server.items()[b"one"] == {b"http://a.b/x", b"http://a.b/y"}
+            seen("--redis", server.url("two"), *made, "--key-regex", "//(.)", "-k", "2", text=records)
+            assert server.items()[b"two"] == {b"a"}
+            assert seen("--redis", server.url("three"), *made, "-k", "1-", text=records).lines == records.splitlines()
+            assert server.items()[b"three"] == {
+                b"\x011\x0chttp://a.b/x", b"\x012\x0chttp://a.b/x", b"\x013\x0chttp://a.b/y"}
+
+
 def test_what_is_sent_is_the_keys_bytes(seen):
     with Fake() as server:
         seen("--redis", server.url("one"), "--csv", "-k", "b", text='a,b\n1,"x""y"\n2,z\n')
