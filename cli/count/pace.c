@@ -209,7 +209,8 @@ static bool begins(struct pace *p, size_t m) {
 }
 
 static struct window *next_window(struct pace *p, size_t m) {
-    if (!begins(p, m)) return window_at(p, 0);
+    bool endless = !p->length && !judge_landmarks(&p->judge);
+    if ((p->n && endless) || !begins(p, m)) return window_at(p, 0);
     struct window w = {.from = p->timed ? p->judge.in->time[m] : p->records};
     if (p->n) {
         const struct window *before = window_at(p, 0);
