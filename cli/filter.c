@@ -117,6 +117,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     if (r->invert && r->tag) die_both("--invert", "--tag");
     if (r->exact && r->fp) die_both("--exact", "--fp");
     source_files(&r->source, &a);
+    r->source.crlf |= r->source.end == '\n'; /* of lists and records alike */
     if (r->tag_column && (!r->tag || !source_column(&r->source)))
         die("--tag-column names the column that --tag adds to --csv and --tsv");
 }
@@ -154,6 +155,11 @@ static void make_set(const struct run *r, struct list *l) {
     l->set = detector_of(spec, r->exact ? NULL : r->fp ? r->fp : "1e-9");
     for (size_t i = 0; i < l->n; i += BATCH)
         seen_observe(l->set, l->n - i < BATCH ? l->n - i : BATCH, l->digest + i, NULL, verdict);
+    if (!l->n && !r->source.quiet)
+        warn("%s holds no keys: %s", l->name,
+             r->lists > 1 ? "no record is in it"
+             : r->invert  ? "every record passes"
+                          : "no record passes");
     free(l->digest);
     l->digest = NULL;
 }
@@ -331,7 +337,9 @@ const struct command filter_command = {
     .about =
         "Prints the records of FILE... (default: standard input) whose key is in a list.\n\n"
         "A list is a file with a key a line; a key of several fields stands in it with the same "
-        "delimiter between them. Lists are kept as Bloom filters made for their number of keys: "
+        "delimiter between them. A byte order mark at its begin is skipped, and a CR before a "
+        "newline is no part of a key, in lists and in records. Lists are kept as Bloom filters "
+        "made for their number of keys: "
         "every record in a list passes, and of the others a share of `--fp`; with `--exact` none. "
         "While a list is read it takes 16 bytes a key.\n\n"
         "A record whose key cannot be read is in no list.",

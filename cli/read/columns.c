@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "judge/form.h"
 #include "read/format/json.h"
+#include "read/guess.h"
 #include "read/span.h"
 
 #include <stdio.h>
@@ -67,7 +68,28 @@ void columns_free_header(struct header *h) {
 
 /* -- one name ----------------------------------------------------------------------------- */
 
+struct names_left {
+    const struct header *h;
+    uint32_t i;
+};
+
+static const char *next_column(void *ctx) {
+    struct names_left *at = ctx;
+    return at->i < at->h->n ? at->h->name[at->i++] : NULL;
+}
+
+/* Another delimiter would give the header this name, or so many columns. */
+static const char *guess(const struct header *h, uint64_t columns, const char *name) {
+    return h->line ? guess_delimiter(h->line, h->len, &h->cutting, true, columns, name) : NULL;
+}
+
 _Noreturn static void refuse_missing(const struct header *h, const char *name) {
+    const char *delimiter = guess(h, 2, name);
+    const char *near = nearest_name(name, next_column, &(struct names_left){h, 0});
+    if (delimiter)
+        die("there is no column '%s' in the header '%.60s%s': try %s", name, h->n ? h->name[0] : "",
+            h->n > 1 ? "..." : "", delimiter);
+    if (near) die("there is no column '%s'; did you mean '%s'?", name, near);
     char list[MAX_LIST];
     size_t n = 0;
     for (uint32_t i = 0; i < h->n && n < sizeof list; i++)
@@ -109,8 +131,13 @@ static void choose_among(struct choice *c, const struct header *h, const char *w
     uint64_t first, last;
     if (h == &clf_names && !span_is_fixed(&c->span))
         die("'%s': the fields of a web log have names, such as -k host,path", word);
-    if (!span_among(&c->span, h->n, &first, &last))
-        die("there is no column %s; the header names %u", word, h->n);
+    if (!span_among(&c->span, h->n, &first, &last)) {
+        const struct span *s = &c->span;
+        const char *delimiter =
+            guess(h, 1 + (uint64_t)(s->first.n > s->last.n ? s->first.n : s->last.n), NULL);
+        die("there is no column %s; the header names %u%s%s", word, h->n, delimiter ? ": try " : "",
+            delimiter ? delimiter : "");
+    }
     c->first = (uint32_t)first;
     c->last = (uint32_t)last;
 }

@@ -160,6 +160,11 @@ const char *input_trouble(struct input *in, int error) {
     return in->unpack ? unpack_trouble(in->unpack) : strerror(error);
 }
 
+void input_skip_mark(struct input *in) {
+    bool start = input_offset(in) == 0 && in->end >= 3;
+    if (start && in->lines && !memcmp(in->buf, "\xef\xbb\xbf", 3)) in->begin = 3;
+}
+
 ssize_t input_fill(struct input *in) {
     if (in->begin > 0) {
         memmove(in->buf, in->buf + in->begin, in->end - in->begin);

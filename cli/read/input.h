@@ -43,6 +43,9 @@ bool input_skip(struct input *, uint64_t offset);
 /* How many bytes of the file, as it reads uncompressed, have been consumed. */
 static inline uint64_t input_offset(const struct input *in) { return in->base + in->begin; }
 
+/* A byte order mark that the file begins with is skipped, if nothing of it was consumed. */
+void input_skip_mark(struct input *);
+
 /* Reads once, behind the bytes not yet consumed, which may move.  The buffer grows as long as an
  * unfinished record fills it; the caller bounds that by not calling.  Bytes read, 0 at the end of
  * the file, -1 with errno: EAGAIN if more must be read first, else input_trouble is for people. */

@@ -68,7 +68,7 @@ static void resolve(struct merge *m, const struct header *header) {
 /* The first file's header says what columns are called, and goes out. */
 static void first_header(struct merge *m, const char *line, size_t len, size_t bare) {
     struct header header;
-    columns_read_header(&header, line, bare, m->source->delimiter, m->source->shape == SHAPE_CSV);
+    columns_read_header(&header, line, bare, m->source->delimiter, m->layout.cutting.quotes);
     resolve(m, &header);
     columns_free_header(&header);
     m->header = malloc(len + 1);
@@ -114,6 +114,7 @@ static void read_time(const struct merge *m, struct lane *l) {
 /* Cuts records off what the buffer holds.  False if it holds no whole one. */
 static bool cut(struct merge *m, struct lane *l) {
     if (l->header_due && !take_header(m, l)) return false;
+    if (m->source->shape != SHAPE_NDJSON) input_skip_mark(&l->in);
     if (l->in.begin == l->in.end) return false;
     const char *begin = l->in.buf + l->in.begin, *end = l->in.buf + l->in.end;
     l->at = 0;

@@ -88,7 +88,7 @@ static void resolve(struct reader *r, const struct header *header) {
 
 void reader_adopt_header(struct reader *r, const char *line, size_t len) {
     struct header header;
-    columns_read_header(&header, line, len, r->source->delimiter, r->source->shape == SHAPE_CSV);
+    columns_read_header(&header, line, len, r->source->delimiter, source_cutting(r->source).quotes);
     resolve(r, &header);
     columns_free_header(&header);
     r->header = malloc(len + 1);
@@ -103,9 +103,16 @@ static void first_header(struct reader *r, const struct record *line) {
     if (r->on->header) r->on->header(r->ctx, line);
 }
 
+/* A byte order mark is no part of a header. */
+static size_t mark_length(const char *p, size_t n) {
+    return n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
 /* The header of a later file must be the first one's, and is not repeated. */
 static void later_header(struct reader *r, const struct record *line) {
-    if (line->bare == r->header_len && !memcmp(line->at, r->header, r->header_len)) return;
+    size_t mark = mark_length(line->at, line->bare), first = mark_length(r->header, r->header_len);
+    size_t len = line->bare - mark;
+    if (len == r->header_len - first && !memcmp(line->at + mark, r->header + first, len)) return;
     warn("%s: its header line differs from the first file's; run it by itself", r->in.name);
     r->failed = true;
 }
@@ -157,6 +164,7 @@ void reader_hand_on(struct reader *r, struct batch *b, seen_time now) {
 /* Hands on every complete record in the buffer; at the end of a file, the rest as well. */
 static void drain(struct reader *r, bool last) {
     if (r->header_due && (r->in.begin == r->in.end || !take_header(r, last))) return;
+    if (r->source->shape != SHAPE_NDJSON) input_skip_mark(&r->in); /* JSON is printed with it */
     if (r->ahead && !last && ahead_push(r->ahead)) return;
     settle(r);
     struct batch *b = r->batch;
@@ -175,7 +183,7 @@ static bool too_long(const struct reader *r) {
 }
 
 static void refuse_open_quote(struct reader *r) {
-    warn("%s: the quote opened in line %ju is never closed; without --csv quotes are bytes",
+    warn("%s: the quote opened in line %ju is never closed; with --no-quotes quotes are bytes",
          r->in.name, (uintmax_t)r->splitter.quote_line);
     r->failed = true;
     if (r->in.begin == r->in.end) return; /* too long as well: it has passed */

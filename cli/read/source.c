@@ -94,6 +94,7 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_NDJSON: set_shape(s, SHAPE_NDJSON); break;
     case SOURCE_CLF: set_shape(s, SHAPE_CLF); break;
     case SOURCE_NULL: s->end = '\0'; break;
+    case SOURCE_NO_QUOTES: s->no_quotes = true; break;
     case SOURCE_NO_HEADER: s->header = false; break;
     case SOURCE_MERGE: s->merge = true; break;
     case SOURCE_CRLF: s->crlf = true; break;
@@ -150,6 +151,8 @@ void source_files(struct source *s, const struct args *a) {
     set_delimiter(s);
     form_check(&s->form);
     check_end(s);
+    if (s->no_quotes && s->shape != SHAPE_CSV)
+        die("--no-quotes is for --csv; elsewhere quotes are bytes already, or part of the format");
     if (s->time && s->arrival) die_both("--time", "--arrival");
     if (s->merge && !s->time && s->shape == SHAPE_CLF) s->time = "time";
     if (s->merge && !s->time) die("--merge needs the field that holds the time: --time FIELD");
@@ -184,12 +187,13 @@ char source_column(const struct source *s) {
 }
 
 struct cutting source_cutting(const struct source *s) {
-    return (struct cutting){
-        .delimiter = s->delimiter, .quotes = s->shape == SHAPE_CSV, .blanks = s->blanks};
+    return (struct cutting){.delimiter = s->delimiter,
+                            .quotes = s->shape == SHAPE_CSV && !s->no_quotes,
+                            .blanks = s->blanks};
 }
 
 const struct format *source_format(const struct source *s, bool whole) {
-    if (s->shape == SHAPE_CSV) return &csv_format;
+    if (source_cutting(s).quotes) return &csv_format;
     if (whole) return &lines_format;
     if (s->shape == SHAPE_NDJSON) return &ndjson_format;
     if (s->shape == SHAPE_CLF) return &clf_format;

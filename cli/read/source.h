@@ -35,6 +35,7 @@ struct source {
     char *const *files; /* "-" is standard input */
     size_t file_count;
     const char *delimiter_given;
+    bool no_quotes;       /* quotes in --csv are bytes like others */
     bool blanks;          /* runs of blanks and TABs are between fields */
     struct key_form form; /* what is done to the values of a key */
 };
@@ -54,6 +55,7 @@ enum {
     SOURCE_NULL,
     SOURCE_MERGE,
     SOURCE_NO_HEADER,
+    SOURCE_NO_QUOTES,
     SOURCE_CRLF,
     SOURCE_TIME,
     SOURCE_ARRIVAL,
@@ -100,6 +102,7 @@ enum {
         {"clf", 0, NULL, "web log: host, user, time, path, status, agent, ...", SOURCE_CLF},       \
         {"null", '0', NULL, "records end in a NUL byte instead of a newline", SOURCE_NULL},        \
         {"no-header", 0, NULL, "the first line is a record like others", SOURCE_NO_HEADER},        \
+        {"no-quotes", 0, NULL, "quotes in --csv are bytes like others", SOURCE_NO_QUOTES},         \
         {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF},          \
         {"max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                 \
          SOURCE_MAX_RECORD},                                                                       \

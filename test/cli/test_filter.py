@@ -128,3 +128,19 @@ def test_a_real_stream(seen, stream, lists):
     lists(good=good)
     passed = seen("filter", "--list", "good", "--csv", "-k", "ip", path).lines
     assert passed == [header] + [row for row in rows if row.split(",")[0] in good]
+
+
+@pytest.mark.parametrize("words", [b"\xef\xbb\xbfann\nbob\n", b"ann\r\nbob\r\n", b"\xef\xbb\xbfann\r\nbob"])
+@pytest.mark.parametrize("text", [b"ann\nbob\neve\n", b"ann\r\nbob\r\neve\r\n"])
+def test_lists_and_records_of_any_system_match(seen, tmp_path, words, text):
+    (tmp_path / "list").write_bytes(words)
+    done = seen("filter", "--list", tmp_path / "list", text=text)
+    assert done.out == b"".join(text.splitlines(True)[:2])
+
+
+def test_an_empty_list_is_told(seen, tmp_path):
+    (tmp_path / "list").write_bytes(b"")
+    done = seen("filter", "--list", tmp_path / "list", text="a\n")
+    assert done.code == 0 and b"list holds no keys: no record passes" in done.err
+    assert b"every record passes" in seen("filter", "-v", "--list", tmp_path / "list", text="a\n").err
+    assert seen("filter", "-q", "--list", tmp_path / "list", text="a\n").err == b""

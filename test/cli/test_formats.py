@@ -108,6 +108,7 @@ def web_log_line(rng):
 @pytest.mark.parametrize("name", NAMES)
 def test_random_web_logs_have_the_fields_that_a_pattern_finds(seen, rng, name):
     lines, found = [web_log_line(rng) for _ in range(2000)], []
+    lines = [line for line in lines if not re.match(rb"\S+ \S+ \S+ \S+ +\[", line)]  # a virtual host, perhaps
     for line in lines:
         m = CLF.match(line)
         value = m and m[NAMES.index(name) + 1]
@@ -117,6 +118,53 @@ def test_random_web_logs_have_the_fields_that_a_pattern_finds(seen, rng, name):
     done = seen("--clf", "-k", name, "--tag", "-q", "--filter=exact", text=b"".join(line + b"\n" for line in lines))
     told = [line.split(b"\t")[0] for line in done.out.split(b"\n")[:-1]]
     assert [(line, a, b) for line, a, b in zip(lines, tags(found), told) if a != b] == []
+
+
+LINE = '%s[10/Oct/2000:13:55:36 -0700] "GET / HTTP/1.0" 200 5 "r" "a"'
+
+
+@pytest.mark.parametrize("begin, vhost, host, user", [
+    ("example.com:80 1.2.3.4 - - ", "example.com:80", "1.2.3.4", "-"),
+    ("example.com:443 client.net - ann ", "example.com:443", "client.net", "ann"),
+    ("[::1]:80 ::1 - - ", "[::1]:80", "::1", "-"),
+    ("example.com 1.2.3.4 - ann lee ", "example.com", "1.2.3.4", "ann lee"),
+    ("1.2.3.4 - ann lee ", None, "1.2.3.4", "ann lee"),
+    ("2001:db8::1 - ann lee ", None, "2001:db8::1", "ann lee"),
+    ("1.2.3.4:5678 - - ", None, "1.2.3.4:5678", "-"),
+])
+def test_a_virtual_host_before_the_host_is_a_field(seen, begin, vhost, host, user):
+    text = LINE % begin + "\n"
+    for name, value in ("vhost", vhost), ("host", host), ("user", user), ("agent", "a"):
+        done = seen("top", "--clf", "-k", name, "-w", "landmark", "-q", text=text)
+        assert [line.split("\t")[1] for line in done.lines[1:]] == ([value] if value else []), name
+
+
+def test_without_quotes_a_quote_is_a_byte(seen):
+    text = 'id,v\n"a,1\n"a,2\nb",3\n'
+    for threads in "1", "2":
+        done = seen("--csv", "--no-quotes", "-k", "id", "-j", threads, text=text)
+        assert (done.code, done.out) == (0, b'id,v\n"a,1\nb",3\n')
+    seen("--no-quotes", "-d", ",").refused("--no-quotes is for --csv")
+    seen("--csv", "-k", "id", text='id,v\n"a,1\n').refused("opened in line 2 ", "--no-quotes")
+
+
+def test_a_column_that_is_not_there_names_the_nearest_or_the_delimiter(seen):
+    seen("--csv", "-k", "usr", text="user,ad\n").refused("no column 'usr'", "did you mean 'user'?")
+    for byte, option in (";", "-d ';'"), ("|", "-d '|'"), ("\t", "-d tab"):
+        seen("--csv", "-k", "ad", text="user%sad\nx\n" % byte).refused("there is no column 'ad'", "try " + option)
+        seen("--csv", "-k", "2", text="user%sad\nx\n" % byte).refused("the header names 1: try " + option)
+    seen("--tsv", "-k", "ad", text="user,ad\n").refused("try --csv")
+    seen("--csv", "-k", "zzzzzz", text="user,ad\n").refused("the columns are user, ad")
+
+
+def test_a_byte_order_mark_is_no_part_of_the_first_record(seen, tmp_path):
+    bom = b"\xef\xbb\xbf"
+    for options in [], ["-j", "2"], ["-d", ",", "-k", "1"], ["--csv", "--no-header"]:
+        assert seen(*options, text=bom + b"a\nb\na\n").out == b"a\nb\n"
+    assert seen("-0", text=bom + b"a\0a\0").out == bom + b"a\0a\0"
+    (tmp_path / "a").write_bytes(bom + b"id\n1\n")
+    (tmp_path / "b").write_bytes(b"id\n1\n2\n")
+    assert seen("--csv", "a", "b", cwd=tmp_path).out == bom + b"id\n1\n2\n"
 
 
 # -- a record of a GiB ---------------------------------------------------------------------------------

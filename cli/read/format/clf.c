@@ -4,11 +4,14 @@
  * "Mozilla" host ident user   time                          request              status bytes
  * referer agent method path protocol
  *
+ * A virtual host may come before the host, as in Apache's vhost_combined.
+ *
  * Inside quotes a backslash escapes, as \" or \x22.  What follows is ignored.  A line that does not
  * begin like this up to its bytes has no fields; "-" is a value like others. */
 #include "read/columns.h"
 #include "read/record.h"
 
+#include <arpa/inet.h>
 #include <string.h>
 
 enum field {
@@ -24,13 +27,14 @@ enum field {
     METHOD,
     PATH,
     PROTOCOL,
+    VHOST,
     FIELDS
 };
 
 const struct header clf_names = {
     .n = FIELDS,
     .name = (char *[]){"host", "ident", "user", "time", "request", "status", "bytes", "referer",
-                       "agent", "method", "path", "protocol"},
+                       "agent", "method", "path", "protocol", "vhost"},
 };
 
 /* -- one line ------------------------------------------------------------------------------ */
@@ -55,6 +59,41 @@ static bool take_user(struct text *t, struct slice *out) {
     *out = (struct slice){t->at, (uint32_t)(to - t->at), AS_IT_IS};
     t->at = to + 2;
     return true;
+}
+
+static bool is_dash(const struct slice *f) { return f->len == 1 && *f->at == '-'; }
+
+/* name:port or [address]:port, as Apache writes %v:%p; an address of IPv6 has more colons. */
+static bool has_port(const struct slice *f) {
+    const char *end = f->at + f->len, *colon = memrchr(f->at, ':', f->len);
+    if (!colon || colon == f->at || colon + 1 == end || end - colon > 6) return false;
+    for (const char *p = colon + 1; p < end; p++)
+        if (*p < '0' || *p > '9') return false;
+    size_t name = (size_t)(colon - f->at);
+    return colon[-1] == ']' || !memchr(f->at, ':', name);
+}
+
+static bool is_address(const struct slice *f) {
+    char text[64];
+    unsigned char address[16];
+    if (f->len >= sizeof text) return false;
+    memcpy(text, f->at, f->len);
+    text[f->len] = '\0';
+    return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
+}
+
+/* Four words before the bracket: a virtual host comes first, if it has a port, or if an address and
+ * the "-" of ident follow.  Else the user's name has several words. */
+static void shift_vhost(struct slice *f) {
+    struct slice *user = &f[USER];
+    const char *end = user->at + user->len, *space = memchr(user->at, ' ', user->len);
+    if (!space || space + 1 == end || is_dash(&f[IDENT])) return;
+    struct slice third = {user->at, (uint32_t)(space - user->at), AS_IT_IS};
+    if (!third.len || (!has_port(&f[HOST]) && !(is_dash(&third) && is_address(&f[IDENT])))) return;
+    f[VHOST] = f[HOST];
+    f[HOST] = f[IDENT];
+    f[IDENT] = third;
+    *user = (struct slice){space + 1, (uint32_t)(end - space - 1), AS_IT_IS};
 }
 
 /* From the opening quote behind the closing one. */
@@ -109,6 +148,7 @@ static bool parse(const struct record *r, struct slice *f) {
         !take_quoted(&t, &f[REQUEST]) || !take_byte(&t, ' ') || !take_number(&t, &f[STATUS]) ||
         !take_byte(&t, ' ') || !take_number(&t, &f[BYTES]))
         return false;
+    shift_vhost(f);
     bool more = take_byte(&t, ' ') && take_quoted(&t, &f[REFERER]) && take_byte(&t, ' ');
     if (more) take_quoted(&t, &f[AGENT]);
     take_apart(f);
