@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 1, ERROR, FM, OUTPUT, STATS };
+enum { GROUP = 1, ERROR, FM, EXACT, MEM, SEED, OUTPUT, STATS };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
@@ -25,9 +25,12 @@ static const struct option_row own_rows[] = {
     {"group-by", 'g', "LIST", "a count for each value of the fields", GROUP},
     {"error", 0, "X", "relative standard error (default: 0.01; groups: 0.05)", ERROR},
     {"fm", 0, NULL, "Flajolet-Martin's sketch instead of HyperLogLog's", FM},
+    {"exact", 0, NULL, "keep every key instead of a sketch: no error", EXACT},
+    {"mem", 0, "SIZE", "of --exact: refuse what does not fit (default: 1GiB)", MEM},
+    {"seed", 0, "N", "of the hash: equal seeds give equal estimates", SEED},
     PACE_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
-    {"output", 'o', "text|json", "json: an object a line", OUTPUT},
+    {"output", 'o', "text|json|value", "json: an object a line; value: the count alone", OUTPUT},
     ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
@@ -52,6 +55,13 @@ struct part {
     uint32_t room;
 };
 
+/* What --exact may take, and whether it asked for more. */
+struct memory {
+    const char *given;
+    uint64_t most, used;
+    bool out;
+};
+
 struct run {
     struct source source;
     struct asked asked;
@@ -61,7 +71,10 @@ struct run {
     const char *by, *error_given;
     double error;
     uint32_t kind;
-    bool json;
+    bool exact;
+    bool several;                 /* windows or groups, besides all records */
+    bool json, value;             /* value: the one count is all that is printed */
+    struct memory memory;         /* of exact sets */
     struct fields fields;         /* of a group */
     seen_counter *total, *merged; /* of all records; scratch for a jumping window */
     struct part **ended;          /* sub-windows that later rows still hold, the oldest first */
@@ -72,18 +85,45 @@ struct run {
 
 static const struct option_row *rows(void) { return own_rows; }
 
+static void take_memory(struct memory *m, const char *value) {
+    struct seen_error e;
+    if (seen_parse_size(&m->most, m->given = value, &e)) die("--mem %s: %s", value, e.text);
+}
+
+static void take(struct run *r, int id, const char *value) {
+    switch (id) {
+    case GROUP: r->by = value; break;
+    case ERROR: r->error_given = value; break;
+    case FM: r->kind = SEEN_FM; break;
+    case EXACT: r->exact = true; break;
+    case MEM: take_memory(&r->memory, value); break;
+    case SEED: asked_set(&r->asked, "seed", value); break;
+    case STATS: account_take(&r->account, value); break;
+    case OUTPUT:
+        r->json = option_is_json(value);
+        r->value = !strcmp(value, "value");
+        break;
+    }
+}
+
+static void check_exact(struct run *r) {
+    if (r->memory.given && !r->exact) die("--mem bounds --exact; a sketch has a fixed size");
+    if (!r->exact) return;
+    if (r->kind == SEEN_FM) die_both("--exact", "--fm");
+    if (r->error_given) die_both("--exact", "--error");
+    r->kind = SEEN_SET;
+}
+
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &count_command};
     source_init(&r->source);
+    r->memory.most = UINT64_C(1) << 30;
     for (int id; (id = args_next(&a));) {
         if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
         if (pace_take(&r->pace, id, a.value)) continue;
-        if (id == GROUP) r->by = a.value;
-        if (id == ERROR) r->error_given = a.value;
-        if (id == FM) r->kind = SEEN_FM;
-        if (id == STATS) account_take(&r->account, a.value);
-        if (id == OUTPUT) r->json = option_is_json(a.value);
+        take(r, id, a.value);
     }
+    check_exact(r);
     char *end = NULL;
     r->error = r->error_given ? strtod(r->error_given, &end) : r->by ? 0.05 : 0.01;
     if (end && (*end || end == r->error_given))
@@ -95,10 +135,40 @@ static void read_options(struct run *r, int argc, char **argv) {
 
 /* -- counters ----------------------------------------------------------------------------- */
 
-static seen_counter *new_counter(const struct run *r) {
+static void *take_bytes(void *ctx, size_t size) {
+    struct memory *m = ctx;
+    size_t whole = (size + 63) / 64 * 64;
+    void *p = whole <= m->most - m->used ? aligned_alloc(64, whole) : NULL;
+    m->out |= !p;
+    if (!p) return NULL;
+    m->used += whole;
+    return memset(p, 0, whole);
+}
+
+static void give_bytes(void *ctx, void *p, size_t size) {
+    struct memory *m = ctx;
+    m->used -= (size + 63) / 64 * 64;
+    free(p);
+}
+
+/* A set that has no room for a key does not count it. */
+static void check_memory(const struct run *r) {
+    char most[32];
+    if (!r->memory.out) return;
+    seen_print_size(r->memory.most, most, sizeof most);
+    fflush(stdout);
+    die("--exact: the keys of the first %" PRIu64 " records do not fit into --mem=%s; give more "
+        "memory, or leave out --exact for an estimate",
+        r->pace.records, most);
+}
+
+static seen_counter *new_counter(struct run *r) {
+    const struct seen_allocator bounded = {take_bytes, give_bytes, &r->memory};
     struct seen_error e;
     seen_counter *c;
-    if (seen_counter_new(&c, r->kind, r->error, r->pace.seed, NULL, &e)) die("%s", e.text);
+    int bad = seen_counter_new(&c, r->kind, r->error, r->pace.seed, r->exact ? &bounded : NULL, &e);
+    check_memory(r);
+    if (bad) die("%s", e.text);
     return c;
 }
 
@@ -106,8 +176,9 @@ static void put_figures(const struct run *r, uint64_t records, const seen_counte
     double error, distinct = seen_counter_estimate(c, &error);
     double low = distinct / (1 + 1.96 * error), high = distinct / fmax(1 - 1.96 * error, .05);
     if (r->json)
-        printf("\"records\": %" PRIu64 ", \"distinct\": %.0f, \"distinct_95\": [%.0f, %.0f]}\n",
-               records, distinct, low, high);
+        printf("\"records\": %" PRIu64
+               ", \"distinct\": %.0f, \"distinct_95\": [%.0f, %.0f], \"error\": %.3g}\n",
+               records, distinct, low, high, error);
     else
         printf("%" PRIu64 "\t%.0f\t%.0f\t%.0f\n", records, distinct, low, high);
 }
@@ -136,6 +207,11 @@ static void put_group(const struct run *r, const struct names *names, uint32_t g
 /* A group of those names; one below GROUP_FIRST stands for all. */
 static void put_row(struct run *r, const char *from, const struct names *names, uint32_t group,
                     uint64_t records, const seen_counter *c) {
+    if (r->value) {
+        r->rows++;
+        printf("%.0f\n", seen_counter_estimate(c, NULL));
+        return;
+    }
     if (!r->json && r->rows == 0) put_heading(r);
     r->rows++;
     if (r->json)
@@ -158,7 +234,7 @@ static void make_room(struct part *p) {
     p->room = room;
 }
 
-static void add_to_group(const struct run *r, struct part *p, uint32_t number,
+static void add_to_group(struct run *r, struct part *p, uint32_t number,
                          const seen_digest *digest) {
     make_room(p);
     struct group *g = &p->group[number];
@@ -279,9 +355,10 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
         const struct window *w = pace_window(&r->pace, m);
-        seen_counter_add(r->total, 1, &r->pace.judge.in->digest[m]);
+        if (r->several) seen_counter_add(r->total, 1, &r->pace.judge.in->digest[m]);
         if (w) add(r, w->own, b, m);
     }
+    check_memory(r);
 }
 
 static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
@@ -298,6 +375,10 @@ static void start(struct run *r) {
     pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout);
     if (r->by && r->pace.subwindows > 1)
         die("--group-by serves landmark windows, such as -w landmark:1d");
+    r->several = r->by || r->pace.length || r->asked.landmark_on || r->asked.zone;
+    if (r->value && r->several)
+        die("-o value prints one number: leave out %s, or take -o json",
+            r->by ? "--group-by" : "windows, which have a number each");
     reader_init(&r->reader, &r->source, &events, r);
     pace_begin(&r->pace, &windows, r, 10000);
     r->reader.unjudged.detector = r->pace.detector;
@@ -310,6 +391,7 @@ static void start(struct run *r) {
 
 static int finish(struct run *r, bool read) {
     pace_end(&r->pace);
+    check_memory(r);
     if (r->rows == 0 && !r->by) put_row(r, "-", NULL, 0, 0, r->total);
     if (r->rows > 1 || r->by) put_row(r, "all", NULL, 0, r->pace.records, r->total);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
@@ -344,6 +426,7 @@ static int count_main(int argc, char **argv) {
 
 static const struct example examples[] = {
     {"seen count access.log", "how many different lines"},
+    {"seen count --exact -o value access.log", "the number alone, without error"},
     {"seen count --csv -k user -w landmark:1d --time when clicks.csv", "users a day"},
     {"seen count --csv -k user --group-by ad clicks.csv", "users of each advertisement"},
     {"seen count -k 2 --time 1 -w jumping:1h/12 -o json clicks.tsv",
@@ -359,10 +442,14 @@ const struct command count_command = {
     .about =
         "Counts the different keys of FILE... (default: standard input): in all, or for each "
         "window of landmark:1d, landmark:1e6 or jumping:1h/12.\n\n"
-        "The count is an estimate with a relative standard error of one percent in 16 KiB, "
-        "however many keys there are; `--error` chooses another. A row has the window's begin, "
-        "the records in it, the estimate, and the interval that holds the truth in 95 of 100 "
-        "cases. A jumping window has a row at the end of each of its parts.\n\n"
+        "The count is exact up to 3072 keys. Beyond that it is an estimate with a relative "
+        "standard error of one percent in 16 KiB, however many keys there are. `--error` chooses "
+        "another error and with it another size; groups are exact up to 96 keys. A row has the "
+        "window's begin, the records in it, the count, and the interval that holds the truth in 95 "
+        "of 100 cases. A jumping window has a row at the end of each of its parts.\n\n"
+        "With `--exact` every count is exact: each key takes 21 to 64 bytes in each window and "
+        "group, and once more for the row of all. Keys that do not fit into `--mem` end the run "
+        "with a message. `-o` value prints the count alone, for scripts.\n\n"
         "With `--time` a record counts in the window of its own time, in whatever order records "
         "come. From files all rows are printed at the end; from pipes a row is printed as soon as "
         "its window is over, or `--lateness` later. At most `--open-windows` are open at once. "

@@ -7,16 +7,20 @@
  * constantly active cookie counts once a window.  Counters are Space-Saving's; a second one counts
  * windows, so memory stays fixed.
  *
- *     counted - error <= truth <= counted, where error <= N/keep; with --distinct a pair that the
- *     detector takes for another (rate fp=) is missing as well */
+ *     counted - error <= truth <= counted, where error <= N/keep
+ *
+ * With --distinct a pair that the detector takes for another is missing; what that may be is in the
+ * error as well, which then bounds both sides (top/missing.h). */
 #include "count/pace.h"
 #include "print.h"
 #include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
+#include "top/missing.h"
 #include "top/name.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,6 +55,7 @@ struct ranking {
 struct tally {
     struct ranking keys;
     seen_detector *pairs; /* NULL: every record counts */
+    struct missing missing;
 };
 
 struct run {
@@ -70,7 +75,11 @@ struct run {
     uint32_t slot; /* of the partner's field */
     char *pair;    /* scratch: a key's digest and its partner */
     size_t pair_cap;
-    uint64_t ended; /* windows */
+    uint64_t ended;            /* windows */
+    uint64_t left_out;         /* rows that say nothing */
+    uint64_t twice;            /* pairs that may have been counted twice */
+    double missed, most_pairs; /* expected: of all windows; that came in one */
+    bool missed_most;          /* `missed` is a bound */
 };
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -150,7 +159,10 @@ static void *on_begin(void *ctx) {
     t = calloc(1, sizeof *t);
     if (!t) die("out of memory for a window");
     ranking_init(&t->keys, r->keep);
-    if (r->distinct && seen_new(&t->pairs, &r->plan, NULL, &e)) die("%s", e.text);
+    if (!r->distinct) return t;
+    if (seen_new(&t->pairs, &r->plan, NULL, &e)) die("%s", e.text);
+    missing_init(&t->missing, r->keep);
+    missing_begin(&t->missing, t->pairs);
     return t;
 }
 
@@ -158,6 +170,7 @@ static void free_tally(struct run *r, struct tally *t) {
     if (!t) return;
     ranking_free(&t->keys, r->keep);
     seen_free(t->pairs);
+    missing_free(&t->missing);
     free(t);
 }
 
@@ -166,6 +179,7 @@ static void leave_tally(struct run *r, struct tally *t) {
     free_tally(r, r->spare);
     seen_top_clear(t->keys.top);
     if (t->pairs) seen_landmark(t->pairs);
+    if (t->pairs) missing_begin(&t->missing, t->pairs);
     r->spare = t;
 }
 
@@ -193,12 +207,35 @@ static void put_row(const struct run *r, const char *from, const struct name *na
            r->distinct ? "partners" : "records", h->count, h->error, windows);
 }
 
+/* The error is all of the count, but for the record with which the key took its counter over. */
+static bool says_nothing(const struct seen_heavy *h) {
+    return h->error > 0 && h->count - h->error <= 1;
+}
+
 /* The rows of the window that ends: those of the list that surely came often enough. */
-static size_t choose(struct run *r, const struct tally *t) {
-    size_t m = 0, n = seen_top_list(t->keys.top, r->list);
-    for (size_t i = 0; i < n && m < r->number; i++)
-        if (r->list[i].count - r->list[i].error >= r->least) r->list[m++] = r->list[i];
+static size_t choose(struct run *r, const struct tally *t, uint64_t twice) {
+    size_t m = 0, n = seen_top_list(t->keys.top, r->list), out = 0;
+    for (size_t i = 0; i < n && m < r->number; i++) {
+        const struct seen_heavy *h = &r->list[i];
+        if (h->count < h->error + twice || h->count - h->error - twice < r->least) continue;
+        if (!says_nothing(h))
+            r->list[m++] = *h;
+        else if (m + out < r->number)
+            out++;
+    }
+    r->left_out += out;
     return m;
+}
+
+/* What the detector of pairs did not count, or counted twice, is in the error as well. */
+static void note_pairs(struct run *r, const struct tally *t, uint64_t twice) {
+    bool sure;
+    double missed = missing_all(&t->missing, &sure);
+    double pairs = (double)t->missing.counted + missed;
+    r->twice += twice;
+    r->missed += missed;
+    r->missed_most |= !sure;
+    if (pairs > r->most_pairs) r->most_pairs = pairs;
 }
 
 /* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
@@ -223,11 +260,15 @@ static void on_end(void *ctx, const struct window *w) {
     struct run *r = ctx;
     struct tally *t = w->own;
     char from[32];
-    size_t m = choose(r, t);
+    uint64_t twice = t->pairs ? missing_twice(&t->missing, t->pairs) : 0;
+    size_t m = choose(r, t, twice);
     uint64_t *in = calloc(m + 1, sizeof *in);
     struct seen_heavy *chosen = malloc((m + 1) * sizeof *chosen);
     if (!in || !chosen) die("out of memory for %zu keys", m);
     memcpy(chosen, r->list, m * sizeof *chosen);
+    if (t->pairs) note_pairs(r, t, twice);
+    for (size_t i = 0; t->pairs && i < m; i++)
+        chosen[i].error += twice + missing_most(&t->missing, chosen[i].key, chosen[i].counter);
     pace_from(&r->pace, w, from);
     put_header(r);
     persist(r, t, chosen, m, in);
@@ -291,10 +332,15 @@ static void count(struct run *r, struct tally *t, const struct batch *b, size_t 
     size_t i = r->pace.judge.in->order[m];
     if (t->pairs) {
         const struct slice *f = &b->field[i * r->reader.layout.slots + r->slot];
-        if (!f->at || !first_seen(r, t, f, m)) return;
+        if (!f->at) return;
+        if (!first_seen(r, t, f, m)) {
+            missing_duplicate(&t->missing, r->pace.judge.in->digest[m]);
+            return;
+        }
     }
     bool taken;
     size_t c = ranking_add(&t->keys, r->pace.judge.in->digest[m], &taken);
+    if (t->pairs) missing_note(&t->missing, t->pairs, c, taken);
     if (!taken) return;
     name_of_key(&r->name, &r->pace.judge.keyer[0], b, i);
     ranking_name(&t->keys, c, &r->name);
@@ -348,12 +394,50 @@ static void start(struct run *r) {
     r->reader.unjudged.detector = r->pace.detector;
 }
 
+/* The number with two digits, and so that a spec takes it: 3.3e6. */
+static const char *rough(double n, char buf[32]) {
+    int power = n >= 1 ? (int)floor(log10(n)) : 0;
+    snprintf(buf, 32, "%.1fe%d", ceil(n / pow(10, power - 1)) / 10, power);
+    return buf;
+}
+
+/* The detector of pairs was too small for a window. */
+static void tell_pairs(const struct run *r) {
+    char items[32], spec[64];
+    struct seen_spec enough;
+    struct seen_plan plan;
+    struct seen_error e;
+    if (r->source.quiet || (r->missed < 0.5 && !r->twice)) return;
+    snprintf(spec, sizeof spec, "landmark items=%s", rough(1.1 * r->most_pairs, items));
+    if (seen_spec_parse(&enough, spec, &e) || seen_plan_make(&plan, &enough, &e)) return;
+    struct number memory = number_size(plan.bytes);
+    if (r->missed >= 0.5)
+        warn("%s %.0f pairs are missing from the counts, because the table of pairs was planned "
+             "for %ju in a window; the errors include them; items=%s and no mem= would hold all, "
+             "in %s",
+             r->missed_most ? "up to" : "about", r->missed, (uintmax_t)r->plan.capacity, items,
+             memory.text);
+    if (r->twice)
+        warn("up to %ju pairs were counted twice, because memory for pairs was short; the errors "
+             "include them; items=%s and no mem= or filter= would hold all, in %s",
+             (uintmax_t)r->twice, items, memory.text);
+}
+
+static void tell_left_out(const struct run *r) {
+    if (r->source.quiet || !r->left_out) return;
+    warn("%ju row%s left out, whose error is as large as the count; more counters (--keep, now "
+         "%ju) have smaller errors",
+         (uintmax_t)r->left_out, r->left_out == 1 ? " is" : "s are", (uintmax_t)r->keep);
+}
+
 static int finish(struct run *r, bool read) {
     pace_end(&r->pace);
     put_header(r);
     put_persistent(r);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in no row");
+    tell_left_out(r);
+    tell_pairs(r);
     bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
     account_print(&r->account, &r->reader.unjudged);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
@@ -401,9 +485,13 @@ const struct command top_command = {
         "many cookies.\n\n"
         "The column windows says in how many a key was among them so far; the rows 'all' at the "
         "end, in how many in all. A count is at most its error too high and never too low; the "
-        "error is at most the records over `--keep`. With `--distinct` a pair that the detector "
-        "takes for another is missing as well, at a rate of `fp=`. In JSON a key of several fields "
-        "is an array of its values.\n\n"
+        "error is at most the records over `--keep`. Rows whose error is as large as their count "
+        "are left out, which is told. In JSON a key of several fields is an array of its "
+        "values.\n\n"
+        "With `--distinct` a pair that the detector takes for another is not counted; that happens "
+        "at a rate of `fp=`, and more often once more pairs come in a window than were planned. A "
+        "count may then be too low as well. The error includes what is missing, and is exceeded "
+        "in 1 of 2000 rows. A message says how many pairs are missing in all.\n\n"
         "With `--time` a record counts in the window of its own time, in whatever order records "
         "come. From files all rows are printed at the end; from pipes a row is printed as soon as "
         "its window is over, or `--lateness` later. At most `--open-windows` are open at once; "

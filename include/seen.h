@@ -428,6 +428,9 @@ void seen_top_free(seen_top *); /* NULL is fine */
  */
 size_t seen_top_add(seen_top *, seen_digest, int *taken);
 
+/* The key came so often at most. */
+uint64_t seen_top_most(const seen_top *, seen_digest);
+
 /* The greatest first; `out` has room for k.  Returns how many. */
 size_t seen_top_list(const seen_top *, struct seen_heavy *out);
 void seen_top_clear(seen_top *);

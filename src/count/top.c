@@ -193,6 +193,12 @@ size_t seen_top_add(seen_top *t, seen_digest key, int *taken) {
     return c;
 }
 
+uint64_t seen_top_most(const seen_top *t, seen_digest key) {
+    uint32_t held = table(t)[probe(t, key)];
+    if (held) return counters(t)[held - 1].count;
+    return t->used < t->k ? 0 : count_at(t, 0);
+}
+
 static int greater(const void *a, const void *b) {
     const struct seen_heavy *x = a, *y = b;
     if (x->count != y->count) return x->count < y->count ? 1 : -1;

@@ -29,6 +29,47 @@ def test_in_all(seen, rng, n):
     assert int(row[3]) <= int(row[2]) <= int(row[4])
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 50, 1000, 3072])
+def test_few_keys_are_counted_exactly(seen, rng, n):
+    keys = list(range(n)) * 2
+    rng.shuffle(keys)
+    done = seen("count", "-o", "json", text="".join("%d\n" % k for k in keys))
+    row = json.loads(done.out)
+    assert (row["records"], row["distinct"], row["distinct_95"], row["error"]) == (2 * n, n, [n, n], 0)
+    more = json.loads(seen("count", "-o", "json", text="".join("%d\n" % k for k in range(20000))).out)
+    assert more["error"] == pytest.approx(SIGMA, rel=0.01)
+
+
+@pytest.mark.parametrize("args", [[], ["-w", "landmark:30000"], ["-w", "jumping:40000/4"], ["-g", "1"]])
+def test_with_exact_every_count_is_exact(seen, rng, args):
+    records = [(rng.randrange(3), rng.randrange(30000)) for _ in range(90000)]
+    text = "".join("%d\t%d\n" % r for r in records)
+    found = rows(seen("count", "--exact", "-k", "2", *args, text=text))
+    if args[:1] == ["-g"]:
+        groups = [sum(1 for _ in {k for g, k in records if g == i}) for i in range(3)]
+        assert [int(row[3]) for row in found] == sorted(groups, reverse=True) + [len({k for _, k in records})]
+        return
+    length = int(args[1].split(":")[1].split("/")[0]) if args else 90000
+    for row in found[:-1] if args else found:
+        begin = int(row[0]) - 1
+        truth = str(len({k for _, k in records[begin:begin + int(row[1])]}))
+        assert row[2:] == [truth] * 3 and int(row[1]) <= length
+    assert found[-1][2:] == [str(len({k for _, k in records}))] * 3
+
+
+def test_keys_that_do_not_fit_end_an_exact_count_with_a_sentence(seen):
+    text = "".join("%d\n" % i for i in range(100000))
+    seen("count", "--exact", "--mem", "1MiB", text=text).refused("--exact", "--mem=1MiB", "leave out --exact")
+    assert seen("count", "--exact", "--mem", "8MiB", "-o", "value", text=text).out == b"100000\n"
+
+
+def test_a_number_alone_for_scripts(seen):
+    assert seen("count", "-o", "value", text="a\nb\na\n").out == b"2\n"
+    assert seen("count", "-o", "value", text="").out == b"0\n"
+    seen("count", "-o", "value", "-g", "1", text="a\n").refused("-o value", "--group-by")
+    seen("count", "-o", "value", "-w", "landmark:2", text="a\n").refused("-o value", "windows")
+
+
 def test_landmark_windows_of_records(seen, rng):
     keys = [rng.randrange(3000) for _ in range(10500)]
     found = rows(seen("count", "-w", "landmark:2000", text="".join("%d\n" % k for k in keys)))
@@ -153,6 +194,8 @@ def test_the_same_seed_gives_the_same_count(seen, rng):
     text = "".join("%d\n" % rng.getrandbits(50) for _ in range(20000))
     one, two, other = (seen("count", "-w", "landmark seed=%d" % s, text=text).out for s in (0, 0, 1))
     assert one == two != other
+    assert seen("count", "--seed", "1", text=text).out == other
+    seen("count", "--seed", "x", text="a\n").refused("seed")
 
 
 def test_refusals(seen):
@@ -164,6 +207,9 @@ def test_refusals(seen):
     seen("count", "--error", "1e-6", text="a\n").refused("0.001")
     seen("count", "--error", "x", text="a\n").refused("no number")
     seen("count", "-o", "xml", text="a\n").refused("json")
+    seen("count", "--exact", "--fm", text="a\n").refused("--exact and --fm")
+    seen("count", "--exact", "--error", "0.1", text="a\n").refused("--exact and --error")
+    seen("count", "--mem", "1MiB", text="a\n").refused("--mem bounds --exact")
     assert seen("count", "-k", "2", "--strict", text="a\n").code == 2
 
 

@@ -2,6 +2,7 @@
 
 import collections
 import json
+import re
 
 import pytest
 
@@ -73,6 +74,46 @@ def test_partners_are_counted_once_a_window(seen, rng):
     for row, clicks in zip(daily, day):
         assert row["partners"] == len({c for ip, c in clicks if ip == "farm"}) and row["error"] == 0
     assert found[4:] == [{"from": "all", "key": "farm", "windows": 4}]
+
+
+@pytest.mark.parametrize("mem,n", [("64KiB", 60000), ("64KiB", 150000), ("2KiB", 20000)])
+def test_partners_missing_from_a_full_table_are_told_and_in_the_error(seen, mem, n):
+    """A few farms and many small addresses; the table of pairs holds a fraction of them."""
+    truth = {"farm%d" % f: n // (f + 2) for f in range(6)} | {"u%d" % u: 1 + u % 3 for u in range(1000)}
+    text = "".join("%s\tc%d\n" % (key, c) for key, m in truth.items() for c in range(m))
+    args = ["top", "-k", "1", "--distinct", "2", "-n", "500"]
+    for seed in range(2):
+        done = seen(*args, "-w", "landmark mem=%s seed=%d" % (mem, seed), text=text)
+        told = re.search(r"(about|up to) (\d+) pairs are missing from the counts.* planned for (\d+) in a window.*"
+                         r"; items=(\S+) and no mem= would hold all, in ", done.err.decode())
+        found = {row[1]: (int(row[2]), int(row[3])) for row in rows(done)}
+        assert all(abs(truth[key] - count) <= error for key, (count, error) in found.items())
+        missing = sum(truth.values()) - sum(int(row[2]) for row in rows(seen(
+            *args[:-1], "2000", "-w", "landmark mem=%s seed=%d" % (mem, seed), text=text)))
+        assert int(told[2]) >= 0.9 * missing and int(told[3]) < n
+        assert told[1] == "up to" or int(told[2]) <= 1.1 * missing
+        assert found["farm0"][1] <= 2 * (truth["farm0"] - found["farm0"][0]) + 300  # and no idle bound
+        advised = seen(*args, "-w", "landmark items=%s seed=%d" % (told[4], seed), text=text)
+        assert advised.err == b"" and all(int(row[2]) == truth[row[1]] and row[3] == "0" for row in rows(advised))
+
+
+def test_pairs_that_were_forgotten_are_told_and_in_the_error(seen):
+    text = "".join("farm\tc%d\n" % (i % 50000) for i in range(100000))
+    done = seen("top", "-k", "1", "--distinct", "2", "-w", "landmark mem=512KiB filter=exact", text=text)
+    assert b"pairs were counted twice, because memory for pairs was short" in done.err
+    for row in rows(done):
+        assert int(row[2]) - int(row[3]) <= 50000 <= int(row[2]) + int(row[3])
+
+
+def test_rows_whose_error_is_as_large_as_their_count_are_left_out_and_told(seen):
+    """a comes often; of the others, each of which comes once, none says anything."""
+    text = "".join("a\nk%d\n" % i for i in range(5000))
+    done = seen("top", "-n", "50", "--keep", "50", text=text)
+    assert rows(done) == [["1", "a", "5000", "0", "1"]]
+    assert b"49 rows are left out, whose error is as large as the count; more counters (--keep, now 50)" in done.err
+    assert seen("top", "-n", "50", "--keep", "50", "-q", text=text).err == b""
+    once = seen("top", "-n", "20", text="".join("k%d\n" % i for i in range(20)))
+    assert len(rows(once)) == 20 and once.err == b""  # nothing is wrong with a count of 1
 
 
 def test_keys_of_several_fields_and_quotes(seen):

@@ -82,6 +82,25 @@ static void counters_bound_the_truth(void **state) {
 static size_t asked_for;
 static void *none(void *ctx, size_t size) { return (void)ctx, asked_for = size, NULL; }
 
+static void no_key_came_more_often_than_is_said(void **state) {
+    (void)state;
+    seen_top *t;
+    uint64_t count[1000] = {0};
+    int taken;
+    assert_int_equal(seen_top_new(&t, 20, NULL, NULL), 0);
+    for (uint64_t i = 0; i < 20000; i++) {
+        uint64_t key = i * i % 1000 / (1 + i % 7);
+        seen_top_add(t, seen_hash(&key, sizeof key, 1), &taken);
+        count[key]++;
+        if (i % 500 && i > 15) continue;
+        for (key = 0; key < 1000; key++) {
+            uint64_t most = seen_top_most(t, seen_hash(&key, sizeof key, 1));
+            assert_true(most >= count[key] && most <= count[key] + i / 20 + 1);
+        }
+    }
+    seen_top_free(t);
+}
+
 static void refusals(void **state) {
     (void)state;
     struct seen_error e;
@@ -100,6 +119,7 @@ static void refusals(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counters_bound_the_truth),
+        cmocka_unit_test(no_key_came_more_often_than_is_said),
         cmocka_unit_test(refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
