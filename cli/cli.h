@@ -34,7 +34,7 @@ struct command {
 
 extern const struct command *const *const commands; /* ended by NULL; the first is the default */
 extern const struct command dedup_command, plan_command, compare_command, filter_command,
-    count_command, top_command, diff_command, generate_command, help_command;
+    count_command, top_command, diff_command, generate_command, state_command, help_command;
 
 const struct command *command_find(const char *name); /* or NULL */
 const char *command_near(const char *name);           /* the one that was probably meant, or NULL */

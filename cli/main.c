@@ -10,7 +10,8 @@
 
 static const struct command *const table[] = {
     &dedup_command, &plan_command, &compare_command,  &filter_command, &count_command,
-    &top_command,   &diff_command, &generate_command, &help_command,   NULL,
+    &top_command,   &diff_command, &generate_command, &state_command,  &help_command,
+    NULL,
 };
 
 const struct command *const *const commands = table;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,38 +182,79 @@ static size_t memory(void) {
     return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
 }
 
-/* What others wrote nobody is told to remove. */
-static void refuse_foreign(const struct state_file *f) {
-    char head[6];
-    if (pread(f->held, head, sizeof head, 0) != sizeof head) return;
-    if (!memcmp(head, "SEENBF", 6))
-        die("%s is a filter as BF.SCANDUMP writes it, and no state of seen: load it with "
-            "BF.LOADCHUNK, and give another --state",
-            f->name);
-    if (memcmp(head, "SEEN", 4) != 0)
-        die("the state %s is none: it does not begin with SEEN; give --state a file that seen "
-            "wrote, "
-            "or one that is not there yet",
-            f->name);
+static char why[700]; /* what is wrong with a file that state_file_read refuses */
+
+__attribute__((format(printf, 1, 2))) static const char *refuse(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    return why;
 }
 
-seen_detector *state_file_load(struct state_file *f, void **blob, size_t *len) {
+/* What others wrote nobody is told to remove. */
+static const char *refuse_foreign(int fd, const char *name) {
+    char head[6];
+    if (pread(fd, head, sizeof head, 0) != sizeof head) return NULL;
+    if (!memcmp(head, "SEENBF", 6))
+        return refuse("%.200s is a filter as BF.SCANDUMP writes it, and no state of seen: load it "
+                      "with BF.LOADCHUNK, and give another --state",
+                      name);
+    if (memcmp(head, "SEEN", 4) != 0)
+        return refuse("the state %.200s is none: it does not begin with SEEN; give --state a file "
+                      "that seen wrote, or one that is not there yet",
+                      name);
+    return NULL;
+}
+
+const char *state_file_read(int fd, const char *name, seen_detector **d, void **blob, size_t *len) {
     static struct buffered b;
     struct seen_error e;
     struct stat st;
+    b = (struct buffered){.fd = fd};
+    if (!fstat(fd, &st) && !st.st_size)
+        return refuse("the state %.200s is empty; remove it to start anew", name);
+    const char *foreign = refuse_foreign(fd, name);
+    if (foreign) return foreign;
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    int bad = seen_load(d, blob, len, (struct seen_reader){read_some, &b}, memory(), NULL, &e);
+    if (b.error) return refuse("cannot read the state %.200s: %s", name, strerror(b.error));
+    if (bad)
+        return refuse("the state %.200s cannot be used: %s; remove it to start anew", name, e.text);
+    if (b.at == b.n && read(fd, b.bytes, 1) <= 0) return NULL;
+    seen_free(*d);
+    free(*blob);
+    return refuse(
+        "the state %.200s cannot be used: more follows behind its end; remove it to start "
+        "anew",
+        name);
+}
+
+seen_detector *state_file_load(struct state_file *f, void **blob, size_t *len) {
     seen_detector *d;
-    b = (struct buffered){.fd = f->held};
-    if (!fstat(f->held, &st) && !st.st_size)
-        die("the state %s is empty; remove it to start anew", f->name);
-    refuse_foreign(f);
-    posix_fadvise(f->held, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int bad = seen_load(&d, blob, len, (struct seen_reader){read_some, &b}, memory(), NULL, &e);
-    if (b.error) die("cannot read the state %s: %s", f->name, strerror(b.error));
-    if (bad) die("the state %s cannot be used: %s; remove it to start anew", f->name, e.text);
-    if (b.at != b.n || read(f->held, b.bytes, 1) > 0)
-        die("the state %s cannot be used: more follows behind its end; remove it to start anew",
-            f->name);
+    const char *wrong = state_file_read(f->held, f->name, &d, blob, len);
+    if (wrong) die("%s", wrong);
     return d;
+}
+
+/* While a run holds a state it may write over the file that it had before: what was torn by that is
+ * read again. */
+seen_detector *state_file_look(const char *name, void **blob, size_t *len, struct stat *st,
+                               int *user) {
+    for (int i = 0;; i++) {
+        seen_detector *d;
+        int fd = open(name, O_RDONLY | O_CLOEXEC);
+        if (fd < 0 || fstat(fd, st)) die("cannot read the state %s: %s", name, strerror(errno));
+        if (!S_ISREG(st->st_mode))
+            die("the state %s is %s; a state is a file", name,
+                S_ISDIR(st->st_mode) ? "a directory" : "no regular file");
+        const char *wrong = state_file_read(fd, name, &d, blob, len);
+        bool torn = wrong && i < 100 && !still_at(fd, name);
+        *user = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK ? holder(fd) : -1;
+        close(fd);
+        if (!wrong) return d;
+        if (!torn) die("%s", wrong);
+    }
 }
 
 /* -- saving: nothing but system calls, for a child of a process with threads may do no more --- */

@@ -29,6 +29,16 @@ bool state_file_open(struct state_file *, const char *name);
 /* What it holds, or dies.  The blob is freed by the caller. */
 seen_detector *state_file_load(struct state_file *, void **blob, size_t *len);
 
+/* As state_file_load, of any open file: NULL, or a sentence that says what is wrong with it.  The
+ * detector and the blob are then not there. */
+const char *state_file_read(int fd, const char *name, seen_detector **, void **blob, size_t *len);
+
+/* Reads a state without taking it, or ends the process with a sentence.  *user: the process that
+ * holds it, 0 if that is not known, -1 if there is none. */
+struct stat;
+seen_detector *state_file_look(const char *name, void **blob, size_t *len, struct stat *,
+                               int *user);
+
 /* Writes, and returns 0 or an errno: at once, ... */
 int state_file_save(struct state_file *, const seen_detector *, const void *blob, size_t len);
 /* ... or begins to, in a child ... */

@@ -26,7 +26,7 @@ def options_in(text):
 
 
 def test_there_are_subcommands():
-    assert {"dedup", "plan", "compare", "filter", "count", "top", "diff", "generate", "help"} <= set(COMMANDS)
+    assert {"dedup", "plan", "compare", "filter", "count", "top", "diff", "generate", "state", "help"} <= set(COMMANDS)
 
 
 # -- help ---------------------------------------------------------------------------------------
