@@ -241,7 +241,7 @@ static int state_main(int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &state_command};
     bool json = false;
     for (int id; (id = args_next(&a));)
-        if (id == OUTPUT) json = option_is_json("output", a.value);
+        if (id == OUTPUT) json = option_is_json(a.value);
     if (a.at == argc) die("which state? seen state FILE");
     if (a.at + 1 < argc) die("one state at a time: what is '%s'?", argv[a.at + 1]);
     v.name = argv[a.at];
