@@ -5,6 +5,7 @@
 #include "dedup/settings.h"
 #include "dedup/stats.h"
 #include "judge/judge.h"
+#include "progress.h"
 #include "read/reader.h"
 #include "signals.h"
 #include "write/sink.h"
@@ -22,11 +23,11 @@ struct run {
     struct flow flow;
     struct sink sink;
     seen_detector *detector;
-    double started, shown; /* on the monotonic clock; shown: the last progress line */
-    bool progress;         /* wanted, and stderr is a terminal */
-    unsigned warned;       /* how often it was told that the rate is beyond its plan */
-    uint64_t found;        /* duplicates before this run */
-    uint64_t later;        /* records judged at a later time than their own; likewise */
+    double started; /* on the monotonic clock */
+    struct progress progress;
+    unsigned warned; /* how often it was told that the rate is beyond its plan */
+    uint64_t found;  /* duplicates before this run */
+    uint64_t later;  /* records judged at a later time than their own; likewise */
 };
 
 /* -- messages while running --------------------------------------------------------------- */
@@ -59,11 +60,10 @@ static void print_stats(const struct run *r) {
 }
 
 static void show_progress(struct run *r) {
-    double now = time_monotonic();
-    if (now - r->shown < 0.25) return;
-    r->shown = now;
+    char text[128];
     struct run_counts counts = counts_of(r);
-    stats_print_progress(r->detector, &counts);
+    stats_progress(r->detector, &counts, text, sizeof text);
+    progress_show(&r->progress, &r->reader, text);
 }
 
 /* Told when the window first holds more keys than planned, and again as the rate passes each of
@@ -120,7 +120,7 @@ static void on_attend(void *ctx) {
     warn_when_full(r);
     state_attend(&r->settings.state);
     sink_tend(&r->sink, time_monotonic());
-    if (r->progress) show_progress(r);
+    if (progress_due(&r->progress)) show_progress(r);
     if (signals_taken_stats()) print_stats(r);
 }
 
@@ -181,8 +181,8 @@ static void start(struct run *r) {
     asked_of_judge(&s->asked, &s->source, s->zone, &r->judge);
     r->judge.within = s->wanted.within;
     flow_begin(&r->flow);
-    r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
-    r->started = r->shown = time_monotonic();
+    progress_init(&r->progress, &s->source);
+    r->started = time_monotonic();
     state_begin(&s->state, (struct state_of){r->detector, &r->reader, &r->judge, &r->sink,
                                              &r->flow.groups, &r->flow.number});
     r->found = found(r);

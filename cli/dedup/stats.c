@@ -201,16 +201,13 @@ void stats_print_groups(const struct run_counts *c, bool json) {
     if (json) fputs("}\n", stderr);
 }
 
-void stats_print_progress(const seen_detector *d, const struct run_counts *c) {
+void stats_progress(const seen_detector *d, const struct run_counts *c, char *line, size_t cap) {
     struct seen_stats s;
-    char line[128];
     read_stats(d, c, &s);
     uint64_t records = s.records + c->unreadable;
-    snprintf(line, sizeof line, "%s records, %s a second, %.1f %% duplicates",
-             number_grouped(records).text,
+    snprintf(line, cap, "%s records, %s a second, %.1f %% duplicates", number_grouped(records).text,
              number_grouped((uint64_t)per_second(records, c->seconds)).text,
              percent(s.duplicates, records));
-    message_transient(line);
 }
 
 /* -- for programs ------------------------------------------------------------------------- */

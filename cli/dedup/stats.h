@@ -30,6 +30,6 @@ void stats_print_json(const seen_detector *, const struct run_counts *);
 void stats_print_groups(const struct run_counts *, bool json);
 
 /* One line for a terminal: records, rate, share of duplicates. */
-void stats_print_progress(const seen_detector *, const struct run_counts *);
+void stats_progress(const seen_detector *, const struct run_counts *, char *line, size_t cap);
 
 #endif

@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 /* -- reading ------------------------------------------------------------------------------ */
 
@@ -243,6 +245,7 @@ static void read_input(struct reader *r) {
     r->splitter.lines = 0;
     r->passing = 0;
     if (r->on->opened) r->on->opened(r->ctx);
+    if (!r->closed) r->began = reader_done(r);
     while (complete(r)) drain(r, false);
     settle(r);
     if (!reader_ending(r) && !held_back(r)) {
@@ -293,9 +296,17 @@ uint64_t reader_position(const struct reader *r) {
     return r->ahead ? ahead_position(r->ahead) : input_offset(&r->in);
 }
 
+uint64_t reader_done(const struct reader *r) {
+    off_t at = r->in.fd < 0 || r->in.blocks ? 0 : lseek(r->in.fd, 0, SEEK_CUR);
+    return r->closed + (at > 0 ? (uint64_t)at : 0);
+}
+
 static void read_file(struct reader *r, const char *name) {
+    struct stat st;
     if (!input_open(&r->in, name)) {
+        if (fstat(r->in.fd, &st) || !S_ISREG(st.st_mode)) st.st_size = 0;
         read_input(r);
+        r->closed += (uint64_t)st.st_size;
         return;
     }
     warn("cannot open %s: %s", r->in.name, input_trouble(&r->in, errno));

@@ -50,6 +50,7 @@ struct reader {
     bool failed;              /* said so already: finish, exit 2 */
     bool header_due;          /* the file's first line is yet to come */
     bool hold_back;           /* a record that a regular file ends with unfinished is left unread */
+    uint64_t closed, began;   /* bytes on disk of the files before; where the first one began */
     uint64_t passing; /* where the record starts that is too long and being passed on, plus 1 */
 };
 
@@ -71,6 +72,9 @@ void reader_adopt_header(struct reader *, const char *line, size_t len);
 
 /* Nothing more is to be read: a failure, a signal, or the caller's `ending`. */
 bool reader_ending(const struct reader *);
+
+/* How many bytes of the files, as they stand on disk, have been read so far. */
+uint64_t reader_done(const struct reader *);
 
 /* For events: how many bytes of this file, as it reads uncompressed, have been handed on in whole
  * records, ... */

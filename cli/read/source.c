@@ -109,6 +109,7 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_MAX_RECORD: s->max_record = record_size(value); break;
     case SOURCE_THREADS: s->threads = thread_count(value); break;
     case SOURCE_QUIET: s->quiet = true; break;
+    case SOURCE_NO_PROGRESS: s->no_progress = true; break;
     case SOURCE_STRICT: s->strict = true; break;
     case SOURCE_REJECTS: s->rejects = rejects_file(value); break;
     default: return false;

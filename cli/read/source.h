@@ -23,7 +23,8 @@ struct source {
     bool crlf, strict, quiet;
     const char *rejects; /* a file for records that cannot be judged, or NULL */
     bool rejects_go_on;  /* behind what it holds; else it is emptied first */
-    bool merge;          /* the files in order of time, not one after the other */
+    bool no_progress;
+    bool merge; /* the files in order of time, not one after the other */
     bool now_given;
     seen_time now;     /* the clock, where --now fixes it */
     bool allow_future; /* records may be later than the clock */
@@ -64,6 +65,7 @@ enum {
     SOURCE_MAX_RECORD,
     SOURCE_UNPACK_MEM,
     SOURCE_QUIET,
+    SOURCE_NO_PROGRESS,
     SOURCE_STRICT,
     SOURCE_REJECTS,
     SOURCE_THREADS
@@ -116,7 +118,10 @@ enum {
             SOURCE_THREADS                                                                         \
     }
 #define SOURCE_QUIET_ROW                                                                           \
-    { "quiet", 'q', NULL, "no progress, no warnings", SOURCE_QUIET }
+    {"quiet", 'q', NULL, "no progress, no warnings", SOURCE_QUIET}, {                              \
+        "no-progress", 0, NULL, "warnings, but no line that tells how far it is",                  \
+            SOURCE_NO_PROGRESS                                                                     \
+    }
 #define SOURCE_STRICT_ROW                                                                          \
     { "strict", 0, NULL, "exit 2 if a record could not be judged", SOURCE_STRICT }
 #define SOURCE_UNJUDGED_ROWS                                                                       \

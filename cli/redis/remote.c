@@ -3,6 +3,7 @@
 
 #include "dedup/settings.h"
 #include "print.h"
+#include "progress.h"
 #include "read/reader.h"
 #include "redis/shards.h"
 #include "signals.h"
@@ -20,8 +21,8 @@ struct run {
     struct sink sink;
     struct shards shards;
     bool gave_up;
-    double started, shown;
-    bool progress;
+    double started;
+    struct progress progress;
 };
 
 /* -- the account -------------------------------------------------------------------------- */
@@ -92,13 +93,10 @@ static void print_stats(const struct run *r) {
 }
 
 static void show_progress(struct run *r) {
-    char line[128];
-    double now = time_monotonic();
-    if (now - r->shown < 0.25) return;
-    r->shown = now;
-    snprintf(line, sizeof line, "%s records, %s a second", number_grouped(records(r)).text,
+    char text[128];
+    snprintf(text, sizeof text, "%s records, %s a second", number_grouped(records(r)).text,
              number_grouped(rate(r)).text);
-    message_transient(line);
+    progress_show(&r->progress, &r->reader, text);
 }
 
 /* -- what the reader tells ---------------------------------------------------------------- */
@@ -143,7 +141,7 @@ static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool l
 static void on_attend(void *ctx) {
     struct run *r = ctx;
     sink_tend(&r->sink, time_monotonic());
-    if (r->progress) show_progress(r);
+    if (progress_due(&r->progress)) show_progress(r);
     if (signals_taken_stats()) print_stats(r);
 }
 
@@ -187,8 +185,8 @@ static void start(struct run *r, const struct settings *s) {
     sink_choose(&r->sink, false, s->source.rejects);
     r->sink.end = s->source.end;
     if (s->wanted.tag_column) r->sink.heading = s->wanted.tag_column;
-    r->progress = !s->source.quiet && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);
-    r->started = r->shown = time_monotonic();
+    progress_init(&r->progress, &s->source);
+    r->started = time_monotonic();
 }
 
 static void report(const struct run *r) {

@@ -1,5 +1,6 @@
 """A process among others: pipes that wait, signals, terminals, time passing."""
 
+import gzip
 import os
 import pty
 import re
@@ -186,6 +187,38 @@ def test_progress_on_a_terminal_only():
     assert re.search(rb"[0-9,]+ records, [0-9,]+ a second, 50\.0 % duplicates", text), text
     assert 1 <= text.count(b"a second") <= 8
     assert text.endswith(b"\r\x1b[K")  # and nothing stays behind
+
+
+def run_on_file(path, *args):
+    """What a run over a file prints on a terminal while its output is read slowly."""
+    ours, theirs = pty.openpty()
+    p = start(*args, str(path), stdin=subprocess.DEVNULL, stderr=theirs)
+    os.close(theirs)
+    while p.stdout.read(1 << 17):
+        time.sleep(0.1)
+    p.communicate()
+    text = b""
+    try:
+        while chunk := os.read(ours, 4096):
+            text += chunk
+    except OSError:
+        pass
+    os.close(ours)
+    return text
+
+
+@pytest.mark.parametrize("pack", [False, True])
+def test_percent_and_time_left_of_a_file(tmp_path, rng, pack):
+    path = tmp_path / "log"
+    text = b"".join(b"%x\n" % rng.getrandbits(90) for _ in range(100000))
+    path.write_bytes(gzip.compress(text) if pack else text)
+    shown = [int(n) for n in re.findall(rb"% duplicates; (\d+) %", run_on_file(path))]
+    assert shown and shown == sorted(shown) and 0 < shown[0] < 100 and shown[-1] <= 100
+    assert re.search(rb"; \d+ %, \d+s left", run_on_file(path))
+
+
+def test_no_progress_shows_none(tmp_path):
+    assert run_on_terminal("--no-progress") == b""
 
 
 def test_quiet_shows_no_progress():

@@ -58,7 +58,7 @@ def test_no_progress_among_json_lines():
 
 
 def test_it_is_text_or_json(seen):
-    seen("--log=xml").refused("--log=xml: it is text or json")
+    seen("--log=xml").refused("--log", "xml", "text or json")
 
 
 def test_a_state_may_go_on_with_another_format(seen, state):
