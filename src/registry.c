@@ -8,7 +8,8 @@ extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned,
 extern const struct filter_ops filter_counting, filter_substrings, filter_bitvector;
 extern const struct window_ops window_landmark, window_jumping;
 extern const struct window_ops aging_sliding_exact, aging_timing, aging_timed_cuckoo;
-extern const struct window_ops aging_age_partitioned, aging_counting, aging_line;
+extern const struct window_ops aging_age_partitioned, aging_counting, aging_line,
+    aging_line_jumping;
 extern const struct window_ops aging_cache, aging_stable, aging_lru, aging_clock, aging_fp_lru;
 
 /* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
@@ -25,6 +26,7 @@ static const struct {
 } windows[] = {
     {SEEN_LANDMARK, &window_landmark, NULL},
     {SEEN_JUMPING, &window_jumping, NULL},
+    {SEEN_JUMPING, &aging_line_jumping, "line"},
     {SEEN_SLIDING, &aging_sliding_exact, "exact"},
     {SEEN_SLIDING, &aging_timing, "timing"},
     {SEEN_SLIDING, &aging_line, "line"},

@@ -395,19 +395,13 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     return fine ? 0 : error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
 }
 
-const struct window_ops aging_line = {
-    .name = "sliding",
-    .plan = line_plan,
-    .size = line_size,
-    .init = init,
-    .destroy = destroy,
-    .observe = observe,
-    .prefetch = prefetch,
-    .find = find,
-    .landmark = landmark,
-    .stats = stats,
-    .clear_counters = clear_counters,
-    .merge = line_merge,
-    .save = save,
-    .load = load,
-};
+#define LINE(label)                                                                                \
+    {                                                                                              \
+        .name = label, .plan = line_plan, .size = line_size, .init = init, .destroy = destroy,     \
+        .observe = observe, .prefetch = prefetch, .find = find, .landmark = landmark,              \
+        .stats = stats, .clear_counters = clear_counters, .merge = line_merge, .save = save,       \
+        .load = load,                                                                              \
+    }
+
+const struct window_ops aging_line = LINE("sliding");
+const struct window_ops aging_line_jumping = LINE("jumping"); /* its slack is within theirs */

@@ -1,6 +1,7 @@
 /* line_plan.c - how wide fingerprints must be, and how many lines. */
 #include "aging/line.h"
 #include "error.h"
+#include "plan/advise.h"
 #include "plan/plan.h"
 #include "spec/units.h"
 
@@ -101,12 +102,10 @@ static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t
     char takes[48], has[32], rate[40] = "no fp", fp[32];
     if (!e) return SEEN_EREFUSED;
     uint32_t other = width_within(d);
-    uint64_t need = detector_fixed(s, bytes_of(lines_for(d, d->most, bits)));
+    uint64_t need = detector_fixed(s, bytes_of(lines_for(d, d->most, bits) + 1));
     if (other)
         snprintf(rate, sizeof rate, "fp=%.2g",
                  1.1 * rate_of(d, d->keys, lines_for(d, d->most, other), other));
-    double most = keys_in(d, d->budget, bits);
-    if (s->shards > 1) most = fmax(0, most - 6 * sqrt(most) - 6);
     units_print_real(s->fp, fp, sizeof fp);
     units_print_mem(need, takes, sizeof takes);
     seen_print_size(s->mem, has, sizeof has);
@@ -114,7 +113,7 @@ static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t
                      "%.6g keys at fp=%s need %s with filter=line; mem=%s allows %s, or "
                      "items=%.0f",
                      d->keys * (double)s->shards, fp, takes, has, rate,
-                     floor(.99 * most * (double)s->shards));
+                     advise_items(&plan->asked, d->keys * (double)s->shards));
 }
 
 static int too_wide(const struct seen_spec *s, struct seen_error *e) {
@@ -196,28 +195,53 @@ static int choose_overload(struct seen_plan *plan, struct seen_error *e) {
                      time ? " or shrink" : " only");
 }
 
+/* How far beyond the window generations reach, as a share of it. */
+static double slack_of(const struct seen_spec *s) {
+    double reach = (double)line_step(s) * (line_live(s) + 1.) - (s->unit == SEEN_RECORDS);
+    return reach / (double)s->length - 1;
+}
+
+/* In a jumping window of Q sub-windows: as many generations as there can be, of those that reach
+ * no further than Q sub-windows do. */
+static int choose_generations(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    if (!options_has(s, OPTION_GENERATIONS)) s->generations = LINE_LIVE_MOST;
+    if (s->generations > LINE_LIVE_MOST)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=line keeps generations=%d at most, not %llu",
+                         LINE_LIVE_MOST, (unsigned long long)s->generations);
+    if (s->window != SEEN_JUMPING) return 0;
+    struct seen_spec asked = *s;
+    asked.generations = s->subwindows;
+    double most = fmax(1 / (double)s->subwindows, slack_of(&asked)) * (1 + 1e-9);
+    while (!options_has(s, OPTION_GENERATIONS) && s->generations > 1 && slack_of(s) > most)
+        s->generations--;
+    if (slack_of(s) <= most) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "filter=line keeps at most %d sub-windows apart, not %llu", LINE_LIVE_MOST,
+                     (unsigned long long)s->subwindows);
+}
+
 int line_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     struct seen_spec *s = &plan->spec;
     uint64_t keys;
     int bad = plan_keys(&keys, s, e);
     if (!bad) bad = choose_overload(plan, e);
+    if (!bad) bad = choose_generations(plan, e);
     if (bad) return bad;
-    if (!options_has(s, OPTION_GENERATIONS)) s->generations = LINE_LIVE_MOST;
-    if (s->generations > LINE_LIVE_MOST)
-        return error_set(e, SEEN_EREFUSED, 0, "filter=line keeps generations=%d at most, not %llu",
-                         LINE_LIVE_MOST, (unsigned long long)s->generations);
     bool sized = options_has(s, OPTION_MEM) || options_has(s, OPTION_LINES);
     if (!keys && !sized) {
         s->mem = PLAN_MEM_DEFAULT;
         options_mark(s, OPTION_MEM);
     }
     double step = (double)line_step(s), length = (double)s->length, live = line_live(s);
-    double mean = (double)keys / (double)s->shards;
-    struct demand d = {mean, with_chance(mean, s), (live + 1) * step / length,
-                       (live + .5) * step / length, budget_of(s)};
+    double mean = (double)keys / (double)s->shards, crowd = plan_crowd(s);
+    if (s->unit == SEEN_MICROSECONDS && !options_has(s, OPTION_RATE)) crowd = 1;
+    double beyond = fmin(1, crowd * ((live + 1) * step / length - 1));
+    double mostly = fmin(beyond, crowd * ((live + .5) * step / length - 1));
+    struct demand d = {mean, with_chance(mean, s), 1 + beyond, 1 + mostly, budget_of(s)};
     plan->traits = SEEN_NO_FN | SEEN_MERGEABLE;
-    plan->slack = ((live + 1) * step - (s->unit == SEEN_RECORDS)) / length - 1;
+    plan->slack = slack_of(s);
     bad = choose(plan, &d, e);
     if (!bad) bad = check_given(plan, &d, e);
     return bad ? bad : predict(plan, &d, e);

@@ -63,7 +63,7 @@ static int plan_lateness(struct seen_plan *plan, struct seen_error *e) {
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&filter_exact, 1, 1, spec->shards, false};
+    struct fit fit = {&filter_exact, 1, 1, spec->shards, false, 1};
     plan->traits = filter_exact.traits;
     uint32_t does = options_has(spec, OPTION_MEM) ? SEEN_SHRINK : SEEN_GROW;
     if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does && spec->overload != SEEN_GROW)

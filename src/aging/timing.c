@@ -91,7 +91,7 @@ static const struct filter_ops sizing = {.name = "timing",
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     (void)none;
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, 1, spec->shards, false};
+    struct fit fit = {&sizing, 1, 1, spec->shards, false, 1};
     plan->traits = sizing.traits;
     int bad = stamps_plan(plan, SEEN_KEEP, e);
     if (bad) return bad;

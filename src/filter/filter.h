@@ -19,13 +19,15 @@
 
 /* Geometry of one shard: all that formulas and kernels need to know. */
 struct filter_shape {
-    uint64_t lines;           /* 64-byte lines (exact: the most keys, 0 for no limit) */
-    uint32_t k;               /* probes a key */
-    uint32_t live;            /* generations that count, the current one included */
-    uint32_t width;           /* bits of a counter */
-    uint32_t stamp;           /* bits of a time stamp, where cells are stamped */
-    uint32_t generations;     /* that the window spans, where it is cut into them; 0: as k says */
-    uint64_t length;          /* of the window */
+    uint64_t lines;       /* 64-byte lines (exact: the most keys, 0 for no limit) */
+    uint32_t k;           /* probes a key */
+    uint32_t live;        /* generations that count, the current one included */
+    uint32_t width;       /* bits of a counter */
+    uint32_t stamp;       /* bits of a time stamp, where cells are stamped */
+    uint32_t generations; /* that the window spans, where it is cut into them; 0: as k says */
+    uint64_t length;      /* of the window */
+    double crowd; /* records of a window over its keys; a stretch x of it holds a share of at most
+                     min(1, x crowd) of the keys.  INFINITY: they may all come at once */
     uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
     bool summed; /* the window asks one filter, the sum of all generations: by=subtract */
 };

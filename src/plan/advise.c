@@ -76,8 +76,7 @@ static bool with_items(const struct seen_spec *asked, double items) {
     return items >= 1 && serves(&spec);
 }
 
-/* The most items= that mem= allows, to three digits; 0 if it allows none. */
-static double most_items(const struct seen_spec *asked, double keys) {
+double advise_items(const struct seen_spec *asked, double keys) {
     double lo = 1, hi = keys;
     if (!with_items(asked, lo)) return 0;
     while (hi > lo * NEAR && hi - lo > 1) {
@@ -126,7 +125,7 @@ static bool refuse_mem(const struct seen_spec *asked, struct seen_error *e) {
         snprintf(rate, sizeof rate, " at fp=%s", fp);
     else if (asked->window != SEEN_DECAYING)
         snprintf(rate, sizeof rate, " to err in at most %g %% of new records", 100 * RATE_MOST);
-    items = most_items(asked, keys);
+    items = advise_items(asked, keys);
     if (asked->window != SEEN_DECAYING && least_fp(asked, fp, sizeof fp))
         snprintf(allows, sizeof allows, "fp=%s", fp);
     if (items >= 1)

@@ -12,6 +12,9 @@
  * that is less or not asked, at one new record in ten. */
 bool advise_accepts(const struct seen_plan *);
 
+/* The most items=, of `keys` or fewer, with which the spec plans, to three digits; 0 if none. */
+double advise_items(const struct seen_spec *asked, double keys);
+
 /* Refuses a spec without filter=.  `best` is the least bad plan, NULL if there is none; then *e
  * holds the first structure's refusal, which stands where no fix is found. */
 int advise_refuse(const struct seen_spec *asked, const struct seen_plan *best, struct seen_error *);

@@ -36,9 +36,15 @@ struct filling {
     double lead; /* of the youngest slice through its generation */
 };
 
-/* Keys of a generation, and cells of a slice. */
+/* Keys that a slice holds at most, of k generations: those of the window, or of several where k
+ * generations are longer; keys of one generation; cells of a slice. */
+static double most_of(const struct filling *f, double keys) {
+    double reach = (double)f->shape->k * (double)age_step(f->shape);
+    return keys / SCATTER * ceil(reach / (double)f->shape->length);
+}
 static double keys_of(const struct filling *f, double keys) {
-    return keys / SCATTER * (double)age_step(f->shape) / (double)f->shape->length;
+    double share = f->shape->crowd * (double)age_step(f->shape) / (double)f->shape->length;
+    return keys / SCATTER * fmin(1, share);
 }
 static double cells_of(const struct filling *f) {
     return (double)f->shape->lines / age_slices(f->shape) * TABLE_BITS;
@@ -47,7 +53,7 @@ static double cells_of(const struct filling *f) {
 static double rate_with(const void *ctx, double keys) {
     const struct filling *f = ctx;
     return theory_age_steady(age_slices(f->shape), f->shape->k, cells_of(f), keys_of(f, keys),
-                             f->lead);
+                             most_of(f, keys), f->lead);
 }
 
 static double rate_at(const void *ctx, double lead) {
@@ -89,7 +95,7 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
     if (spec->unit == SEEN_RECORDS) reach--; /* the record itself is none of those before */
     plan->slack = reach / (double)spec->length - 1;
     uint32_t k = (uint32_t)spec->k;
-    theory_age_fill(fill, k + l, k, cells_of(&f), keys_of(&f, f.keys), f.lead);
+    theory_age_fill(fill, k + l, k, cells_of(&f), keys_of(&f, f.keys), most_of(&f, f.keys), f.lead);
     plan->touches = k + theory_age_probes(fill, k + l, k, k);
     spec->generations = l;
     options_mark(spec, OPTION_GENERATIONS);
@@ -98,7 +104,7 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
 
 int age_plan(struct seen_plan *plan, uint64_t fixed, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, SCATTER, spec->shards, false};
+    struct fit fit = {&sizing, 1, SCATTER, spec->shards, false, SCATTER};
     plan->traits = sizing.traits;
     int bad = plan_sliding(plan, SEEN_KEEP, e);
     if (bad) return bad;

@@ -39,7 +39,7 @@ double fit_fp(const struct fit *fit, const struct filter_shape *shape, double ke
     struct one_generation g = {fit, shape, 0};
     double full = keys * fit->generation;
     if (keys > most_there_are(fit, shape)) return 1;
-    if (shape->summed) return one_rate(&g, full * fit->live);
+    if (shape->summed) return one_rate(&g, keys * fit->all);
     return theory_union(one_rate(&g, full), fit->live);
 }
 
@@ -58,7 +58,7 @@ double fit_fp_mean(const struct fit *fit, const struct filter_shape *shape, doub
     struct one_generation g = {fit, shape, 0};
     double full = keys * fit->generation;
     if (!fit->fills) return fit_fp(fit, shape, keys);
-    if (shape->summed) return growing_rate(&g, full * (fit->live - 1), full * fit->live);
+    if (shape->summed) return growing_rate(&g, keys * fit->all - full, keys * fit->all);
     double filling = growing_rate(&g, 0, full);
     double others = theory_union(one_rate(&g, full), fit->live - 1);
     return 1 - (1 - others) * (1 - filling) < 1e-6 ? others + filling

@@ -8,9 +8,10 @@
 struct fit {
     const struct filter_ops *filter;
     uint32_t live;     /* generations, the current one included */
-    double generation; /* share of the window's keys that falls into one, e.g. 1 or 1/Q */
+    double generation; /* share of the window's keys that one may hold, e.g. 1 or 1/Q */
     uint64_t shards;   /* of several each gets its keys by chance */
     bool fills;        /* the youngest generation does, from none; else all are always full */
+    double all;        /* share that all may hold together, where the filter is their sum */
 };
 
 /* False-positive rate when every generation is full; and the mean while the current one fills,

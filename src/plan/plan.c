@@ -14,6 +14,21 @@
 #include <stdio.h>
 #include <string.h>
 
+double plan_crowd(const struct seen_spec *spec) {
+    uint64_t keys = 0;
+    double records = (double)spec->length;
+    if (spec->unit == SEEN_EXPLICIT) return 1;
+    if (spec->unit == SEEN_MICROSECONDS)
+        records = options_has(spec, OPTION_RATE) ? ceil(spec->rate * records / 1e6) : INFINITY;
+    plan_keys(&keys, spec, NULL);
+    return keys ? fmax(1, records / (double)keys) : INFINITY;
+}
+
+double plan_beyond(const struct seen_spec *spec, double span) {
+    double more = span / (double)spec->length - 1;
+    return more > 0 ? fmin(1, plan_crowd(spec) * more) : 0;
+}
+
 struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
     return (struct filter_shape){.lines = spec->lines,
                                  .k = (uint32_t)spec->k,
@@ -22,6 +37,7 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
                                  .stamp = (uint32_t)spec->stamp,
                                  .generations = (uint32_t)spec->generations,
                                  .length = spec->length,
+                                 .crowd = plan_crowd(spec),
                                  .bits = (uint32_t)spec->bits,
                                  .substring = (uint32_t)spec->substring,
                                  .summed = spec->by == SEEN_SUBTRACT};

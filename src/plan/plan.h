@@ -12,6 +12,14 @@
  * lateness= the keys of all that is kept; 0 if nothing says.  Refuses a rate= that says nothing. */
 int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
 
+/* Records of a window over its distinct keys, at least 1: however often keys come again, and in
+ * whatever bursts, a stretch x of the window holds at most a share of min(1, x plan_crowd) of its
+ * keys.  INFINITY where nothing bounds the records of a window. */
+double plan_crowd(const struct seen_spec *);
+
+/* The share of its keys that a stretch of `span` holds beyond those of a window. */
+double plan_beyond(const struct seen_spec *, double span);
+
 /* Decides overload= of a structure that does one thing only. */
 int plan_overload(struct seen_plan *, uint32_t does, struct seen_error *);
 

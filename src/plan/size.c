@@ -2,6 +2,7 @@
  * mem= are given, the others; or a refusal that names what would do. */
 #include "bits.h"
 #include "error.h"
+#include "plan/advise.h"
 #include "plan/plan.h"
 #include "spec/units.h"
 
@@ -27,12 +28,6 @@ static uint64_t bytes_of(const struct request *r, const struct filter_shape *sha
 
 #define USELESS .9 /* a false-positive rate that nobody can want */
 
-/* A whole number, to three digits. */
-static double round_down(double keys) {
-    double unit = pow(10, fmax(0, floor(log10(fmax(keys, 1))) - 2));
-    return floor(keys / unit) * unit;
-}
-
 static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_FP); }
 
 /* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
@@ -44,8 +39,8 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     shape.lines = r->budget;
     double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)spec->k);
     if (least < USELESS) snprintf(rate, sizeof rate, "fp=%.2g, or ", least * 1.1);
-    double most = fit_keys(r->fit, &shape, r->fp, (uint32_t)spec->k) * (double)spec->shards;
-    snprintf(keys, sizeof keys, "%.3g", round_down(most * .999));
+    double most = advise_items(&r->plan->asked, r->keys * (double)spec->shards);
+    snprintf(keys, sizeof keys, "%.0f", most);
     if (errs(r)) {
         bool given = options_has(&r->plan->asked, OPTION_FP);
         snprintf(fp, sizeof fp, given ? " at fp=" : " at a rate of ");

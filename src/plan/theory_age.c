@@ -6,11 +6,11 @@
 /* Nearly the least double there is, and less, is taken as 0: such numbers are slow. */
 static double product(double a, double b) { return a * b < THEORY_AGE_LEAST ? 0 : a * b; }
 
-void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double lead) {
-    double miss = log1p(-1 / m), once = -expm1(n * miss), whole = -expm1(k * n * miss);
-    fill[0] = -expm1(lead * n * miss);
-    for (uint32_t i = 1; i < slices; i++)
-        fill[i] = i < k ? fill[i - 1] + (1 - fill[i - 1]) * once : whole;
+void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double most,
+                     double lead) {
+    double miss = log1p(-1 / m), whole = -expm1(fmin(k * n, most) * miss);
+    for (uint32_t i = 0; i < slices; i++)
+        fill[i] = i < k ? -expm1(fmin((i + lead) * n, most) * miss) : whole;
 }
 
 /* Products of k fills in a row are a prefix of one block of k and a suffix of the one before; of
@@ -39,10 +39,11 @@ double theory_age(const double *fill, uint32_t slices, uint32_t k) {
     return run_among(fill, slices, k, slices);
 }
 
-double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double lead) {
+double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double most,
+                         double lead) {
     double fill[2 * THEORY_AGE_K];
     uint32_t filled = slices < 2 * k ? slices : 2 * k;
-    theory_age_fill(fill, filled, k, m, n, lead);
+    theory_age_fill(fill, filled, k, m, n, most, lead);
     if (k * log(fill[filled - 1]) < log(THEORY_AGE_LEAST)) return 0;
     return run_among(fill, slices, k, k);
 }

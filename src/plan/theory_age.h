@@ -13,8 +13,10 @@
 #define THEORY_AGE_LEAST  1e-300 /* rates below are 0 */
 
 /* Fill ratios of slices of m cells while the youngest is `lead` (0 to 1) through its generation of
- * n keys: each takes the keys of k generations, so slice i has had those of min(i + lead, k). */
-void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double lead);
+ * n keys: each takes the keys of k generations, so slice i has had those of min(i + lead, k), but
+ * `most` different ones at the most. */
+void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double most,
+                     double lead);
 
 /* False-positive rate of slices so full: the probability that k in a row match, slices being
  * independent.  [S20] asks the same by a recursion over runs; here by where the first run ends, of
@@ -23,7 +25,7 @@ void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double
 double theory_age(const double *fill, uint32_t slices, uint32_t k);
 
 /* The same with the fills of theory_age_fill, sooner: from slice k on they are alike. */
-double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double lead);
+double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double most, double lead);
 
 /* Slices from `first` on that a key never met is expected to be looked up in, where the youngest
  * run is searched, the oldest slice of a run first, and a miss passes over all runs with it. */

@@ -4,6 +4,8 @@
 #include "plan/plan.h"
 #include "window/generations.h"
 
+#include <math.h>
+
 uint64_t generations_step(const struct seen_spec *spec) {
     if (spec->unit == SEEN_EXPLICIT) return 0;
     return spec->window == SEEN_JUMPING ? bits_ceil_div(spec->length, spec->subwindows)
@@ -72,7 +74,9 @@ int generations_plan(struct seen_plan *plan, const struct filter_ops *f, struct 
     if (bad) return bad;
     uint32_t live = generations_live(spec);
     uint64_t step = generations_step(spec);
-    struct fit fit = {f, live, step ? (double)step / (double)spec->length : 1, spec->shards, true};
+    double share = fmin(1, step ? plan_crowd(spec) * (double)step / (double)spec->length : 1);
+    double all = live > 1 ? 1 + plan_beyond(spec, (double)step * live) : 1;
+    struct fit fit = {f, live, share, spec->shards, true, all};
     struct filter_shape none = {.live = live};
     uint64_t filter_fixed = f->size(&none, 0);
     struct seen_plan empty = *plan;

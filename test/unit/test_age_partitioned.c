@@ -108,7 +108,7 @@ static void rate_and_probes_are_those_of_slices_drawn_at_random(void **state) {
         uint32_t slices = k[c] + l[c], draws = 2000000 / slices;
         double fill[THEORY_AGE_SLICES], hits = 0, probes = 0, squares = 0;
         uint64_t rng = base() + (uint64_t)c;
-        theory_age_fill(fill, slices, k[c], 1e5, c ? .9e5 / k[c] : 1000, .4);
+        theory_age_fill(fill, slices, k[c], 1e5, c ? .9e5 / k[c] : 1000, INFINITY, .4);
         for (uint32_t i = 0; i < draws; i++) {
             bool match[THEORY_AGE_SLICES];
             double one = 0;
@@ -129,7 +129,7 @@ static void a_slice_fills_for_k_generations(void **state) {
     double fill[THEORY_AGE_SLICES];
     for (double lead = 0; lead <= 1; lead += .25)
         for (uint32_t k = 1; k <= 64; k += 9) {
-            theory_age_fill(fill, k + 5, k, 49600, 700, lead);
+            theory_age_fill(fill, k + 5, k, 49600, 700, INFINITY, lead);
             for (uint32_t i = 0; i < k + 5; i++)
                 near(fill[i], 1 - pow(1 - 1 / 49600., 700 * fmin(i + lead, k)), 1e-9);
         }
@@ -205,7 +205,7 @@ static void a_key_is_found_for_l_generations_then_by_chance_until_k_more_are_ove
         for (uint64_t i = 0; i < SEEDS; i++) {
             struct subject s = play(specs[c], 2 * THEORY_AGE_SLICES / 5, base() + i);
             k = (uint32_t)s.spec->k, l = (uint32_t)s.spec->generations, slices = k + l;
-            theory_age_fill(fill, slices, k, (double)s.m, (double)s.step, 0);
+            theory_age_fill(fill, slices, k, (double)s.m, (double)s.step, INFINITY, 0);
             assert_true(s.n > (slices + 2) * s.step);
             for (uint32_t g = 1; g <= slices + 1; g++)
                 for (uint64_t j = 0; j < 200; j++) {
@@ -299,9 +299,9 @@ static void slices_alike_are_reckoned_sooner(void **state) {
         for (double n = 10; n < 5000; n *= 3) {
             double fill[THEORY_AGE_SLICES];
             uint32_t k = cases[c][0], slices = k + cases[c][1];
-            theory_age_fill(fill, slices, k, 49600, n, .3);
+            theory_age_fill(fill, slices, k, 49600, n, INFINITY, .3);
             double rate = theory_age(fill, slices, k);
-            double sooner = theory_age_steady(slices, k, 49600, n, .3);
+            double sooner = theory_age_steady(slices, k, 49600, n, INFINITY, .3);
             if (rate > THEORY_AGE_LEAST) near(sooner, rate, 1e-12);
         }
 }
