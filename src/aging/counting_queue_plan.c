@@ -130,14 +130,21 @@ static int untold(const struct seen_plan *plan, struct seen_error *e) {
                      plan->filter);
 }
 
+#define RECORDS_A_KEY 4. /* where items= alone is given; the plan says so as rate= */
+
 /* What a window of time holds, where rate= does not say it: mem= bounds the queue, and as many
  * keys as records fit are planned for if items= does not say. */
 static int plan_items(struct seen_plan *plan, const struct fit *fit, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     if (spec->unit == SEEN_RECORDS || options_has(spec, OPTION_RATE)) return 0;
     bool items = options_has(spec, OPTION_ITEMS);
+    if (items && !options_has(spec, OPTION_MEM)) {
+        spec->rate = fmin(9e11, RECORDS_A_KEY * (double)spec->items * 1e6 / (double)spec->length);
+        options_mark(spec, OPTION_RATE);
+        return 0;
+    }
     if (!options_has(spec, OPTION_MEM)) {
-        if (items || options_has(spec, OPTION_LINES)) return untold(plan, e);
+        if (options_has(spec, OPTION_LINES)) return untold(plan, e);
         spec->mem = PLAN_MEM_DEFAULT;
         options_mark(spec, OPTION_MEM);
     }
@@ -184,7 +191,8 @@ int counting_queue_plan(struct seen_plan *plan, const struct filter_ops *none,
     uint64_t room = room_for(spec, &fit, keys);
     if (room < bits_ceil_div(keys, spec->shards))
         return error_set(e, SEEN_EREFUSED, 0,
-                         "mem= has no room for %llu keys and their records with filter=%s",
+                         "mem= has no room for %llu keys and their records with filter=%s; give "
+                         "rate=, or more mem=",
                          (unsigned long long)keys, plan->filter);
     bad = plan_filter(plan, &fit, fixed_bytes(spec, room), e);
     if (bad) return bad;

@@ -53,8 +53,8 @@ static inline bool law_is_variant(const struct law_case *c) { return c->structur
 
 int law_main(const char *group, const struct law *, size_t n);
 
-/* Small and awkward windows of one kind, counts and times; NULL after the last. */
-const char *law_window(uint32_t window, size_t i);
+/* Small and awkward windows of the case's kind, counts and times; NULL after the last. */
+const char *law_window(const struct law_case *, size_t i);
 
 /* -- failing ------------------------------------------------------------------------------ */
 

@@ -89,8 +89,8 @@ static struct subject begin(const struct law_case *c, size_t i, size_t v, uint64
     static const int caches[] = {1, 7, 64, 2 * RECORDS};
     struct subject s = {.rng = seed};
     law_plan(&s.plan, "%s filter=%s fp=.2 items=1500 shards=%d seed=%llu cache=%d",
-             law_window(c->window, i), c->structure, (i + v) % 2 ? 3 : 1,
-             (unsigned long long)(seed >> 1), caches[v]);
+             law_window(c, i), c->structure, (i + v) % 2 ? 3 : 1, (unsigned long long)(seed >> 1),
+             caches[v]);
     s.d = law_new(&s.plan, NULL);
     s.plain = without(s.plan);
     s.oracle = law_oracle(&s.plan);
@@ -109,7 +109,7 @@ static void end(struct subject *s) {
 
 static void for_each_subject(const struct law_case *c, void (*run)(struct subject *)) {
     uint64_t rng = law_seed() + c->serial;
-    for (size_t i = 0; confirms(c) && law_window(c->window, i); i++)
+    for (size_t i = 0; confirms(c) && law_window(c, i); i++)
         for (size_t v = 0; v < 4; v++) {
             struct subject s = begin(c, i, v, law_next(&rng));
             run(&s);
@@ -311,7 +311,7 @@ static void merged_it_confirms_what_either_saw(const struct law_case *c) {
     const char *window;
     if (!confirms(c) || !(c->traits & SEEN_MERGEABLE)) return;
     confirmed = 0;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (int turn = 0; turn < 6; turn++)
             merge_case(c, window, turn % 2 ? 3 : 1, law_next(&rng));
     law_check(confirmed > 0, "nothing was confirmed by the other's cache");
@@ -401,8 +401,7 @@ static void refused(const struct law_case *c, const char *more, const char *says
     struct seen_plan plan;
     struct seen_error e = {0};
     char text[160];
-    snprintf(text, sizeof text, "%s filter=%s mem=1MiB %s", law_window(c->window, 0), c->structure,
-             more);
+    snprintf(text, sizeof text, "%s filter=%s mem=1MiB %s", law_window(c, 0), c->structure, more);
     law_check(!seen_spec_parse(&spec, text, &e), "%s", e.text);
     law_check(seen_plan_make(&plan, &spec, &e) == SEEN_EREFUSED && strstr(e.text, says), "%s: '%s'",
               text, e.text);

@@ -47,9 +47,9 @@ static void a_detector_takes_the_bytes_of_its_plan(const struct law_case *c) {
     static const char *const more[] = {"items=1000", "items=1000 shards=5 fp=.01", "mem=1MiB",
                                        "mem=3MiB shards=3 fp=1e-4"};
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (size_t m = 0; m < 4; m++) bytes_of(c, window, more[m]);
-    for (size_t i = 0; !(c->traits & SEEN_NO_FP) && (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; !(c->traits & SEEN_NO_FP) && (window = law_window(c, i)); i++)
         bytes_of(c, window, i % 2 ? "mem=200KiB fp=.1 cache=3000" : "items=900 shards=3 cache=7");
 }
 
@@ -80,7 +80,7 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
     struct seen_error e = {0};
     struct seen_plan plan;
     seen_detector *d = (seen_detector *)&memory;
-    law_plan(&plan, "%s filter=%s items=1000%s", law_window(c->window, 0), c->structure,
+    law_plan(&plan, "%s filter=%s items=1000%s", law_window(c, 0), c->structure,
              c->traits & SEEN_NO_FP ? "" : " cache=100");
     law_memory_init(&memory);
     memory.fail_from = 1;
@@ -94,7 +94,7 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
 static void loading_fails_cleanly_at_every_allocation(const struct law_case *c) {
     struct seen_plan plan;
     law_plan(&plan, "%s filter=%s items=60000 shards=2%s",
-             law_window(c->window, c->window == SEEN_DECAYING ? 0 : 3), c->structure,
+             law_window(c, c->window == SEEN_DECAYING ? 0 : 3), c->structure,
              c->traits & SEEN_NO_FP ? "" : " cache=100");
     seen_detector *d = law_new(&plan, NULL), *copy;
     fill(d, 0, 60000);
@@ -165,7 +165,7 @@ static void judge_starved(const struct seen_plan *plan, uint64_t fail_from, uint
 static void growing_without_memory_forgets_and_counts(const struct law_case *c) {
     if (!(c->traits & SEEN_GROWS)) return;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (uint64_t k = 2; k < 8; k++) {
             struct seen_plan plan;
             law_plan(&plan, "%s filter=%s seed=1 refresh=%s", window, c->structure,

@@ -91,7 +91,7 @@ static void merged_both_are_there(const struct law_case *c) {
     if (!(c->traits & SEEN_MERGEABLE)) return;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (int turn = 0; turn < (law_is_variant(c) ? 5 : 40); turn++) {
             struct seen_plan plan;
             struct seen_error e = {0};
@@ -116,7 +116,7 @@ static void merged_keys_stay_as_long_as_they_would_have(const struct law_case *c
     if (!(c->traits & SEEN_MERGEABLE)) return;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (int turn = 0; turn < (law_is_variant(c) ? 2 : 8); turn++) {
             struct seen_plan plan;
             law_plan(&plan, "%s filter=%s items=900 fp=1e-9 seed=11", window, c->structure);
@@ -148,7 +148,7 @@ static void a_merge_in_pieces_is_the_merge(const struct law_case *c) {
     if (!(c->traits & SEEN_MERGEABLE)) return;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (int turn = 0; turn < (law_is_variant(c) ? 2 : 4); turn++) {
             struct seen_plan plan;
             bool cache = turn % 2 && !(c->traits & SEEN_NO_FP);
@@ -196,7 +196,7 @@ static void records_may_come_while_it_is_merged(const struct law_case *c) {
     if (!(c->traits & SEEN_MERGEABLE)) return;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (int turn = 0; turn < (law_is_variant(c) ? 2 : 8); turn++) {
             struct seen_plan plan;
             law_plan(&plan, "%s filter=%s items=900 fp=1e-9 seed=11", window, c->structure);
@@ -213,7 +213,7 @@ static void a_piece_may_come_again(const struct law_case *c) {
     if (!(c->traits & SEEN_MERGEABLE)) return;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++) {
+    for (size_t i = 0; (window = law_window(c, i)); i++) {
         struct seen_plan plan;
         law_plan(&plan, "%s filter=%s items=400 fp=1e-9 seed=11 shards=2 %s", window, c->structure,
                  c->traits & SEEN_NO_FP ? "" : "cache=200");
@@ -247,7 +247,7 @@ static void a_place_that_was_made_up_harms_nobody(const struct law_case *c) {
     if (!(c->traits & SEEN_MERGEABLE)) return;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++) {
+    for (size_t i = 0; (window = law_window(c, i)); i++) {
         struct seen_plan plan;
         law_plan(&plan, "%s filter=%s items=400 fp=1e-9 seed=11 shards=2 %s", window, c->structure,
                  c->traits & SEEN_NO_FP ? "" : "cache=200");
@@ -302,7 +302,7 @@ static void strangers_are_not_merged(const struct law_case *c) {
                                          "seed=1 overload=grow"};
     struct seen_plan plan;
     struct seen_error e = {0};
-    const char *window = law_window(c->window, 0);
+    const char *window = law_window(c, 0);
     law_plan(&plan, "%s filter=%s items=100 seed=1", window, c->structure);
     seen_detector *a = law_new(&plan, NULL), *b;
     struct law_bytes before = law_save(a, NULL), after;
@@ -329,7 +329,7 @@ static void a_merge_without_memory_counts_what_it_forgets(const struct law_case 
         struct law_memory memory;
         struct seen_stats stats;
         struct seen_plan plan;
-        law_plan(&plan, "%s filter=%s seed=11", law_window(c->window, 3), c->structure);
+        law_plan(&plan, "%s filter=%s seed=11", law_window(c, 3), c->structure);
         law_memory_init(&memory);
         memory.fail_from = k;
         seen_detector *into = law_new(&plan, &memory.allocator), *from = law_new(&plan, NULL);

@@ -121,7 +121,7 @@ static void moved_it_goes_on_as_if_nothing_had_happened(const struct law_case *c
     size_t specs = c->traits & SEEN_NO_FP ? 2 : 3;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (size_t m = 0; m < specs; m++) {
             struct seen_plan plan;
             law_plan(&plan, "%s filter=%s seed=%llu %s", window, c->structure,

@@ -127,7 +127,7 @@ static void plan_for(struct seen_plan *plan, const struct law_case *c, const cha
 static struct load load_for(const struct law_case *c, const struct seen_plan *plan,
                             uint64_t queries) {
     if (c->window == SEEN_LANDMARK) return (struct load){0, ITEMS, queries};
-    uint64_t q = plan->spec.subwindows + plan->spec.generations;
+    uint64_t q = plan->spec.generations ? plan->spec.generations : plan->spec.subwindows;
     if (!q) return (struct load){2 * ITEMS, ITEMS, queries};
     uint64_t step = (ITEMS + q - 1) / q;
     /* One record short of the end: the next would begin a generation and drop the oldest.  And of

@@ -69,7 +69,7 @@ static void saved_and_loaded_it_goes_on_as_if_nothing_had_happened(const struct 
     size_t specs = c->traits & SEEN_NO_FP ? 3 : 4;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (size_t m = 0; m < specs; m++) {
             struct seen_plan plan;
             law_plan(&plan, "%s filter=%s seed=%llu %s", window, c->structure,
@@ -85,11 +85,10 @@ static struct law_bytes snapshot_of(const struct law_case *c, uint64_t seed, con
     size_t windows = 0, n = 20 + law_below(&rng, 60);
     struct seen_plan plan;
     uint8_t verdict[100];
-    while (law_window(c->window, windows)) windows++;
+    while (law_window(c, windows)) windows++;
     bool cache = !(c->traits & SEEN_NO_FP) && law_below(&rng, 2);
-    law_plan(&plan, "%s filter=%s %s shards=%d seed=1%s",
-             law_window(c->window, law_below(&rng, windows)), c->structure, size,
-             (int)law_below(&rng, 2) + 1, cache ? " cache=9" : "");
+    law_plan(&plan, "%s filter=%s %s shards=%d seed=1%s", law_window(c, law_below(&rng, windows)),
+             c->structure, size, (int)law_below(&rng, 2) + 1, cache ? " cache=9" : "");
     struct law_stream s = law_stream(&plan, LAW_UNIFORM, n, 50, seed);
     seen_detector *d = law_new(&plan, NULL);
     law_play(d, &s, 0, n, NULL, verdict);

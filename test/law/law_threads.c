@@ -75,7 +75,7 @@ static void threads_make_no_difference(const struct law_case *c) {
     static const enum law_kind kinds[] = {LAW_UNIFORM, LAW_BURSTS};
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++) {
+    for (size_t i = 0; (window = law_window(c, i)); i++) {
         struct seen_plan plan;
         law_plan(&plan, "%s filter=%s fp=.1 items=1500 shards=%d seed=%llu %s", window,
                  c->structure, SHARDS, (unsigned long long)(law_next(&rng) >> 1), cache_of(c));

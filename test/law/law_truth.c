@@ -32,7 +32,7 @@ static const char *counters(const struct law_case *c, const char *fp) {
 static void for_each_subject(const struct law_case *c, const char *fp, subject_fn *run) {
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++)
+    for (size_t i = 0; (window = law_window(c, i)); i++)
         for (int variant = 0; variant < 4; variant++) {
             struct subject s;
             s.seed = law_next(&rng);
@@ -329,7 +329,7 @@ static void cpu_case(const struct law_case *c, const char *window, const char *m
 static void every_cpu_gives_the_same_bytes(const struct law_case *c) {
     uint64_t rng = law_seed() + c->serial;
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++) {
+    for (size_t i = 0; (window = law_window(c, i)); i++) {
         cpu_case(c, window, "fp=.1", law_next(&rng));
         cpu_case(c, window, "fp=.1 refresh=first shards=2", law_next(&rng));
         for (int k = 1; k <= 24 && options_serve(OPTION_K, c->name); k++) {

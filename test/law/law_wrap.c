@@ -110,7 +110,7 @@ static void time_may_jump_to_its_end(const struct law_case *c) {
     static const seen_time jumps[] = {
         0, 1, 999999, (uint64_t)1 << 40, ((uint64_t)1 << 60) - 1, (uint64_t)1 << 60};
     const char *window;
-    for (size_t i = 0; (window = law_window(c->window, i)); i++) {
+    for (size_t i = 0; (window = law_window(c, i)); i++) {
         struct run r = begin(c, window, "items=1000 fp=1e-9");
         for (size_t j = 0; j < sizeof jumps / sizeof *jumps; j++) {
             r.now = jumps[j];
