@@ -53,8 +53,9 @@ static void check_choice(const struct option_row *row, const char *value) {
     strcpy(words, v.words);
     const char *near = nearest_name(value, next_word, &rest);
     list_words(v.words, list, sizeof list);
-    if (near) die("--%s %s: it is %s; did you mean %s?", row->name, value, list, near);
-    die("--%s %s: it is %s", row->name, value, list);
+    if (near) die("--%s takes %s, not '%s'; did you mean %s?", row->name, list, value, near);
+    die("--%s takes %s, not '%s', as in --%s%c%.*s", row->name, list, value, row->name,
+        v.optional ? '=' : ' ', (int)strcspn(v.words, " "), v.words);
 }
 
 /* -- suggestions -------------------------------------------------------------------------- */

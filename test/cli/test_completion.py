@@ -23,7 +23,7 @@ ONE_ANSWER = [
     ("seen count -o js", "seen count -o json"),
     ("seen generate --form", "seen generate --format"),
     ("seen generate --format cs", "seen generate --format csv"),
-    ("seen --stats=", "seen --stats=json"),
+    ("seen --stats=j", "seen --stats=json"),
     ("seen --filter age", "seen --filter age-partitioned"),
     ("seen --filter=age", "seen --filter=age-partitioned"),
     ("seen -w sli", "seen -w sliding:"),
