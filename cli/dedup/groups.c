@@ -129,7 +129,7 @@ static struct sum *total_of(const struct groups *g, struct group *total) {
 }
 
 static void put_counts(const struct group *of, FILE *out) {
-    fprintf(out, "  %14s %14s %14s   %4.2f %%", number_grouped(records(of)).text,
+    fprintf(out, "  %14s %14s %14s  %6.2f %%", number_grouped(records(of)).text,
             number_grouped(unique(of)).text, number_grouped(duplicates(of)).text, 100 * rate(of));
 }
 
@@ -137,7 +137,7 @@ void groups_print_text(const struct groups *g, FILE *out) {
     struct group all;
     uint32_t *list, n = sorted(g, &list);
     struct sum *total = total_of(g, &all);
-    fprintf(out, "  %14s %14s %14s   %6s", "records", "unique", "duplicates", "rate");
+    fprintf(out, "  %14s %14s %14s  %8s", "records", "unique", "duplicates", "rate");
     sums_put_names(&g->sums, total, out);
     for (uint32_t i = 0; i < g->by.n; i++) fprintf(out, "%s%s", i ? "," : "  ", g->by.name[i]);
     putc('\n', out);

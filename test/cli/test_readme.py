@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import sys
 
 import pytest
 
@@ -51,6 +52,17 @@ def test_the_c_example_compiles_and_finds_the_duplicates(tmp_path):
     assert out == "a new\nb new\na seen before\nc new\nb seen before\n"
 
 
+def test_the_recording_shows_what_its_commands_print_now(request):
+    """--update-golden records again."""
+    path = os.path.join(ROOT, "doc/recording.svg")
+    done = subprocess.run([sys.executable, os.path.join(ROOT, "tools/recording.py"), os.path.join(BUILD, "seen")],
+                          capture_output=True, text=True, check=True)
+    if request.config.getoption("--update-golden"):
+        open(path, "w", encoding="utf-8").write(done.stdout)
+    assert done.stderr == "" and done.stdout == open(path, encoding="utf-8").read()
+    assert "![A terminal in which seen runs](doc/recording.svg)" in README
+
+
 def test_every_file_it_links_to_is_there():
-    for link in re.findall(r"\]\(([^)]+)\)", README):
+    for link in re.findall(r"\]\(([^)#]+)\)", README):
         assert os.path.exists(os.path.join(ROOT, link)), link
