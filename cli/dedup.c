@@ -26,6 +26,7 @@ struct run {
     double started; /* on the monotonic clock */
     struct progress progress;
     unsigned warned; /* how often it was told that the rate is beyond its plan */
+    uint64_t looked; /* records before the last look at the rate */
     uint64_t found;  /* duplicates before this run */
     uint64_t later;  /* records judged at a later time than their own; likewise */
 };
@@ -71,9 +72,14 @@ static void show_progress(struct run *r) {
 static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
 #define WARNINGS (sizeof warned_rates / sizeof *warned_rates)
 
+/* The rate is looked at behind a batch, each time that so many records have come: what is told must
+ * not depend on -j, and a look takes time. */
+enum { LOOK_EVERY = 4 * BATCH };
+
 static void warn_when_full(struct run *r) {
     struct seen_stats s;
     const struct seen_plan *plan = seen_plan_of(r->detector);
+    r->looked = r->reader.records;
     if (r->settings.source.quiet || r->settings.confirmed || r->warned > WARNINGS) return;
     if (plan->spec.overload == SEEN_SHRINK || plan->traits & SEEN_GROWS) return; /* it forgets */
     if (plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length) return; /* never */
@@ -109,6 +115,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     flow_batch(&r->flow, b);
     state_judged(&r->settings.state);
+    if (r->reader.records - r->looked >= LOOK_EVERY) warn_when_full(r);
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
@@ -117,7 +124,6 @@ static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool l
 
 static void on_attend(void *ctx) {
     struct run *r = ctx;
-    warn_when_full(r);
     state_attend(&r->settings.state);
     sink_tend(&r->sink, time_monotonic());
     if (progress_due(&r->progress)) show_progress(r);
@@ -125,7 +131,11 @@ static void on_attend(void *ctx) {
 }
 
 /* Nothing that was judged waits in our buffer while we wait for input. */
-static void on_flush(void *ctx) { sink_flush(&((struct run *)ctx)->sink); }
+static void on_flush(void *ctx) {
+    struct run *r = ctx;
+    sink_flush(&r->sink);
+    if (r->looked < r->reader.records) warn_when_full(r);
+}
 
 static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
 
