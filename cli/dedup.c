@@ -183,7 +183,7 @@ static void start(struct run *r) {
     sink_choose(&r->sink, s->confirmed, s->source.rejects);
     flow_init(&r->flow, &s->wanted, &s->source, r->detector, &r->reader.layout, &r->judge,
               &r->sink);
-    if (s->state.name) groups_bound(&r->flow.groups, STATE_GROUPS);
+    if (s->state.name) groups_bound(&r->flow.groups, FLOW_STATE_GROUPS);
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     r->reader.unjudged.detector = r->detector;
@@ -193,8 +193,13 @@ static void start(struct run *r) {
     flow_begin(&r->flow);
     progress_init(&r->progress, &s->source);
     r->started = time_monotonic();
-    state_begin(&s->state, (struct state_of){r->detector, &r->reader, &r->judge, &r->sink,
-                                             &r->flow.groups, &r->flow.number});
+    state_begin(&s->state, (struct state_of){.detector = r->detector,
+                                             .reader = &r->reader,
+                                             .judge = &r->judge,
+                                             .number = &r->flow.number,
+                                             .unended = &r->sink.unended,
+                                             .end = r->sink.end,
+                                             .ctx = &r->flow});
     r->found = found(r);
     r->later = judged_later(r);
 }
@@ -279,7 +284,7 @@ static void report_crowd(const struct run *r) {
     if (r->settings.source.quiet || !names->crowded) return;
     warn("a state keeps %d MiB of groups, and these are full: the first %u groups are told, all "
          "others together",
-         STATE_GROUPS >> 20, names->n - GROUP_FIRST);
+         FLOW_STATE_GROUPS >> 20, names->n - GROUP_FIRST);
 }
 
 static int finish(struct run *r) {

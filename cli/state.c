@@ -2,6 +2,7 @@
  */
 #include "state/state.h"
 
+#include "dedup/groups.h"
 #include "judge/time.h"
 #include "print.h"
 
@@ -26,6 +27,7 @@ struct view {
     struct stat st;
     int user;   /* the process that holds the state; 0: unknown, -1: none */
     bool state; /* else a snapshot alone */
+    bool more;  /* something follows the snapshot */
     struct saved saved;
     struct groups groups;
     struct seen_stats stats;
@@ -42,11 +44,13 @@ static void put_time(seen_time t, char *text, size_t cap) {
 
 static void look(struct view *v) {
     struct saved *s = &v->saved;
-    s->detector = state_file_look(v->name, &s->blob, &s->len, &v->st, &v->user);
-    v->state = saved_is_state(s);
+    s->detector = state_file_look(v->name, &s->blob, &s->len, &v->more, &v->st, &v->user);
+    v->state = saved_command(s->blob, s->len);
     if (v->state) saved_unpack(s, v->name);
-    if (v->state && !groups_unpack_fresh(&v->groups, s->groups, s->groups_len))
-        saved_refuse(v->name);
+    bool dedup = v->state && !strcmp(s->command, "dedup");
+    if (v->more && (dedup || !v->state))
+        die("the state %s cannot be used: more follows behind its end", v->name);
+    if (dedup && !groups_unpack_fresh(&v->groups, s->own, s->own_len)) saved_refuse(v->name);
     seen_stats(s->detector, &v->stats);
     if (s->fed.unique || s->fed.duplicates) { /* verdicts of --query-key */
         v->stats.unique = s->fed.unique;

@@ -46,4 +46,8 @@ void flow_batch(struct flow *, struct batch *); /* the next, its records read ah
 void flow_unreadable(struct flow *, const char *p, size_t n, bool first, bool last);
 void flow_end(struct flow *); /* what is held back goes */
 
+/* What --state keeps of it besides: groups and sums, in so many bytes at most. */
+enum { FLOW_STATE_GROUPS = 8 << 20 };
+extern const struct state_kind flow_kept;
+
 #endif

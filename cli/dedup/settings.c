@@ -1,6 +1,8 @@
 /* settings.c - what the command line of `seen dedup` asks for. */
 #include "dedup/settings.h"
 
+#include "dedup/flow.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +64,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &dedup_command};
     *s = (struct settings){0};
     source_init(&s->source);
-    state_init(&s->state);
+    state_init(&s->state, &flow_kept);
     wanted_init(&s->wanted);
     for (int id; (id = args_next(&a));) {
         take(s, id, a.value);

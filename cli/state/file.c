@@ -2,6 +2,7 @@
 #include "state/file.h"
 
 #include "cli.h"
+#include "state/blocks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -150,11 +151,11 @@ void state_file_close(struct state_file *f) {
 
 /* -- loading ------------------------------------------------------------------------------ */
 
-struct buffered {
+static struct buffered {
     int fd, error;
     size_t at, n;
     char bytes[1 << 16];
-};
+} loading; /* the state read last */
 
 static int read_some(void *ctx, void *out, size_t len) {
     struct buffered *b = ctx;
@@ -192,6 +193,20 @@ __attribute__((format(printf, 1, 2))) static const char *refuse(const char *form
     return why;
 }
 
+static bool at_end(void) {
+    if (loading.at < loading.n) return false;
+    ssize_t got = read(loading.fd, loading.bytes, 1);
+    loading.at = 0;
+    loading.n = got > 0 ? (size_t)got : 0;
+    return got <= 0;
+}
+
+static const char *refuse_more(const char *name) {
+    return refuse("the state %.200s cannot be used: more follows behind its end; remove it to "
+                  "start anew",
+                  name);
+}
+
 /* What others wrote nobody is told to remove. */
 static const char *refuse_foreign(int fd, const char *name) {
     char head[6];
@@ -207,40 +222,63 @@ static const char *refuse_foreign(int fd, const char *name) {
     return NULL;
 }
 
-const char *state_file_read(int fd, const char *name, seen_detector **d, void **blob, size_t *len) {
-    static struct buffered b;
+/* The snapshot: NULL, or a sentence that says what is wrong with it; the detector and the blob are
+ * then not there. */
+static const char *read_snapshot(int fd, const char *name, seen_detector **d, void **blob,
+                                 size_t *len) {
     struct seen_error e;
     struct stat st;
-    b = (struct buffered){.fd = fd};
+    loading.fd = fd;
+    loading.error = 0;
+    loading.at = loading.n = 0;
     if (!fstat(fd, &st) && !st.st_size)
         return refuse("the state %.200s is empty; remove it to start anew", name);
     const char *foreign = refuse_foreign(fd, name);
     if (foreign) return foreign;
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int bad = seen_load(d, blob, len, (struct seen_reader){read_some, &b}, memory(), NULL, &e);
-    if (b.error) return refuse("cannot read the state %.200s: %s", name, strerror(b.error));
+    int bad = seen_load(d, blob, len, state_file_more(), memory(), NULL, &e);
+    if (loading.error)
+        return refuse("cannot read the state %.200s: %s", name, strerror(loading.error));
     if (bad)
         return refuse("the state %.200s cannot be used: %s; remove it to start anew", name, e.text);
-    if (b.at == b.n && read(fd, b.bytes, 1) <= 0) return NULL;
-    seen_free(*d);
-    free(*blob);
-    return refuse(
-        "the state %.200s cannot be used: more follows behind its end; remove it to start "
-        "anew",
-        name);
+    return NULL;
+}
+
+struct seen_reader state_file_more(void) {
+    return (struct seen_reader){read_some, &loading};
+}
+
+void state_file_end(const char *name) {
+    if (!at_end()) die("%s", refuse_more(name));
 }
 
 seen_detector *state_file_load(struct state_file *f, void **blob, size_t *len) {
     seen_detector *d;
-    const char *wrong = state_file_read(f->held, f->name, &d, blob, len);
+    const char *wrong = read_snapshot(f->held, f->name, &d, blob, len);
     if (wrong) die("%s", wrong);
     return d;
 }
 
+/* What follows the snapshot is sound: NULL, or a sentence. */
+static const char *check_more(const char *name, bool *more) {
+    static struct blocks_in in;
+    *more = !at_end();
+    if (!*more) return NULL;
+    blocks_in_begin(&in, state_file_more());
+    blocks_skip(&in);
+    if (loading.error)
+        return refuse("cannot read the state %.200s: %s", name, strerror(loading.error));
+    if (in.bad)
+        return refuse("the state %.200s cannot be used: what follows its snapshot is damaged; "
+                      "remove it to start over",
+                      name);
+    return at_end() ? NULL : refuse_more(name);
+}
+
 /* While a run holds a state it may write over the file that it had before: what was torn by that is
  * read again. */
-seen_detector *state_file_look(const char *name, void **blob, size_t *len, struct stat *st,
-                               int *user) {
+seen_detector *state_file_look(const char *name, void **blob, size_t *len, bool *more,
+                               struct stat *st, int *user) {
     for (int i = 0;; i++) {
         seen_detector *d;
         int fd = open(name, O_RDONLY | O_CLOEXEC);
@@ -248,7 +286,8 @@ seen_detector *state_file_look(const char *name, void **blob, size_t *len, struc
         if (!S_ISREG(st->st_mode))
             die("the state %s is %s; a state is a file", name,
                 S_ISDIR(st->st_mode) ? "a directory" : "no regular file");
-        const char *wrong = state_file_read(fd, name, &d, blob, len);
+        const char *wrong = read_snapshot(fd, name, &d, blob, len);
+        if (!wrong && (wrong = check_more(name, more))) seen_free(d), free(*blob);
         bool torn = wrong && i < 100 && !still_at(fd, name);
         *user = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK ? holder(fd) : -1;
         close(fd);
@@ -304,7 +343,7 @@ static int put_in_place(const struct state_file *f) {
 
 /* What the snapshot counts as seen must be out before the snapshot is: on disk, too, if standard
  * output is a file, or else a power failure could lose it. */
-static int write_state(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {
+static int write_state(struct state_file *f, const struct state_content *c) {
     static struct draft draft;
     struct stat st;
     draft.fd = f->next;
@@ -312,7 +351,9 @@ static int write_state(struct state_file *f, const seen_detector *d, const void 
     draft.error = 0;
     if (lseek(f->next, 0, SEEK_SET) < 0 || ftruncate(f->next, 0)) return errno;
     if (f->held >= 0 && !fstat(f->held, &st)) fchmod(f->next, st.st_mode & 07777);
-    if (!seen_save(d, blob, len, (struct seen_writer){write_some, &draft}, NULL))
+    const struct seen_writer out = {write_some, &draft};
+    bool written = !seen_save(c->detector, c->blob, c->len, out, NULL);
+    if (written && !(c->more && c->more(c->ctx, out)))
         put_draft(&draft);
     else if (!draft.error)
         draft.error = EFBIG; /* the blob */
@@ -336,19 +377,19 @@ static void take_over(struct state_file *f) {
         close(before);
 }
 
-int state_file_save(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {
+int state_file_save(struct state_file *f, const struct state_content *c) {
     int error = 0;
     if (f->writer) {
         kill(f->writer, SIGKILL);
         while (!state_file_done(f, &error)) nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     error = f->next < 0 ? open_next(f) : 0;
-    if (!error) error = write_state(f, d, blob, len);
+    if (!error) error = write_state(f, c);
     take_over(f);
     return error;
 }
 
-int state_file_begin(struct state_file *f, const seen_detector *d, const void *blob, size_t len) {
+int state_file_begin(struct state_file *f, const struct state_content *c) {
     sigset_t all, before;
     pid_t parent = getpid();
     int error = f->next < 0 ? open_next(f) : 0;
@@ -359,7 +400,7 @@ int state_file_begin(struct state_file *f, const seen_detector *d, const void *b
     if (child == 0) { /* signals of the terminal are the parent's; but it dies with it */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent) _exit(ECANCELED);
-        _exit(write_state(f, d, blob, len));
+        _exit(write_state(f, c));
     }
     error = child < 0 ? errno : 0;
     sigprocmask(SIG_SETMASK, &before, NULL);

@@ -23,26 +23,36 @@ struct state_file {
     pid_t writer;           /* the child that writes, or 0 */
 };
 
+/* What a state consists of. */
+struct state_content {
+    const seen_detector *detector;
+    const void *blob;
+    size_t len;
+    int (*more)(const void *ctx, struct seen_writer); /* what follows the snapshot; NULL: nothing */
+    const void *ctx;
+};
+
 /* Takes the state for this process, or dies with a sentence.  False: there is none yet. */
 bool state_file_open(struct state_file *, const char *name);
 
-/* What it holds, or dies.  The blob is freed by the caller. */
+/* Its snapshot, or dies.  The blob is freed by the caller. */
 seen_detector *state_file_load(struct state_file *, void **blob, size_t *len);
 
-/* As state_file_load, of any open file: NULL, or a sentence that says what is wrong with it.  The
- * detector and the blob are then not there. */
-const char *state_file_read(int fd, const char *name, seen_detector **, void **blob, size_t *len);
+/* What follows the snapshot loaded last; then dies unless all of that was read. */
+struct seen_reader state_file_more(void);
+void state_file_end(const char *name);
 
-/* Reads a state without taking it, or ends the process with a sentence.  *user: the process that
- * holds it, 0 if that is not known, -1 if there is none. */
+/* Reads a state without taking it, or ends the process with a sentence.  *more: blocks (blocks.h)
+ * follow the snapshot, and are sound.  *user: the process that holds it, 0 if that is not known, -1
+ * if there is none. */
 struct stat;
-seen_detector *state_file_look(const char *name, void **blob, size_t *len, struct stat *,
-                               int *user);
+seen_detector *state_file_look(const char *name, void **blob, size_t *len, bool *more,
+                               struct stat *, int *user);
 
 /* Writes, and returns 0 or an errno: at once, ... */
-int state_file_save(struct state_file *, const seen_detector *, const void *blob, size_t len);
+int state_file_save(struct state_file *, const struct state_content *);
 /* ... or begins to, in a child ... */
-int state_file_begin(struct state_file *, const seen_detector *, const void *blob, size_t len);
+int state_file_begin(struct state_file *, const struct state_content *);
 /* ... that may have ended since: false if it has not; *error is then 0 or an errno. */
 bool state_file_done(struct state_file *, int *error);
 

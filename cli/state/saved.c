@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char saved_magic[] = "seen dedup";
+const char *const saved_commands[] = {"dedup", "count", "top", NULL};
 
 static void unpack_wishes(struct wishes *w, struct unpacker *u) {
     size_t n = unpack_count(u, 18);
@@ -52,9 +52,13 @@ static bool sound(const char *text) {
            !seen_plan_make(&plan, &spec, NULL);
 }
 
-bool saved_is_state(const struct saved *b) {
-    struct unpacker u = {.at = b->blob, .end = b->blob ? (char *)b->blob + b->len : NULL};
-    return !strcmp(unpack_text(&u), saved_magic);
+const char *saved_command(const void *blob, size_t len) {
+    struct unpacker u = {.at = blob, .end = blob ? (const char *)blob + len : NULL};
+    const char *magic = unpack_text(&u);
+    if (strncmp(magic, "seen ", 5) != 0) return NULL;
+    for (const char *const *c = saved_commands; *c; c++)
+        if (!strcmp(magic + 5, *c)) return *c;
+    return NULL;
 }
 
 void saved_refuse(const char *name) {
@@ -67,7 +71,8 @@ void saved_refuse(const char *name) {
  */
 void saved_unpack(struct saved *b, const char *name) {
     struct unpacker u = {.at = b->blob, .end = b->blob ? (char *)b->blob + b->len : NULL};
-    if (!saved_is_state(b))
+    b->command = saved_command(b->blob, b->len);
+    if (!b->command)
         die("%s is the snapshot of a filter, as SEEN.DUMP and libseen write it, and no state of "
             "seen: it does not say what was asked and how far files were read; load it with "
             "SEEN.LOAD or seen_load, and give another --state",
@@ -83,6 +88,6 @@ void saved_unpack(struct saved *b, const char *name) {
     unpack_wishes(&b->wishes, &u);
     unpack_run(b, &u);
     places_unpack(&b->places, &u);
-    b->groups = format > 1 ? unpack_bytes(&u, &b->groups_len) : "";
+    b->own = format > 1 ? unpack_bytes(&u, &b->own_len) : "";
     if (u.bad || u.at != u.end || !sound(b->spec)) saved_refuse(name);
 }

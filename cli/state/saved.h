@@ -12,12 +12,13 @@ enum { SAVED_FORMAT = 2 };
 enum { SPEC_MOST = 1024 };
 #define SAVED_NO_OUTPUT UINT64_MAX
 
-extern const char saved_magic[];
+extern const char *const saved_commands[]; /* those that keep a state, ended by NULL */
 
 struct saved {
     void *blob; /* texts and bytes point into it; the owner's to free */
     size_t len;
     seen_detector *detector;
+    const char *command;        /* of saved_commands; NULL: the blob is not that of a state */
     const char *version, *spec; /* of the program that wrote it; as asked, in canonical writing */
     struct wishes wishes;
     bool ended;      /* the run came to an end of its own */
@@ -31,12 +32,12 @@ struct saved {
     const char *header; /* NULL: none was read */
     size_t header_len;
     struct places places;
-    const char *groups; /* for groups_unpack */
-    size_t groups_len;
+    const char *own; /* what the command adds */
+    size_t own_len;
 };
 
-/* Is the blob that of a state?  Snapshots of others have none, or one of their own. */
-bool saved_is_state(const struct saved *);
+/* Which command wrote the blob?  NULL: none.  Snapshots of others have no blob, or their own. */
+const char *saved_command(const void *blob, size_t len);
 
 /* Reads the blob of the state called `name`, or ends the process with a sentence. */
 void saved_unpack(struct saved *, const char *name);

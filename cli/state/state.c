@@ -18,8 +18,8 @@ enum { HEADER_MOST = 1 << 20 };
 
 /* -- options ------------------------------------------------------------------------------ */
 
-void state_init(struct state *s) {
-    *s = (struct state){.every = 60 * 1000000};
+void state_init(struct state *s, const struct state_kind *kind) {
+    *s = (struct state){.kind = kind, .every = 60 * 1000000};
     s->file = (struct state_file){.held = -1, .next = -1, .folder = -1};
 }
 
@@ -56,14 +56,17 @@ static void adopt_window(struct state *s, struct asked *a) {
 void state_load(struct state *s, struct asked *a) {
     if (s->name && !strcmp(s->name, "-"))
         die("--state - : a state is a file that is replaced as a whole; name one, or ./- for a "
-            "file "
-            "called -");
+            "file called -");
     if (!s->name && s->from_start) die("--from-start serves --state: files are read from there");
     if (!s->name || !state_file_open(&s->file, s->name)) return;
     struct saved *b = calloc(1, sizeof *b);
     if (!b) die("out of memory for a state");
     b->detector = state_file_load(&s->file, &b->blob, &b->len);
     saved_unpack(b, s->name);
+    if (strcmp(b->command, s->kind->command) != 0)
+        die("%s was made by seen %s, and this is seen %s; give another --state", s->name,
+            b->command, s->kind->command);
+    if (!s->kind->load) state_file_end(s->name);
     s->places = b->places;
     s->before = b;
     adopt_window(s, a);
@@ -125,6 +128,18 @@ static bool look_at_output(uint64_t *len, char end, bool *torn) {
     return known;
 }
 
+static void load_more(struct state *s) {
+    static struct blocks_in in;
+    blocks_in_begin(&in, state_file_more());
+    bool sound = s->kind->load(s->of.ctx, &in);
+    if (in.bad)
+        die("the state %s cannot be used: what follows its snapshot is damaged; remove it to start "
+            "over",
+            s->name);
+    if (!sound || !blocks_in_end(&in)) saved_refuse(s->name);
+    state_file_end(s->name);
+}
+
 static void resume(struct state *s) {
     const struct saved *b = s->before;
     struct judge *j = s->of.judge;
@@ -133,11 +148,12 @@ static void resume(struct state *s) {
     j->last = b->last;
     j->next = b->next;
     j->due = b->due;
-    s->of.sink->unended = b->unended;
+    *s->of.unended = b->unended;
     if (b->header && s->of.reader->source->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
     j->fed = b->fed;
-    if (!groups_unpack(s->of.groups, b->groups, b->groups_len)) saved_refuse(s->name);
+    if (!s->kind->unpack(s->of.ctx, b->own, b->own_len)) saved_refuse(s->name);
+    if (s->kind->load) load_more(s);
     s->saved = *s->of.number = s->of.reader->records = b->number;
     if (!s->quiet) say_resumed(s);
 }
@@ -149,8 +165,15 @@ void state_begin(struct state *s, struct state_of of) {
     s->quiet = of.reader->source->quiet;
     of.reader->hold_back = true;
     if (s->before) resume(s);
-    look_at_output(&len, of.sink->end, &of.sink->unended);
+    look_at_output(&len, of.end, of.unended);
     signals_watch_state((double)s->every * 1e-6);
+}
+
+bool state_goes_on(const struct state *s) {
+    const struct saved *b = s->before;
+    uint64_t len;
+    return b && !b->ended && b->output != SAVED_NO_OUTPUT && look_at_output(&len, '\n', NULL) &&
+           len >= b->output;
 }
 
 void state_opened(struct state *s) {
@@ -171,7 +194,9 @@ void state_opened(struct state *s) {
 /* -- saving ------------------------------------------------------------------------------- */
 
 static void pack_asked(const struct state *s, struct packer *p) {
-    pack_text(p, saved_magic);
+    char magic[32];
+    snprintf(magic, sizeof magic, "seen %s", s->kind->command);
+    pack_text(p, magic);
     pack_number(p, SAVED_FORMAT);
     pack_text(p, SEEN_VERSION);
     pack_text(p, s->spec);
@@ -206,7 +231,7 @@ static void pack_run(const struct state *s, bool ended, struct packer *p) {
     pack_number(p, j->last);
     pack_number(p, j->next);
     pack_number(p, j->due);
-    pack_number(p, s->of.sink->unended);
+    pack_number(p, *s->of.unended);
     pack_number(p, r->header != NULL);
     if (r->header_len > HEADER_MOST) die("the header line is too long to keep it in a state");
     pack_bytes(p, r->header ? r->header : "", r->header ? r->header_len : 0);
@@ -223,11 +248,24 @@ static struct packer pack(struct state *s, bool ended) {
     pack_asked(s, &p);
     pack_run(s, ended, &p);
     places_pack(&s->places, &p);
-    struct packer groups = {0};
-    groups_pack(s->of.groups, &groups);
-    pack_bytes(&p, groups.buf, groups.n);
-    pack_free(&groups);
+    struct packer own = {0};
+    s->kind->pack(s->of.ctx, &own);
+    pack_bytes(&p, own.buf, own.n);
+    pack_free(&own);
     return p;
+}
+
+static int save_more(const void *ctx, struct seen_writer writer) {
+    static struct blocks_out out;
+    const struct state *s = ctx;
+    blocks_out_begin(&out, writer);
+    s->kind->save(s->of.ctx, &out);
+    return blocks_out_end(&out);
+}
+
+static struct state_content content_of(const struct state *s, const struct packer *blob) {
+    return (struct state_content){s->of.detector, blob->buf, blob->n,
+                                  s->kind->save ? save_more : NULL, s};
 }
 
 static void say_failed(struct state *s, int error) {
@@ -244,11 +282,11 @@ static void save_in_passing(struct state *s) {
     reader_settle(s->of.reader);
     uint64_t records = records_of(s);
     if (records == s->saved) return;
-    sink_flush(s->of.sink);
-    if (s->of.sink->error || unjudged_flush(&s->of.reader->unjudged)) return;
+    if (!s->kind->deliver(s->of.ctx) || unjudged_flush(&s->of.reader->unjudged)) return;
     struct packer p = pack(s, false);
+    struct state_content content = content_of(s, &p);
     huge_look(&s->huge);
-    int error = state_file_begin(&s->file, s->of.detector, p.buf, p.n);
+    int error = state_file_begin(&s->file, &content);
     pack_free(&p);
     if (error)
         say_failed(s, error);
@@ -275,7 +313,7 @@ void state_judged(struct state *s) {
     double now = time_monotonic();
     if (now - s->flushed < 0.01) return;
     s->flushed = now;
-    sink_flush(s->of.sink);
+    s->kind->deliver(s->of.ctx);
 }
 
 void state_closed(struct state *s) {
@@ -285,11 +323,11 @@ void state_closed(struct state *s) {
 bool state_end(struct state *s) {
     if (!s->name) return true;
     const struct sink *rejects = s->of.reader->unjudged.rejects;
-    sink_flush(s->of.sink);
     /* What was not delivered is not counted as seen. */
-    if (s->of.sink->error || (rejects && rejects->error)) return true;
+    if (!s->kind->deliver(s->of.ctx) || (rejects && rejects->error)) return true;
     struct packer p = pack(s, true);
-    int error = state_file_save(&s->file, s->of.detector, p.buf, p.n);
+    struct state_content content = content_of(s, &p);
+    int error = state_file_save(&s->file, &content);
     pack_free(&p);
     s->failing = false;
     if (error) say_failed(s, error);

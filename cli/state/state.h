@@ -1,21 +1,20 @@
 /* state.h - `--state FILE`: a run that goes on where the last one stopped, or was stopped.
  *
  * A state is the detector's snapshot and, as its blob, all that the command line adds: what was
- * asked, how far each file was read, what was printed last (doc/state.md).  It is written at the
+ * asked, how far each file was read, what was printed last (doc/state.md).  What a command counts
+ * besides may follow in blocks (blocks.h).  It is written at the
  * end, and every now and then in passing. */
 #ifndef SEEN_STATE_H
 #define SEEN_STATE_H
 
-#include "dedup/groups.h"
 #include "judge/asked.h"
 #include "judge/judge.h"
 #include "read/reader.h"
+#include "state/blocks.h"
 #include "state/file.h"
 #include "state/huge.h"
 #include "state/saved.h"
-#include "write/sink.h"
 
-enum { STATE_GROUPS = 8 << 20 }; /* bytes that groups may take: a blob has 16 MiB at most */
 enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
 
 #define STATE_ROWS                                                                                 \
@@ -28,19 +27,34 @@ enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
         "from-start", 0, NULL, "read files from their start again", STATE_FROM_START               \
     }
 
+/* What a command adds to its state. */
+struct state_kind {
+    const char *command; /* one of saved_commands */
+    /* All that was printed goes out; false: it has not arrived. */
+    bool (*deliver)(void *ctx);
+    /* Into the blob, in at most some 8 MiB, and back again: false if the bytes cannot be right. */
+    void (*pack)(const void *ctx, struct packer *);
+    bool (*unpack)(void *ctx, const char *bytes, size_t len);
+    /* Behind the snapshot, however much it is; NULL: nothing.  `save` may allocate nothing. */
+    void (*save)(const void *ctx, struct blocks_out *);
+    bool (*load)(void *ctx, struct blocks_in *);
+};
+
 /* The parts of a run whose state is kept. */
 struct state_of {
     seen_detector *detector;
     struct reader *reader;
     struct judge *judge;
-    struct sink *sink;
-    struct groups *groups;
     uint64_t *number; /* of the last record */
+    bool *unended;    /* the last record printed had no such end, ... */
+    char end;         /* ... a newline or NUL */
+    void *ctx;        /* of the kind */
 };
 
 struct state {
     const char *name; /* NULL: none is kept */
-    uint64_t every;   /* microseconds */
+    const struct state_kind *kind;
+    uint64_t every; /* microseconds */
     bool from_start, quiet;
     struct wishes wishes; /* of this run */
     struct state_file file;
@@ -55,7 +69,7 @@ struct state {
     bool failing;         /* the last one could not be written, and that was said */
 };
 
-void state_init(struct state *);
+void state_init(struct state *, const struct state_kind *);
 
 /* False if the option is none of STATE_ROWS. */
 bool state_take(struct state *, int id, const char *value);
@@ -72,6 +86,9 @@ seen_detector *state_detector(struct state *);
 
 /* Everything is set up and nothing read: puts into the parts what they were. */
 void state_begin(struct state *, struct state_of);
+
+/* This run's output goes on behind what the run before printed. */
+bool state_goes_on(const struct state *);
 
 void state_opened(struct state *); /* of reader_events */
 void state_closed(struct state *);
