@@ -128,6 +128,7 @@ struct seen_spec {
     uint64_t generations;     /* that the window of age-partitioned or line spans */
     uint64_t ways;            /* cache: entries a set, of `signature` bits */
     uint64_t lateness;        /* microseconds a record may be late, and judged by its own time */
+    uint64_t control;         /* sampled keys a shard, by which errors are measured; 0: none */
 };
 
 /* One row of the option table: it drives parsing, bounds, --help, completions and printing. */
@@ -312,6 +313,11 @@ struct seen_merging {
 int seen_merge_some(seen_detector *into, const seen_detector *from, uint64_t most,
                     struct seen_merging *, struct seen_error *);
 
+enum seen_source {
+    SEEN_FROM_MODEL, /* the formulas: the window is as it was planned, and the sample agrees */
+    SEEN_FROM_SAMPLE /* measured on the control sample */
+};
+
 struct seen_stats {
     uint64_t records, unique, duplicates;
     uint64_t confirmed;    /* of the duplicates, with cache=: none of them is false */
@@ -320,19 +326,26 @@ struct seen_stats {
                               that are too old have left */
     uint64_t capacity;     /* as planned; beyond it fp rises above fp_full */
     double fp_now;         /* false-positive rate of the next record */
-    double expected_false; /* false duplicates expected so far, given the verdicts ... */
-    uint64_t false_lo, false_hi; /* ... and its central 95 % interval */
-    uint64_t bytes;              /* allocated now */
-    uint64_t landmarks;          /* windows begun after the first, or sub-windows */
-    uint64_t late;               /* records whose time was below the last one's */
-    uint64_t clamped;            /* of those, judged by a later time than their own */
-    seen_time late_most;         /* by how much at most, microseconds */
-    uint64_t forgotten;          /* keys dropped inside the window because memory was short */
-    uint64_t saturated; /* counters that reached their top, and then count no more; keys that
-                           found no place, and made others count as seen (timed-cuckoo, line) */
-    uint64_t rebuilt;   /* counters set free again, counted anew (sliding, counting) */
-    uint64_t listed;    /* keys kept beside the table, for want of a place in it (timed-cuckoo,
-                           line) */
+    double fp_worst;       /* the worst fp_now since the start, of any shard */
+    double expected_false; /* false duplicates so far, estimated ... */
+    uint64_t false_lo, false_hi; /* ... and the central 95 % interval */
+    double expected_missed;      /* records called new whose key was in the window, likewise: where
+                                    none are promised and nothing was forgotten, 0 */
+    uint64_t missed_lo, missed_hi;
+    uint32_t source;          /* of expected_false: enum seen_source */
+    uint64_t sampled_keys;    /* in the control sample now; 0 where the plan has none */
+    uint64_t sampled_records; /* of sampled keys, so far: their verdicts were checked */
+    uint64_t bytes;           /* allocated now */
+    uint64_t landmarks;       /* windows begun after the first, or sub-windows */
+    uint64_t late;            /* records whose time was below the last one's */
+    uint64_t clamped;         /* of those, judged by a later time than their own */
+    seen_time late_most;      /* by how much at most, microseconds */
+    uint64_t forgotten;       /* keys dropped inside the window because memory was short */
+    uint64_t saturated;       /* counters that reached their top, and then count no more; keys that
+                                 found no place, and made others count as seen (timed-cuckoo, line) */
+    uint64_t rebuilt;         /* counters set free again, counted anew (sliding, counting) */
+    uint64_t listed; /* keys kept beside the table, for want of a place in it (timed-cuckoo,
+                        line) */
     uint64_t kept;   /* shortest window kept, records or microseconds, where forgotten > 0 and the
                         structure knows; else SEEN_NEVER */
     uint64_t oldest; /* how long ago, in records or microseconds before the last, the oldest

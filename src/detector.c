@@ -1,6 +1,6 @@
 /* detector.c - the running thing: one block that holds the plan, the counters and the shards.
  *
- *     | struct seen_detector | window[S] | state of shard 0 | state of shard 1 | … | cache |
+ *     | struct seen_detector | window[S] | state[S] | truth[S] | cache |
  */
 #include "detector.h"
 
@@ -15,6 +15,7 @@
 #include "shards.h"
 #include "spec/options.h"
 #include "spec/units.h"
+#include "truth/truth.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,13 +28,14 @@ static uint64_t head_bytes(const struct seen_plan *plan) {
 
 uint64_t detector_bytes(const struct seen_plan *plan, const struct window_ops *ops,
                         const struct filter_ops *filter) {
-    return head_bytes(plan) + plan->spec.shards * ops->size(plan, filter) +
+    return head_bytes(plan) +
+           plan->spec.shards * (ops->size(plan, filter) + truth_bytes(&plan->spec)) +
            confirm_bytes(plan->spec.cache);
 }
 
 uint64_t detector_fixed(const struct seen_spec *spec, uint64_t state) {
-    return sizeof(struct seen_detector) + 64 + spec->shards * (sizeof(struct window) + state) +
-           confirm_bytes(spec->cache);
+    uint64_t shard = sizeof(struct window) + state + truth_bytes(spec);
+    return sizeof(struct seen_detector) + 64 + spec->shards * shard + confirm_bytes(spec->cache);
 }
 
 /* -- life --------------------------------------------------------------------------------- */
@@ -48,8 +50,10 @@ static int draw_seed(struct seen_spec *spec, struct seen_error *e) {
 
 static void init_shards(seen_detector *d, const struct registry_choice *c) {
     uint64_t each = c->ops->size(&d->plan, c->filter);
+    uint64_t truth_each = truth_bytes(&d->plan.spec);
     char *state = (char *)d + head_bytes(&d->plan);
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++, state += each) {
+    char *truth = state + d->plan.spec.shards * each;
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++, state += each, truth += truth_each) {
         struct window *w = &d->shard[i];
         w->ops = c->ops;
         w->plan = &d->plan;
@@ -58,6 +62,8 @@ static void init_shards(seen_detector *d, const struct registry_choice *c) {
         w->filter.alloc = &d->alloc;
         w->filter.cpu = d->plan.cpu;
         w->ops->init(w);
+        w->truth = truth_each ? (struct truth *)(void *)truth : NULL;
+        if (w->truth) truth_init(w, d->plan.cpu);
     }
 }
 
@@ -238,14 +244,23 @@ void seen_query(const seen_detector *d, size_t n, const seen_digest *digest, see
 
 void seen_landmark(seen_detector *d) {
     uint64_t at = detector_now(d, 0);
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++) d->shard[i].ops->landmark(&d->shard[i], at);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+        struct window *w = &d->shard[i];
+        if (w->truth) truth_before(w, at);
+        w->ops->landmark(w, at);
+        if (!w->truth) continue;
+        truth_landmark(w);
+        truth_after(w, at);
+    }
     if (d->plan.spec.cache) confirm_landmark(d);
 }
 
 void seen_clear(seen_detector *d) {
     seen_landmark(d);
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++)
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
         d->shard[i].ops->clear_counters(&d->shard[i]);
+        if (d->shard[i].truth) truth_clear(&d->shard[i]);
+    }
     if (d->plan.spec.cache) confirm_clear_counters(d);
     d->counters = (struct detector_counters){.tick = d->counters.tick, .last = d->counters.last};
 }
@@ -258,6 +273,7 @@ int seen_forget(seen_detector *d, size_t n, const seen_digest *digest, struct se
     for (size_t i = 0; i < n; i++) {
         struct window *w = &d->shard[shards_of(d, digest[i])];
         w->ops->forget(w, 1, digest + i, at);
+        if (w->truth) truth_forget(w, digest[i]);
     }
     if (d->plan.spec.cache) confirm_forget(d, n, digest);
     return 0;
@@ -293,6 +309,9 @@ static void begin_merge(seen_detector *into, const seen_detector *from, struct s
     c->clamped += from->counters.clamped;
     c->late_most = bits_max(c->late_most, from->counters.late_most);
     if (into->plan.spec.cache) confirm_add_counters(into, from);
+    for (uint64_t i = 0; i < into->plan.spec.shards; i++)
+        if (into->shard[i].truth)
+            truth_merge_begin(&into->shard[i], &from->shard[i], detector_now(from, 0));
     *m = (struct seen_merging){.stage = 1, .began = detector_now(into, 0)};
 }
 
@@ -311,7 +330,12 @@ static bool merge_piece(seen_detector *into, const seen_detector *from, uint64_t
     uint64_t shard = m->stage - 1;
     if (shard < into->plan.spec.shards) {
         struct window *w = &into->shard[shard];
-        return w->ops->merge(w, at, &from->shard[shard], from_at, most, m);
+        const struct window *theirs = &from->shard[shard];
+        if (w->truth) truth_before(w, at);
+        bool last = w->ops->merge(w, at, theirs, from_at, most, m);
+        if (w->truth && last) truth_merge_end(w, at, theirs, from_at);
+        if (w->truth) truth_after(w, at);
+        return last;
     }
     return !into->plan.spec.cache || confirm_merge(into, at, from, from_at, most, m);
 }
@@ -354,5 +378,5 @@ void seen_stats(const seen_detector *d, struct seen_stats *out) {
     uint64_t at = detector_now(d, 0);
     for (uint64_t i = 0; i < d->plan.spec.shards; i++)
         d->shard[i].ops->stats(&d->shard[i], at, out);
-    theory_poisson(out->expected_false, &out->false_lo, &out->false_hi);
+    if (d->shard[0].truth) truth_stats(d, out);
 }

@@ -13,11 +13,14 @@
 #define DETECTOR_BATCH                                                                             \
     256 /* records handled at once: enough to prefetch, small enough for the stack */
 
+struct truth;
+
 struct window {
     const struct window_ops *ops;
     const struct seen_plan *plan;
     struct filter filter; /* unused by structures that age by themselves */
     void *state;          /* ops->size bytes */
+    struct truth *truth;  /* what the shard knows of its errors; NULL: it makes none */
 };
 
 struct window_ops {
@@ -48,6 +51,11 @@ struct window_ops {
     /* Adds this shard's; what the detector itself counts is there already. */
     void (*stats)(const struct window *, uint64_t at, struct seen_stats *);
     void (*clear_counters)(struct window *);
+    /* The clock at which the next generation begins, where rates jump there; NULL: they do not. */
+    uint64_t (*boundary)(const struct window *);
+    /* So many keys called duplicates are expected to have been new: they count as thrown in, though
+     * they changed nothing.  NULL: the rate does not depend on them. */
+    void (*unnoticed)(struct window *, double keys);
     int (*save)(const struct window *, struct seen_writer);
     int (*load)(struct window *, uint64_t at, struct seen_reader, uint64_t limit,
                 struct seen_error *);

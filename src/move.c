@@ -13,6 +13,7 @@ static void shift(seen_detector *d, uintptr_t by) {
         struct window *w = &d->shard[i];
         w->plan = &d->plan;
         w->state = shifted(w->state, by);
+        w->truth = shifted(w->truth, by);
         w->filter.alloc = &d->alloc;
         w->filter.block = shifted(w->filter.block, by);
         w->filter.renewed = shifted(w->filter.renewed, by);

@@ -6,9 +6,19 @@
  */
 #include "shards.h"
 
+#include "truth/truth.h"
+
 #include <string.h>
 
 enum { CHAINS = 256, NONE = UINT16_MAX };
+
+static void observe(struct window *w, size_t n, const seen_digest *digest, const uint64_t *at,
+                    uint8_t *verdict) {
+    if (w->truth)
+        truth_observe(w, n, digest, at, verdict);
+    else
+        w->ops->observe(w, n, digest, at, verdict);
+}
 
 /* A chain as the batches that a window takes. */
 static void observe_chain(struct window *w, uint16_t i, const uint16_t *next,
@@ -24,7 +34,7 @@ static void observe_chain(struct window *w, uint16_t i, const uint16_t *next,
             digests[m] = digest[i];
             clocks[m] = at[i];
         }
-        w->ops->observe(w, m, digests, clocks, verdicts);
+        observe(w, m, digests, clocks, verdicts);
         for (size_t j = 0; j < m; j++) verdict[place[j]] = verdicts[j];
     }
 }
@@ -47,7 +57,7 @@ static void observe_alone(seen_detector *d, size_t n, const seen_digest *digest,
                           uint8_t *verdict) {
     struct window *w = &d->shard[0];
     for (size_t i = 0; i < n; i += DETECTOR_BATCH)
-        w->ops->observe(w, bits_min(n - i, DETECTOR_BATCH), digest + i, at + i, verdict + i);
+        observe(w, bits_min(n - i, DETECTOR_BATCH), digest + i, at + i, verdict + i);
 }
 
 void shards_observe(seen_detector *d, uint64_t from, uint64_t to, size_t n,

@@ -1,7 +1,7 @@
 /* snapshot.c - a detector as bytes: one format for library, command line and servers.
  *
  *     "SEEN" | version u32 | spec length u32 | blob length u32 | spec text | counters
- *            | checksum of all that u64 | blob | each shard's window | cache, if there is one
+ *            | checksum of all that u64 | blob | each shard's truth and window | cache, if any
  *            | checksum of all the rest u64
  *
  * Little-endian throughout (doc/snapshot.md).  The spec is the resolved one, so that whoever loads
@@ -16,11 +16,12 @@
 #include "registry.h"
 #include "spec/options.h"
 #include "stream.h"
+#include "truth/truth.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION   1
+#define VERSION   2
 #define SPEC_MOST 1024
 #define BLOB_MOST ((uint32_t)16 << 20)
 
@@ -42,7 +43,9 @@ static int write_all(struct stream *s, const seen_detector *d, const void *blob,
         return -1;
     if (blob_len && stream_write(s, blob, blob_len)) return -1;
     for (uint64_t i = 0; i < d->plan.spec.shards; i++)
-        if (d->shard[i].ops->save(&d->shard[i], w)) return -1;
+        if ((d->shard[i].truth && truth_save(&d->shard[i], w)) ||
+            d->shard[i].ops->save(&d->shard[i], w))
+            return -1;
     if (d->plan.spec.cache && confirm_save(d, w)) return -1;
     return stream_write_sum(s);
 }
@@ -120,7 +123,8 @@ static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t bl
     for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
         struct window *w = &d->shard[i];
         struct seen_stats grown = {0};
-        int bad = w->ops->load(w, detector_now(d, 0), r, limit, e);
+        int bad = w->truth ? truth_load(w, detector_now(d, 0), r, e) : 0;
+        if (!bad) bad = w->ops->load(w, detector_now(d, 0), r, limit, e);
         if (bad) return bad;
         w->ops->stats(w, detector_now(d, 0), &grown);
         limit -= bits_min(limit, grown.bytes);

@@ -40,7 +40,6 @@
 #include "filter/cells.h"
 #include "plan/age.h"
 #include "plan/plan.h"
-#include "window/pieces.h"
 #include "window/ring.h"
 
 #include <math.h>
@@ -51,7 +50,6 @@
 
 struct state {
     struct ring ring;
-    struct pieces pieces;
     uint64_t step, lines;          /* of a generation; of a slice */
     uint32_t k, slices, at, first; /* `at`: the place of the youngest slice */
     uint64_t set[SLICES];          /* bits set in each place */
@@ -217,12 +215,6 @@ static double rate_now(const struct state *s, uint64_t ahead) {
     return theory_age(fill, s->slices, s->k);
 }
 
-static void close_piece(struct state *s) {
-    uint64_t set = 0;
-    for (uint32_t i = 0; i < s->slices; i++) set += s->set[i];
-    pieces_close(&s->pieces, rate_now(s, 0), 16 + set / (64 * s->k));
-}
-
 /* -- the clock ---------------------------------------------------------------------------- */
 
 static void sweep(struct window *w) {
@@ -249,19 +241,15 @@ static void begin_generations(struct window *w, uint64_t n) {
 static void advance_to(struct window *w, uint64_t at) {
     struct state *s = w->state;
     uint64_t steps = ring_steps(&s->ring, s->step, at);
-    close_piece(s);
     begin_generations(w, steps);
     s->ring.boundary += steps * s->step;
-    close_piece(s);
 }
 
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    close_piece(s);
     s->ring.begun += !empty(s);
     begin_generations(w, s->slices);
     if (w->plan->spec.unit == SEEN_RECORDS) s->ring.boundary = at + s->step;
-    close_piece(s);
 }
 
 static void init(struct window *w) {
@@ -275,7 +263,6 @@ static void init(struct window *w) {
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
     s->step = s->ring.boundary = age_step(&w->filter.shape);
     s->ring.generation = s->slices;
-    close_piece(s);
 }
 
 static void destroy(struct window *w) { (void)w; }
@@ -286,7 +273,6 @@ static uint8_t observe_one(struct window *w, const struct cells_probe *probe, ui
     struct state *s = w->state;
     bool seen = run != FILTER_NONE;
     for (uint32_t i = 0; i < s->k && run && !(seen && s->first); i++) add(w, now(s), probe[i], i);
-    if (!seen && ++s->pieces.fresh >= s->pieces.until) close_piece(s);
     return seen;
 }
 
@@ -356,23 +342,19 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     uint64_t ahead = bits_min(ring_steps(&s->ring, s->step, at), s->slices);
     out->stored += (uint64_t)(keys_now(s, ahead) + .5);
     out->fp_now += rate_now(s, ahead) / (double)w->plan->spec.shards;
-    out->expected_false += pieces_now(&s->pieces, rate_now(s, 0));
     out->landmarks = bits_max(out->landmarks, s->ring.begun);
 }
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
     s->ring.begun = 0;
-    pieces_clear(&s->pieces);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    if (out.write(out.ctx, &s->ring, sizeof s->ring) ||
-        out.write(out.ctx, &s->pieces, sizeof s->pieces))
-        return -1;
+    if (out.write(out.ctx, &s->ring, sizeof s->ring)) return -1;
     return table_save(&w->filter, out);
 }
 
@@ -396,9 +378,9 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)at, (void)limit;
     struct state *s = w->state;
     uint64_t first = s->ring.boundary, lines = w->filter.shape.lines;
-    if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, &s->pieces, sizeof s->pieces))
+    if (in.read(in.ctx, &s->ring, sizeof s->ring))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (!ring_sane(&s->ring, &w->plan->spec, s->step, first, s->slices) || !pieces_sane(&s->pieces))
+    if (!ring_sane(&s->ring, &w->plan->spec, s->step, first, s->slices))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->at = (uint32_t)(s->ring.generation % s->slices);
     for (uint64_t i = 0, next; i < lines;) {

@@ -99,11 +99,7 @@ static void landmark(struct window *w, uint64_t at) {
         table_freshen(c->line[i], c->generation);
 }
 
-/* -- what has been false ------------------------------------------------------------------ */
-
-/* Entries of a set differ, so a new key is one of `held` with probability held/values; each record
- * called new stands for the odds of that.  Missed duplicates are among them, so this is an upper
- * bound where keys come back. */
+/* Entries of a set differ, so a new key is one of `held` with probability held/values. */
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     (void)at;
     const struct cache *c = w->state;
@@ -111,16 +107,10 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double values = (double)cache_values(g.bits), sets = (double)g.lines * g.sets;
     out->stored += c->stored;
     out->fp_now += (double)c->stored / sets / values / (double)w->plan->spec.shards;
-    for (uint32_t n = 1; n <= g.ways; n++)
-        out->expected_false += (double)c->compared[n] * theory_odds(n / values);
     out->landmarks = bits_max(out->landmarks, c->landmarks);
 }
 
-static void clear_counters(struct window *w) {
-    struct cache *c = w->state;
-    c->landmarks = 0;
-    memset(c->compared, 0, sizeof c->compared);
-}
+static void clear_counters(struct window *w) { ((struct cache *)w->state)->landmarks = 0; }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
@@ -145,8 +135,6 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     if (in.read(in.ctx, c, sizeof *c))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
     bool fits = c->generation && c->generation < most && c->landmarks < most;
-    for (uint32_t n = 0; n <= CACHE_WAYS_MOST; n++)
-        fits &= c->compared[n] < (n > g.ways ? 1 : most);
     for (uint64_t i = 0, next; fits && i < g.lines;) {
         if (!(next = table_read(in, c->line, i, g.lines)))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");

@@ -6,16 +6,14 @@
 #include "filter/cells.h"
 
 #define CACHE_WAYS_MOST 16
-#define CACHE_STATE     192 /* bytes a shard takes besides its lines */
-#define CACHE_NARROW    57  /* bits of a set that one load reaches, wherever it begins */
+#define CACHE_STATE     64 /* bytes a shard takes besides its lines */
+#define CACHE_NARROW    57 /* bits of a set that one load reaches, wherever it begins */
 
 struct cache {
     uint64_t generation; /* landmarks before, and 1 */
     uint64_t landmarks;  /* counted */
     uint64_t stored;     /* entries since the last landmark */
-    /* Records called new, by how many entries they were compared with; what a landmark leaves. */
-    uint64_t compared[CACHE_WAYS_MOST + 1];
-    uint64_t reserved[4];
+    uint64_t reserved[5];
     uint64_t line[][8];
 };
 

@@ -47,8 +47,7 @@ ALWAYS_INLINE bool touch_wide(struct cache *c, const struct cache_shape *g, uint
     same &= (1u << g->ways) - 1;
     held &= (1u << g->ways) - 1;
     if (same && !g->renew) return true;
-    if (__builtin_expect(!same && !(held >> (g->ways - 1)), 0))
-        fill(c, g, (uint32_t)__builtin_popcount(held));
+    c->stored += !same && !(held >> (g->ways - 1));
     uint32_t newer = (uint32_t)__builtin_ctz(same | 1u << (g->ways - 1)) + 1;
     __m512i before = _mm512_alignr_epi64(line, _mm512_setzero_si512(), 7);
     __m512i up =

@@ -28,13 +28,6 @@ static inline uint64_t entry(const uint64_t *line, uint32_t bit, uint32_t bits) 
     return load_at(line, byte) >> (bit - 8 * byte) & (((uint64_t)1 << bits) - 1);
 }
 
-/* A set that was not full gets one more. */
-static inline void fill(struct cache *c, const struct cache_shape *g, uint32_t held) {
-    c->stored++;
-    c->compared[held]++;
-    c->compared[g->ways]--; /* where observe_sets will count it */
-}
-
 /* Returns whether it was found. */
 static bool touch_wide(struct cache *, const struct cache_shape *, uint64_t *line, uint32_t bit,
                        uint64_t fingerprint);
@@ -45,12 +38,6 @@ struct narrow {
     uint64_t lows, highs;  /* the lowest and highest bit of each entry */
     uint64_t oldest, last; /* the oldest entry, and its highest bit */
 };
-
-/* Entries of a set that is not full. */
-static inline uint32_t held_narrow(const struct cache_shape *g, uint64_t set) {
-    uint64_t used = set & (((uint64_t)1 << (g->ways - 1) * g->bits) - 1);
-    return used ? (63 - (uint32_t)__builtin_clzll(used)) / g->bits + 1 : 0;
-}
 
 static inline struct narrow narrow_of(const struct cache_shape *g) {
     struct narrow n = {0};
@@ -76,7 +63,7 @@ ALWAYS_INLINE bool touch_narrow(struct cache *c, const struct cache_shape *g,
     if (!renew && zero) newer = 0;
     word ^= ((set ^ (set << g->bits | fingerprint)) & newer) << shift;
     memcpy(at, &word, sizeof word);
-    if (__builtin_expect(!zero && !(set & n->oldest), 0)) fill(c, g, held_narrow(g, set));
+    c->stored += !zero & !(set & n->oldest);
     return zero != 0;
 }
 
@@ -107,7 +94,6 @@ ALWAYS_INLINE void observe_sets(struct cache *c, const struct cache_shape *given
         verdict[i] = narrow ? touch_narrow(c, &g, &constants, at[i], bit[i], fingerprint[i], renew)
                             : touch_wide(c, &g, line, bit[i], fingerprint[i]);
     }
-    c->compared[g.ways] += n - bits_count(verdict, n);
 }
 
 /* The usual refresh is a constant of its own. */

@@ -31,7 +31,7 @@ static bool touch_wide(struct cache *c, const struct cache_shape *g, uint64_t *l
     uint32_t at = position(g, line, bit, fingerprint), last = g->ways - 1;
     bool found = at < g->ways;
     if (found && !g->renew) return true;
-    if (!found && !entry(line, bit + last * g->bits, g->bits)) fill(c, g, held(g, line, bit));
+    c->stored += !found && !entry(line, bit + last * g->bits, g->bits);
     uint32_t enter = bit + g->bits, to = enter + (found ? at : last) * g->bits;
     for (uint32_t i = (to - 1) / 64 + 1; i-- > bit / 64;) {
         uint32_t first = i * 64;

@@ -79,10 +79,6 @@ static double rate(const struct counting_queue *s) {
     return pow((double)s->r.set / (double)(s->r.lines * s->r.a_line), s->k);
 }
 
-static void close_piece(struct counting_queue *s) {
-    pieces_close(&s->h.pieces, rate(s), 16 + s->r.set / (64 * s->k));
-}
-
 static void pop(struct counting_queue *s) {
     struct cells_probe probe[COUNTING_QUEUE_K_MOST];
     bool shadowed = s->h.begin >= s->r.h.walk;
@@ -93,10 +89,8 @@ static void pop(struct counting_queue *s) {
 }
 
 static void leave_all(struct counting_queue *s) {
-    close_piece(s);
     s->h.begin = s->h.end;
     recount_empty(&s->r, table(s));
-    close_piece(s);
 }
 
 /* Pops what has left the window at `at`. */
@@ -166,7 +160,6 @@ static uint8_t observe_one(struct counting_queue *s, uint64_t at, uint64_t diges
     for (uint32_t j = 0; j < s->k; j++) seen &= recount_get(&s->r, table(s), probe[j]) > 0;
     bool counts = !seen || !s->first;
     if (counts || !s->clocked) join(s, at, counts ? digest : 0, probe);
-    if (!seen && ++s->h.pieces.fresh >= s->h.pieces.until) close_piece(s);
     count_anew(s);
     return seen;
 }
@@ -236,7 +229,6 @@ static void landmark(struct window *w, uint64_t at) {
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct counting_queue *s = w->state;
-    out->expected_false += pieces_now(&s->h.pieces, rate(s));
     out->landmarks = bits_max(out->landmarks, s->h.landmarks);
     out->forgotten += s->h.forgotten;
     out->kept = bits_min(out->kept, s->h.kept);
@@ -252,7 +244,6 @@ static void clear_counters(struct window *w) {
     struct counting_queue *s = w->state;
     s->h.landmarks = s->h.forgotten = s->r.h.saturated = s->r.h.rebuilt = 0;
     s->h.kept = SEEN_NEVER;
-    pieces_clear(&s->h.pieces);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
@@ -304,7 +295,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
     if (h->begin > h->end || h->end >= COUNT_MOST || h->end - h->begin > s->room ||
         (!s->clocked && h->end - h->begin > at) || h->landmarks >= COUNT_MOST ||
-        h->forgotten >= COUNT_MOST || !pieces_sane(&h->pieces) || !recount_sane(&s->r, h->end))
+        h->forgotten >= COUNT_MOST || !recount_sane(&s->r, h->end))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     for (uint64_t i = 0, next; i < lines;) {
         if (!(next = table_read(in, table(s), i, lines)))

@@ -4,7 +4,6 @@
 
 #include "aging/recount.h"
 #include "plan/plan.h"
-#include "window/pieces.h"
 
 #include <stdbool.h>
 
@@ -14,7 +13,6 @@
 struct counting_queue_head {
     uint64_t begin, end; /* numbers of the oldest entry and of the next to come */
     uint64_t landmarks, forgotten, kept;
-    struct pieces pieces;
 };
 
 /* A shard's state; its table and its queue follow. */

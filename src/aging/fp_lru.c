@@ -62,14 +62,11 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
         if (age[i] == SEEN_NEVER && coin(&w->plan->spec, d[i], at)) age[i] = 1;
 }
 
-/* A landmark empties the buffer and leaves the coins.  Duplicates that the buffer missed are among
- * the records called new, so the expectation is an upper bound where keys come back. */
+/* A landmark empties the buffer and leaves the coins. */
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct seen_spec *spec = &w->plan->spec;
-    double share = 1 / (double)spec->shards;
     recent_stats(w, at, out);
-    out->fp_now += spec->fp * share;
-    out->expected_false += (double)out->unique * theory_odds(spec->fp) * share;
+    out->fp_now += spec->fp / (double)spec->shards;
 }
 
 /* -- the rest is lru's -------------------------------------------------------------------- */

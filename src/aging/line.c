@@ -286,7 +286,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
             stored += held;
             spared += s->spared[(view.generation - ago) % LINE_RING];
         }
-    double held = (double)stored / (double)s->lines, each = ldexp(1, -(int)s->bits);
+    double held = (double)stored / (double)s->lines;
     double turn = turned(s, at), live = (double)bits_max(1, view.live);
     double mean = held * (live + .5) / (live + turn); /* over a generation */
     double epoch = (view.since + turn) / (s->live + 1.);
@@ -298,16 +298,12 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double right = 1 - theory_line_fp(held, mean, s->room, s->bits, epoch);
     if (flooded(s, &view)) right *= 1 - pow(marked_now(s, &view), LINE_CHAIN);
     out->fp_now += (1 - right) / (double)w->plan->spec.shards;
-    double compared = theory_line_looked(mean, s->room, THEORY_LINE_MEAN);
-    double alike = theory_line_alike(1, mean, s->room, THEORY_LINE_MEAN);
-    out->expected_false += (double)s->h.compared * each * alike / compared;
-    out->expected_false += (double)s->h.taken; /* too many: lost keys that come again are true */
     out->landmarks = bits_max(out->landmarks, s->h.ring.begun);
 }
 
 static void clear_counters(struct window *w) {
     struct line_head *h = &((struct line_state *)w->state)->h;
-    h->ring.begun = h->lost = h->taken = h->forgotten = h->compared = h->looked = 0;
+    h->ring.begun = h->lost = h->forgotten = h->looked = 0;
     h->kept = SEEN_NEVER;
 }
 
@@ -330,7 +326,7 @@ static bool sane(const struct line_state *s, uint64_t at) {
                 h->floor <= r->generation && h->flood <= r->generation && h->cleared <= 1 &&
                 r->boundary <= bits_min(at, COUNT_MOST / 2) + s->step;
     fine = fine && r->begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
-           h->taken < COUNT_MOST && h->compared < COUNT_MOST && h->looked < COUNT_MOST;
+           h->looked < COUNT_MOST;
     for (uint64_t ago = 0; ago < s->view.live && fine && !h->cleared; ago++)
         fine = at - h->start[(r->generation - ago) % LINE_RING] < COUNT_MOST &&
                (!ago || h->start[(r->generation - ago + 1) % LINE_RING] -

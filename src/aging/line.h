@@ -54,8 +54,6 @@ struct line_head {
     uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */
     uint64_t lost, forgotten, kept;
     uint64_t flood;               /* generation in which the last key was lost; 0: none */
-    uint64_t taken;               /* records taken for lost keys */
-    uint64_t compared;            /* entries that records called new were compared with */
     uint64_t looked;              /* lines looked at behind the first */
     uint64_t reached[LINE_CHAIN]; /* generation in which a key was last put there; 0: none */
     uint64_t due, swept;          /* generation whose slice is swept next, and lines done of it */

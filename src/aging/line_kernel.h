@@ -97,10 +97,10 @@ static inline bool flooded(const struct line_state *s, const struct line_view *v
 }
 
 /* Follows the marks from the first line, in which it is not.  *last: where in the chain they end,
- * LINE_CHAIN if in the spare area; `compared`: with so many entries. */
+ * LINE_CHAIN if in the spare area. */
 ALWAYS_INLINE bool found_behind(struct line_state *s, struct open o, uint64_t *at, uint64_t print,
-                                uint32_t f, uint32_t *last, uint64_t *compared) {
-    for (*last = 0, *compared = o.count; marked(&o, print); *compared += o.count) {
+                                uint32_t f, uint32_t *last) {
+    for (*last = 0; marked(&o, print);) {
         if (++*last == LINE_CHAIN) {
             uint64_t tag = line_tag(at[LINE_CHAIN - 1], print);
             struct line_spare *spare = line_spare_find(s, &s->view, tag, false);
@@ -169,13 +169,11 @@ ALWAYS_INLINE void add_behind(struct line_state *s, struct open first, uint64_t 
  * they are followed.  Behind all marks, while keys without a place may be in the window, a key that
  * is not found may be one of them: it counts as seen, and is given a place. */
 ALWAYS_INLINE uint8_t observe_far(struct line_state *s, uint64_t home, uint64_t print, uint32_t f) {
-    uint64_t at[LINE_CHAIN] = {home, LINE_NONE, LINE_NONE, LINE_NONE}, compared;
+    uint64_t at[LINE_CHAIN] = {home, LINE_NONE, LINE_NONE, LINE_NONE};
     uint32_t last;
     struct open first = open_line(&s->view, line_at(s, home), print, f);
-    if (found_behind(s, first, at, print, f, &last, &compared)) return SEEN_DUPLICATE;
+    if (found_behind(s, first, at, print, f, &last)) return SEEN_DUPLICATE;
     bool taken = last == LINE_CHAIN && flooded(s, &s->view);
-    s->h.taken += taken;
-    s->h.compared += taken ? 0 : compared;
     if (!(taken && s->first)) add_behind(s, first, at, print, f);
     return taken;
 }
@@ -185,7 +183,7 @@ ALWAYS_INLINE uint8_t observe_far(struct line_state *s, uint64_t home, uint64_t 
  * that could change the answer, but that records put entries into their first lines. */
 struct question {
     uint64_t line;
-    uint32_t record, count; /* entries of its first line */
+    uint32_t record;
 };
 
 struct work {
@@ -212,11 +210,7 @@ ALWAYS_INLINE void answer_last(struct work *w, struct question q, uint64_t print
     struct line_state *s = w->s;
     struct line_spare *spare = line_spare_find(s, &s->view, line_tag(q.line, print), false);
     bool taken = !spare && flooded(s, &s->view);
-    if (spare || taken)
-        w->duplicate[w->found++] = q.record;
-    else
-        s->h.compared += (uint64_t)q.count * LINE_CHAIN;
-    s->h.taken += taken;
+    if (spare || taken) w->duplicate[w->found++] = q.record;
 }
 
 /* In the next line of each; what goes on is asked again. */
@@ -224,7 +218,6 @@ ALWAYS_INLINE void answer_some(struct work *w, uint32_t behind, uint32_t f) {
     struct line_state *s = w->s;
     struct line_view view = s->view;
     uint32_t n = w->asked, left = 0;
-    uint64_t compared = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct question q = w->ask[i];
         uint64_t print = line_print(w->d[q.record], f);
@@ -234,14 +227,12 @@ ALWAYS_INLINE void answer_some(struct work *w, uint32_t behind, uint32_t f) {
             continue;
         }
         uint64_t on = bits_opaque(marked(&o, print));
-        compared += (on - 1) & (uint64_t)q.count * (behind + 1);
         if (behind + 1 < LINE_CHAIN) q.line = line_next(s, q.line, print);
         w->ask[left] = q;
         left += (uint32_t)on;
         __builtin_prefetch(line_at(s, q.line), 0);
     }
     s->h.looked += n;
-    s->h.compared += compared;
     w->asked = left;
 }
 
@@ -258,7 +249,7 @@ ALWAYS_INLINE void answer_all(struct work *w, uint32_t f) {
 ALWAYS_INLINE void observe_near(struct work *w, size_t end, uint32_t f, bool first) {
     struct line_state *s = w->s;
     const struct line_view view = s->view;
-    uint64_t compared = 0, held = 0;
+    uint64_t held = 0;
     uint32_t asked = w->asked;
     size_t i = w->done;
     for (; i < end; i++) {
@@ -270,17 +261,15 @@ ALWAYS_INLINE void observe_near(struct work *w, size_t end, uint32_t f, bool fir
         if (__builtin_expect(o.count + (uint32_t)o.seen == line_room(f), 0)) break;
         if (first && __builtin_expect(asks != 0, 0)) break;
         __builtin_prefetch(line_at(s, home ^ ((next ^ home) & -asks)), 0);
-        w->ask[asked] = (struct question){next, (uint32_t)i, o.count};
+        w->ask[asked] = (struct question){next, (uint32_t)i};
         asked += (uint32_t)asks;
         w->verdict[i] = (uint8_t)(o.seen & 1);
-        compared += o.count & (asks - 1) & ~o.seen;
         if (first && o.seen) continue;
         renew_or_add(s, &view, line, o, print, f);
         held++;
     }
     w->done = i;
     w->asked = asked;
-    s->h.compared += compared;
     hold(s, held);
 }
 

@@ -193,8 +193,6 @@ static void merge_line(struct line_state *s, const struct line_state *from,
 static void add_counters(struct line_head *h, const struct line_head *from) {
     h->lost += from->lost;
     h->forgotten += from->forgotten;
-    h->taken += from->taken;
-    h->compared += from->compared;
     h->looked += from->looked;
     h->kept = bits_min(h->kept, from->kept);
 }

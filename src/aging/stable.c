@@ -29,18 +29,13 @@
 #include <math.h>
 #include <stddef.h>
 
-#define PIECE_MOST 4096
-
 struct state {
-    uint64_t generation;   /* landmarks before, and 1 */
-    uint64_t records;      /* since the last landmark */
-    uint64_t landmarks;    /* counted */
-    uint64_t random;       /* of the generator that picks what to decrement */
-    uint64_t set;          /* cells above 0 */
-    uint64_t fresh, until; /* records called new in the open piece, which ends at `until` records */
-    double odds;           /* fp/(1-fp) when it began */
-    double expected;       /* false duplicates, before it */
-    uint64_t reserved[7];
+    uint64_t generation; /* landmarks before, and 1 */
+    uint64_t records;    /* since the last landmark */
+    uint64_t landmarks;  /* counted */
+    uint64_t random;     /* of the generator that picks what to decrement */
+    uint64_t set;        /* cells above 0 */
+    uint64_t reserved[11];
     uint64_t line[][8];
 };
 
@@ -126,32 +121,10 @@ ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
     }
 }
 
-/* -- what has been false ------------------------------------------------------------------ */
-
 static double fp_now(const struct window *w) {
     const struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
     return pow((double)s->set / stable_cells(spec, spec->lines), (double)spec->k);
-}
-
-static double odds_now(const struct window *w) { return theory_odds(fp_now(w)); }
-
-/* Each record called new stands for fp/(1-fp) that were new and called duplicates.  Missed
- * duplicates are among them, so this is an upper bound where keys come back. */
-static double expected_now(const struct window *w) {
-    const struct state *s = w->state;
-    return s->expected + (double)s->fresh * (s->odds + odds_now(w)) / 2;
-}
-
-/* A piece is as long as it takes to touch a hundredth of the cells. */
-static void next_piece(struct window *w) {
-    struct state *s = w->state;
-    const struct seen_spec *spec = &w->plan->spec;
-    uint64_t most = (uint64_t)(stable_cells(spec, spec->lines) / 100) / (spec->k + spec->p);
-    s->expected = expected_now(w);
-    s->odds = odds_now(w);
-    s->fresh = 0;
-    s->until = s->records + bits_max(1, bits_min(most, PIECE_MOST));
 }
 
 /* -- work --------------------------------------------------------------------------------- */
@@ -160,7 +133,6 @@ static void init(struct window *w) {
     struct state *s = w->state;
     s->generation = 1; /* zeroed lines are of generation 0 */
     s->random = w->plan->spec.seed ^ 0x5ab1e5ab1e5ab1e5u;
-    next_piece(w);
 }
 
 static void destroy(struct window *w) { (void)w; }
@@ -208,8 +180,7 @@ ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *
         }
         for (size_t i = 0; i < group; i++) {
             verdict[from + i] = observe_one(s, spec, probe[i], start[i], d);
-            s->fresh += !verdict[from + i];
-            if (++s->records >= s->until) next_piece(w);
+            s->records++;
         }
     }
 }
@@ -252,12 +223,9 @@ static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
     uint64_t i, end;
     if (!s->records) return;
-    next_piece(w);
     s->landmarks++;
     s->generation++;
     s->records = s->set = 0;
-    s->odds = 0;
-    next_piece(w);
     for (table_slice(s->generation, w->plan->spec.lines, &i, &end); i < end; i++)
         table_freshen(s->line[i], s->generation);
 }
@@ -274,16 +242,10 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
     out->stored += keys_for(w);
     out->fp_now += fp_now(w) / (double)w->plan->spec.shards;
-    out->expected_false += expected_now(w);
     out->landmarks = bits_max(out->landmarks, s->landmarks);
 }
 
-static void clear_counters(struct window *w) {
-    struct state *s = w->state;
-    next_piece(w);
-    s->landmarks = 0;
-    s->expected = 0;
-}
+static void clear_counters(struct window *w) { ((struct state *)w->state)->landmarks = 0; }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
@@ -293,9 +255,7 @@ static int save(const struct window *w, struct seen_writer out) {
 
 static bool sane(const struct state *s) {
     return s->generation && s->generation < COUNT_MOST && s->records < COUNT_MOST &&
-           s->until > s->records && s->until <= s->records + PIECE_MOST && s->fresh <= PIECE_MOST &&
-           s->landmarks < COUNT_MOST && s->odds >= 0 && s->odds <= 1e6 && isfinite(s->expected) &&
-           s->expected >= 0;
+           s->landmarks < COUNT_MOST;
 }
 
 /* Cells above 0, of a line: many at a time, by what all the bits of each come to in its lowest. */

@@ -189,15 +189,6 @@ static double rate(const struct timed_cuckoo *s, uint64_t ahead) {
     return theory_timed_cuckoo((double)s->lambda, stamps_live_ahead(&s->t, ahead), s->signature);
 }
 
-/* Each record called new stands for p/(1-p) that were new and called duplicates. */
-static void account(struct timed_cuckoo *s) {
-    if (s->h.fresh++ % 64 == 0) {
-        double p = rate(s, 0);
-        s->h.odds = p < .999 ? p / (1 - p) : 1e3;
-    }
-    s->h.expected += s->h.odds;
-}
-
 static uint8_t observe_one(struct timed_cuckoo *s, uint64_t tick, const struct item *x) {
     advance(s, tick);
     struct found f = search(s, x);
@@ -212,7 +203,6 @@ static uint8_t observe_one(struct timed_cuckoo *s, uint64_t tick, const struct i
     } else {
         insert(s, x);
     }
-    if (!seen) account(s);
     return seen;
 }
 
@@ -281,7 +271,6 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
         out->stored += s->t.h.clock - s->h.list[i].stamp <= limit;
     bool flood = !anew && flood_age(s) <= limit;
     out->fp_now += (flood ? 1 : rate(s, ahead)) / (double)w->plan->spec.shards;
-    out->expected_false += s->h.expected;
     out->saturated += s->h.lost;
     out->listed += s->h.listed;
     out->landmarks = bits_max(out->landmarks, s->h.landmarks);
@@ -289,8 +278,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
 
 static void clear_counters(struct window *w) {
     struct timed_cuckoo *s = w->state;
-    s->h.landmarks = s->h.lost = s->h.fresh = 0;
-    s->h.expected = 0;
+    s->h.landmarks = s->h.lost = 0;
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
@@ -305,9 +293,7 @@ static int save(const struct window *w, struct seen_writer out) {
 static bool sane(const struct timed_cuckoo *s) {
     const struct timed_cuckoo_head *h = &s->h;
     bool fine = h->landmarks < COUNT_MOST && h->lost < COUNT_MOST &&
-                h->listed <= TIMED_CUCKOO_LIST && h->flood <= s->t.h.clock + 1 &&
-                isfinite(h->expected) && h->expected >= 0 && h->expected < 1e18 && h->odds >= 0 &&
-                h->odds <= 1e3;
+                h->listed <= TIMED_CUCKOO_LIST && h->flood <= s->t.h.clock + 1;
     for (uint64_t i = 0; i < TIMED_CUCKOO_LIST; i++) fine &= h->list[i].stamp <= s->t.h.clock;
     return fine;
 }

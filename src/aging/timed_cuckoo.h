@@ -18,8 +18,6 @@ struct timed_cuckoo_listed {
 struct timed_cuckoo_head {
     uint64_t landmarks, lost; /* lost: keys that found no place */
     uint64_t flood;           /* logical tick of the last of them, plus 1; 0: none */
-    uint64_t fresh;           /* records called new since the odds were renewed */
-    double expected, odds;    /* false duplicates; p/(1-p) */
     uint64_t random;          /* which table is tried first */
     uint64_t listed, check;   /* length of L; its next item to be looked at for expiry */
     struct timed_cuckoo_listed list[TIMED_CUCKOO_LIST];

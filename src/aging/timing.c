@@ -36,7 +36,6 @@
 #include "plan/plan.h"
 #include "plan/theory.h"
 #include "plan/theory_sliding.h"
-#include "window/pieces.h"
 
 #include <math.h>
 
@@ -45,7 +44,6 @@
 
 struct state {
     uint64_t landmarks;
-    struct pieces pieces;
     struct stamps t;
     uint32_t bits, k, first;
 };
@@ -138,12 +136,6 @@ static double fill_of(const struct state *s, uint64_t ahead) {
     return fmin(1, stamps_live_ahead(&s->t, ahead) / (double)s->t.cells);
 }
 
-static void close_piece(struct state *s) {
-    double fill = fill_of(s, 0);
-    uint64_t until = 16 + (uint64_t)(fill * (double)s->t.cells / (64. * s->k));
-    pieces_close(&s->pieces, pow(fill, s->k), until);
-}
-
 /* -- the clock ---------------------------------------------------------------------------- */
 
 static void sweep(struct state *s, uint64_t n) {
@@ -155,12 +147,7 @@ static void sweep(struct state *s, uint64_t n) {
     }
 }
 
-static void advance(struct state *s, uint64_t tick) {
-    bool anew = stamps_anew(&s->t, tick);
-    if (anew) close_piece(s);
-    sweep(s, stamps_advance(&s->t, tick));
-    if (anew) s->pieces.odds = 0;
-}
+static void advance(struct state *s, uint64_t tick) { sweep(s, stamps_advance(&s->t, tick)); }
 
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
@@ -180,7 +167,6 @@ static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
     bool seen = oldest(s, at) <= stamps_limit(&s->t);
     for (uint32_t i = 0; i < s->k && !(seen && s->first); i++)
         cell_replace(s, at[i], s->t.phase + 1);
-    if (!seen && ++s->pieces.fresh >= s->pieces.until) close_piece(s);
     return seen;
 }
 
@@ -218,7 +204,6 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
     if (stamps_anew(&s->t, at / s->t.unit)) return;
-    close_piece(s);
     s->landmarks++;
     s->t.h.cleared = 1;
 }
@@ -229,14 +214,12 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double cells = (double)s->t.cells;
     out->stored += (uint64_t)(theory_bloom_keys(cells, fill * cells, s->k) + .5);
     out->fp_now += pow(fill, s->k) / (double)w->plan->spec.shards;
-    out->expected_false += pieces_now(&s->pieces, pow(fill_of(s, 0), s->k));
     out->landmarks = bits_max(out->landmarks, s->landmarks);
 }
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
     s->landmarks = 0;
-    pieces_clear(&s->pieces);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
@@ -244,7 +227,6 @@ static void clear_counters(struct window *w) {
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
     if (out.write(out.ctx, &s->landmarks, sizeof s->landmarks) ||
-        out.write(out.ctx, &s->pieces, sizeof s->pieces) ||
         out.write(out.ctx, &s->t.h, sizeof s->t.h))
         return -1;
     return out.write(out.ctx, cells(s), w->plan->spec.lines * 64);
@@ -266,9 +248,9 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)limit;
     struct state *s = w->state;
     if (in.read(in.ctx, &s->landmarks, sizeof s->landmarks) ||
-        in.read(in.ctx, &s->pieces, sizeof s->pieces) || in.read(in.ctx, &s->t.h, sizeof s->t.h))
+        in.read(in.ctx, &s->t.h, sizeof s->t.h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its cells");
-    if (!pieces_sane(&s->pieces) || !stamps_sane(&s->t, at) || s->landmarks >= COUNT_MOST)
+    if (!stamps_sane(&s->t, at) || s->landmarks >= COUNT_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->t.phase = s->t.h.clock % s->t.range;
     if (load_cells(s, w->plan->spec.lines, in))

@@ -9,6 +9,7 @@
 #include "hash.h"
 #include "plan/advise.h"
 #include "registry.h"
+#include "truth/truth.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -140,17 +141,13 @@ static bool special(const struct registry_choice *c) {
     return c->filter ? c->filter->traits & SEEN_BY_NAME : c->ops->by_name;
 }
 
-static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
-                       const struct registry_choice *c, struct seen_error *e) {
-    memset(plan, 0, sizeof *plan);
-    plan->spec = plan->asked = *asked;
-    plan->window = c->ops->name;
-    plan->filter = c->name;
+static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
+                          const struct registry_choice *c, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
+    plan->spec = *asked;
     snprintf(spec->filter, sizeof spec->filter, "%s", c->name);
     if (!options_has(spec, OPTION_SHARDS)) spec->shards = 1;
-    int bad = check_options(plan, e);
-    if (!bad) bad = c->ops->plan(plan, c->filter, e);
+    int bad = c->ops->plan(plan, c->filter, e);
     if (special(c)) plan->traits |= SEEN_BY_NAME;
     if (!bad) bad = check_hash(plan, e);
     if (!bad) bad = confirm_plan(plan, e);
@@ -158,6 +155,35 @@ static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
                                           OPTION_SHARDS};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
     if (!bad && !(plan->traits & SEEN_GROWS)) plan->bytes = detector_bytes(plan, c->ops, c->filter);
+    return bad;
+}
+
+/* How large the control sample may be follows from what the structure takes without it; then it has
+ * its share of the memory.  Where there is no room for it there is none. */
+static int plan_measured(struct seen_plan *plan, const struct seen_spec *asked,
+                         const struct registry_choice *c, struct seen_error *e) {
+    struct seen_spec with = *asked;
+    if (options_has(asked, OPTION_CONTROL)) return plan_structure(plan, asked, c, e);
+    int bad = plan_structure(plan, asked, c, NULL);
+    if (!bad && !truth_plan(plan)) return 0;
+    with.control = bad ? 0 : plan->spec.control;
+    options_mark(&with, OPTION_CONTROL);
+    if (with.control) bad = plan_structure(plan, &with, c, NULL);
+    if (with.control && !bad) return 0;
+    with.control = 0;
+    return plan_structure(plan, &with, c, e);
+}
+
+static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
+                       const struct registry_choice *c, struct seen_error *e) {
+    memset(plan, 0, sizeof *plan);
+    plan->asked = *asked;
+    plan->window = c->ops->name;
+    plan->filter = c->name;
+    plan->spec = *asked;
+    snprintf(plan->spec.filter, sizeof plan->spec.filter, "%s", c->name);
+    int bad = check_options(plan, e);
+    if (!bad) bad = plan_measured(plan, asked, c, e);
     if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))
         bad = error_set(e, SEEN_EREFUSED, 0, "this would take %.3g GiB; ask for less",
                         (double)plan->bytes / 1073741824);

@@ -77,6 +77,8 @@ static const struct seen_option table[OPTION_COUNT] = {
                      1},
     [OPTION_LATENESS] = {"lateness", "records so late are judged by their own time", "exact", NULL,
                          1000, 1e15, SEEN_SPAN, AT(lateness), 0},
+    [OPTION_CONTROL] = {"control", "sampled keys a shard by which errors are measured (0: none)",
+                        NULL, NULL, 0, 1048576, SEEN_COUNT, AT(control), 1},
 };
 
 const struct seen_option *seen_options(size_t *n) {

@@ -39,6 +39,7 @@ enum option {
     OPTION_GENERATIONS,
     OPTION_WAYS,
     OPTION_LATENESS,
+    OPTION_CONTROL,
     OPTION_COUNT
 };
 

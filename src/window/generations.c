@@ -26,6 +26,8 @@
 #include "error.h"
 #include "plan/plan.h"
 
+#include <math.h>
+
 #define MONDAY ((uint64_t)4 * 86400 * 1000000) /* 1970-01-05, a Monday; weeks begin there */
 #define WEEK   ((uint64_t)7 * 86400 * 1000000)
 
@@ -45,28 +47,44 @@ static uint64_t keys_of(const struct window *w, uint64_t generation) {
 
 /* -- life --------------------------------------------------------------------------------- */
 
-static struct account_load load_now(const struct window *w) {
+static double rate_of(const struct filter *f, uint64_t load) {
+    return load ? f->ops->fp(&f->shape, (double)load) : 0;
+}
+
+/* After a change of generations; some formulas are too long to ask all of them each time. */
+static void renew_others(struct window *w) {
+    struct generations *s = w->state;
+    double none = 1, rate = 0;
+    uint64_t last = 0; /* neighbours often hold as many */
+    for (uint32_t a = 1; !w->filter.shape.summed && a < live_of(w); a++) {
+        uint64_t load = *load_of(w, s->ring.generation - a);
+        if (load != last) rate = rate_of(&w->filter, load);
+        none *= 1 - rate;
+        last = load;
+    }
+    s->others = 1 - none;
+}
+
+/* The rate with the generations as they stand. */
+static double rate_now(const struct window *w) {
     const struct generations *s = w->state;
-    struct account_load load = {*load_of(w, s->ring.generation), 0};
-    load.all = load.own;
+    uint64_t load = *load_of(w, s->ring.generation);
     for (uint32_t a = 1; w->filter.shape.summed && a < live_of(w); a++)
-        load.all += keys_of(w, s->ring.generation - a);
-    return load;
+        load += keys_of(w, s->ring.generation - a);
+    return 1 - (1 - rate_of(&w->filter, load)) * (1 - s->others);
 }
 
-static void open_piece(struct window *w) {
-    struct generations *s = w->state;
-    account_open(&s->account, &w->filter, load_now(w));
-}
-
-static void close_piece(struct window *w) {
-    struct generations *s = w->state;
-    *load_of(w, s->ring.generation) += account_close(&s->account, &w->filter, load_now(w));
-}
-
-static struct account_sum sum_now(const struct window *w) {
+/* The same, `steps` generations later, if none does come. */
+static double rate_after(const struct window *w, uint64_t steps) {
     const struct generations *s = w->state;
-    return account_now(&s->account, &w->filter, load_now(w));
+    double none = 1;
+    uint64_t all = 0;
+    for (uint64_t a = 0; a + steps < live_of(w); a++) {
+        uint64_t load = keys_of(w, s->ring.generation - a);
+        all += load;
+        if (!w->filter.shape.summed) none *= 1 - rate_of(&w->filter, load);
+    }
+    return w->filter.shape.summed ? rate_of(&w->filter, all) : 1 - none;
 }
 
 static void init(struct window *w) {
@@ -83,7 +101,6 @@ static void init(struct window *w) {
     s->ring.boundary = !s->step ? UINT64_MAX : weeks ? MONDAY : s->step;
     s->ring.generation = live;
     if (w->filter.ops->init) w->filter.ops->init(&w->filter);
-    open_piece(w);
 }
 
 static void destroy(struct window *w) {
@@ -99,24 +116,10 @@ static void move(struct window *w, struct seen_mover mover) {
 static void begin_generation(struct window *w) {
     struct generations *s = w->state;
     s->ring.generation++;
+    s->unnoticed = 0;
     *load_of(w, s->ring.generation) = 0;
     if (w->filter.renewed) w->filter.renewed[s->ring.generation % live_of(w)] = 0;
     w->filter.ops->advance(&w->filter, s->ring.generation);
-}
-
-/* After a change of generations. */
-static void renew_others(struct window *w) {
-    struct generations *s = w->state;
-    double none = 1, rate = 0;
-    uint64_t last = 0; /* neighbours often hold as many, and some formulas are long */
-    for (uint32_t a = 1; !w->filter.shape.summed && a < live_of(w); a++) {
-        uint64_t load = *load_of(w, s->ring.generation - a);
-        if (load != last) rate = account_rate(&w->filter, load);
-        none *= 1 - rate;
-        last = load;
-    }
-    s->account.others = 1 - none;
-    open_piece(w);
 }
 
 static bool empty(const struct window *w) {
@@ -128,7 +131,6 @@ static bool empty(const struct window *w) {
 static void advance_to(struct window *w, uint64_t at) {
     struct generations *s = w->state;
     uint64_t steps = ring_steps(&s->ring, s->step, at);
-    close_piece(w);
     if (!empty(w)) {
         s->ring.begun += bits_min(steps, live_of(w));
         for (uint64_t i = bits_min(steps, live_of(w)); i > 0; i--) begin_generation(w);
@@ -139,7 +141,6 @@ static void advance_to(struct window *w, uint64_t at) {
 
 static void landmark(struct window *w, uint64_t at) {
     struct generations *s = w->state;
-    close_piece(w);
     if (!empty(w)) {
         s->ring.begun += live_of(w) > 1 ? live_of(w) : 1;
         for (uint32_t i = 0; i < live_of(w); i++) begin_generation(w);
@@ -166,11 +167,6 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         size_t run = ring_run(&s->ring, n - i, at + i);
         uint64_t *load = load_of(w, s->ring.generation);
         *load += w->filter.ops->observe(&w->filter, s->ring.generation, run, d + i, verdict + i);
-        s->account.saved.fresh += run - bits_count(verdict + i, run);
-        if (*load >= s->account.saved.until) {
-            close_piece(w);
-            open_piece(w);
-        }
         i += run;
     }
 }
@@ -206,7 +202,6 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
     (void)at;
     struct generations *s = w->state;
     size_t gone = 0;
-    close_piece(w);
     for (size_t i = 0; i < n; i++) {
         uint32_t age;
         w->filter.ops->find(&w->filter, s->ring.generation, 1, d + i, &age);
@@ -233,13 +228,10 @@ static struct filter_match match_of(const struct window *w, uint64_t at, const s
 
 static void begin_merge(struct window *w, const struct window *from,
                         const struct filter_match *match) {
-    struct generations *s = w->state;
     for (uint32_t a = 0; a < live_of(w); a++) {
         bool gone = match->from - a > ((const struct generations *)from->state)->ring.generation;
         if (!gone) *load_of(w, filter_matching(match, a)) += keys_of(from, match->from - a);
     }
-    s->account.saved.sum.expected += sum_now(from).expected;
-    renew_others(w);
 }
 
 /* A key's probes are merged one by one, maybe long after each other: what matches at the beginning
@@ -249,7 +241,6 @@ static bool merge(struct window *w, uint64_t at, const struct window *from, uint
     struct generations *s = w->state;
     uint64_t *kept = m->place + FILTER_PLACES;
     bool begins = !m->place[0];
-    close_piece(w);
     if (at >= s->ring.boundary) advance_to(w, at);
     struct filter_match match = {bits_min(kept[0], s->ring.generation), kept[1], kept[2]};
     if (begins) {
@@ -259,36 +250,43 @@ static bool merge(struct window *w, uint64_t at, const struct window *from, uint
     bool last =
         w->filter.ops->merge(&w->filter, s->ring.generation, &from->filter, &match, most, m);
     if (begins) begin_merge(w, from, &match);
+    renew_others(w);
     return last;
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct generations *s = w->state;
     uint64_t start, now = generation_at(w, at, &start);
-    struct account_sum sum = sum_now(w);
-    uint64_t stored = 0;
-    double none = 1;
+    uint64_t stored = 0, steps = now - s->ring.generation;
     for (uint32_t a = 0; a < live_of(w); a++) {
         if (now - a > s->ring.generation) continue;
         uint64_t load = keys_of(w, now - a);
-        if (now - a == s->ring.generation) load += (uint64_t)sum.unnoticed;
         stored += load;
         if (load && s->step) stats_oldest(out, at - start + a * s->step);
-        none *= 1 - account_rate(&w->filter, load);
     }
-    if (w->filter.shape.summed) none = 1 - account_rate(&w->filter, stored);
     out->stored += w->filter.ops->stored ? w->filter.ops->stored(&w->filter, now) : stored;
-    out->fp_now += (1 - none) / (double)w->plan->spec.shards;
-    out->expected_false += sum.expected;
+    double rate = steps ? rate_after(w, steps) : rate_now(w);
+    out->fp_now += rate / (double)w->plan->spec.shards;
     out->landmarks = bits_max(out->landmarks, s->ring.begun);
     if (w->filter.ops->stats) w->filter.ops->stats(&w->filter, out);
 }
 
+static uint64_t boundary(const struct window *w) {
+    return ((const struct generations *)w->state)->ring.boundary;
+}
+
+/* Those that the current generation alone would have called duplicates changed nothing: the others
+ * were found in full generations, and stored in the current one. */
+static void unnoticed(struct window *w, double keys) {
+    struct generations *s = w->state;
+    double own = rate_of(&w->filter, *load_of(w, s->ring.generation)), all = rate_now(w), whole;
+    s->unnoticed = modf(s->unnoticed + keys * (all > own ? own / all : 1), &whole);
+    *load_of(w, s->ring.generation) += (uint64_t)whole;
+}
+
 static void clear_counters(struct window *w) {
     struct generations *s = w->state;
-    close_piece(w);
     s->ring.begun = 0;
-    s->account.saved.sum.expected = 0;
     if (w->filter.ops->clear_counters) w->filter.ops->clear_counters(&w->filter);
 }
 
@@ -297,7 +295,7 @@ static void clear_counters(struct window *w) {
 static int save(const struct window *w, struct seen_writer out) {
     const struct generations *s = w->state;
     if (out.write(out.ctx, &s->ring, sizeof s->ring) ||
-        out.write(out.ctx, &s->account.saved, sizeof s->account.saved))
+        out.write(out.ctx, &s->unnoticed, sizeof s->unnoticed))
         return -1;
     if (out.write(out.ctx, s->load, generations_tallies(&w->filter.shape) * sizeof *s->load))
         return -1;
@@ -308,20 +306,18 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
                 struct seen_error *e) {
     (void)at;
     struct generations *s = w->state;
-    struct account_saved account;
     uint64_t first = s->ring.boundary, n = generations_tallies(&w->filter.shape);
-    if (in.read(in.ctx, &s->ring, sizeof s->ring) || in.read(in.ctx, &account, sizeof account) ||
+    if (in.read(in.ctx, &s->ring, sizeof s->ring) ||
+        in.read(in.ctx, &s->unnoticed, sizeof s->unnoticed) ||
         in.read(in.ctx, s->load, n * sizeof *s->load))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
     bool sane = ring_sane(&s->ring, &w->plan->spec, s->step, first, live_of(w));
     for (uint64_t i = 0; i < n; i++) sane &= s->load[i] < COUNT_MOST;
-    sane = sane && account_sane(&account, load_now(w));
+    sane = sane && s->unnoticed >= 0 && s->unnoticed < 1;
     if (!sane) return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     int bad = w->filter.ops->load(&w->filter, s->ring.generation, in, limit, e);
-    if (bad) return bad;
-    renew_others(w);
-    s->account.saved = account;
-    return 0;
+    if (!bad) renew_others(w);
+    return bad;
 }
 
 #define GENERATIONS(label)                                                                         \
@@ -329,7 +325,8 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         .name = label, .plan = generations_plan, .size = generations_size, .init = init,           \
         .destroy = destroy, .move = move, .observe = observe, .prefetch = prefetch, .find = find,  \
         .landmark = landmark, .forget = forget, .merge = merge, .stats = stats,                    \
-        .clear_counters = clear_counters, .save = save, .load = load, .since = since,              \
+        .boundary = boundary, .unnoticed = unnoticed, .clear_counters = clear_counters,            \
+        .save = save, .load = load, .since = since,                                                \
     }
 
 const struct window_ops window_landmark = GENERATIONS("landmark");

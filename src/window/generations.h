@@ -4,15 +4,15 @@
 #define GENERATIONS_H
 
 #include "detector.h"
-#include "window/account.h"
 #include "window/ring.h"
 
 struct generations {
     struct ring ring;
-    struct account account;
-    uint64_t step;   /* length of a generation on the clock; 0: by landmark only */
-    uint64_t load[]; /* keys stored in each live generation, at generation mod live; after them,
-                        where the filter is summed, those of each that came again in a younger */
+    double others; /* rate of the full generations; where the filter is summed none errs apart: 0 */
+    double unnoticed; /* part of a key, below 1, that is still to be added to the current load */
+    uint64_t step;    /* length of a generation on the clock; 0: by landmark only */
+    uint64_t load[];  /* keys stored in each live generation, at generation mod live; after them,
+                         where the filter is summed, those of each that came again in a younger */
 };
 
 static inline uint64_t generations_tallies(const struct filter_shape *s) {

@@ -1,0 +1,376 @@
+#include "truth/control.h"
+
+#include "bits.h"
+#include "error.h"
+#include "spec/options.h"
+
+#include <math.h>
+#include <string.h>
+
+#define SAMPLE_SHIFT                                                                               \
+    24 /* first of the sampled bits: a place where no structure reads both words                   \
+        */
+#define SAMPLE_DRAW                                                                                \
+    65                 /* of bits_draw, where digests are not uniform; the next one is the tag's   \
+                        */
+#define RATE_LEVELS 8  /* levels that the number of records alone brings about */
+#define FIRST_LEVEL 14 /* log2 of the record at which level 0 ends */
+
+#define SLOTS_MOST  2048  /* by default, of windows without misses; twice as many of others */
+#define SLOTS_LEAST 64    /* fewer say nothing */
+#define BYTES_SHARE 64    /* the sample takes at most this part of a shard's bytes; ... */
+#define BYTES_SMALL 32768 /* ... but shards of so many have a sample in any case */
+#define GROUPS_FEW  8
+
+/* -- size --------------------------------------------------------------------------------- */
+
+static uint64_t groups_of(uint64_t slots) { return slots < 512 ? GROUPS_FEW : CONTROL_GROUPS; }
+
+uint64_t control_bytes(uint64_t slots) {
+    uint64_t tallies = groups_of(slots) * CONTROL_KINDS;
+    uint64_t bytes = sizeof(struct control) + tallies * sizeof(struct control_tally) +
+                     slots * sizeof(struct control_slot);
+    return (bytes + 63) / 64 * 64;
+}
+
+/* Structures that neither err nor forget have nothing to be measured; with lateness= the window is
+ * not the one that the twin follows. */
+static bool errs(const struct seen_plan *plan) {
+    if (plan->spec.lateness) return false;
+    return !(plan->traits & SEEN_NO_FP) || plan->spec.window == SEEN_DECAYING ||
+           plan->spec.overload == SEEN_SHRINK;
+}
+
+uint64_t control_slots(const struct seen_plan *plan, uint64_t bytes) {
+    bool keeps_all = plan->spec.window == SEEN_LANDMARK || plan->spec.window == SEEN_DECAYING;
+    uint64_t most = keeps_all ? 2 * SLOTS_MOST : SLOTS_MOST;
+    uint64_t shard = bytes / plan->spec.shards;
+    if (!errs(plan) || shard < BYTES_SMALL) return 0;
+    while (most > SLOTS_LEAST && control_bytes(most) > shard / BYTES_SHARE) most /= 2;
+    return most;
+}
+
+/* -- places ------------------------------------------------------------------------------- */
+
+static struct control_tally *tallies(const struct control *c, enum control_kind kind) {
+    return (struct control_tally *)(uintptr_t)(c + 1) + kind * c->groups;
+}
+
+static struct control_slot *slots(const struct control *c) {
+    return (struct control_slot *)(void *)tallies(c, CONTROL_KINDS);
+}
+
+void control_init(struct control *c, const struct seen_plan *plan, uint64_t n, uint32_t cpu) {
+    const struct seen_spec *spec = &plan->spec;
+    uint64_t slack = (uint64_t)ceil((double)spec->length * plan->slack - 1e-6);
+    bool reduced = options_has(spec, OPTION_BITS);
+    c->slots = n;
+    c->groups = groups_of(n);
+    c->pick = pick_of(cpu);
+    c->draw = reduced || spec->hash >= SEEN_INT;
+    c->bits = reduced ? spec->bits : 0;
+    c->first = spec->refresh == SEEN_REFRESH_FIRST;
+    c->certain = spec->window == SEEN_DECAYING ? SEEN_NEVER
+                                               : spec->length - (spec->unit == SEEN_MICROSECONDS);
+    c->reach = spec->window == SEEN_DECAYING ? SEEN_NEVER : c->certain + slack;
+}
+
+/* -- keys --------------------------------------------------------------------------------- */
+
+static uint64_t mask_of(uint64_t level) { return (((uint64_t)1 << level) - 1) << SAMPLE_SHIFT; }
+
+/* A digest of which lo tells the key, and lo ^ hi whether it is sampled. */
+static seen_digest uniform(const struct control *c, seen_digest d) {
+    if (!c->draw) return d;
+    if (c->bits && c->bits < 64) d.lo &= ((uint64_t)1 << c->bits) - 1;
+    if (c->bits && c->bits <= 64) d.hi = 0;
+    if (c->bits > 64 && c->bits < 128) d.hi &= ((uint64_t)1 << (c->bits - 64)) - 1;
+    uint64_t tag = bits_draw(d.lo, d.hi, SAMPLE_DRAW + 1);
+    return (seen_digest){tag, tag ^ bits_draw(d.lo, d.hi, SAMPLE_DRAW)};
+}
+
+/* Its low bits are those that decide at which level the key leaves the sample. */
+static uint64_t tag_of(seen_digest d) {
+    uint64_t low = ((uint64_t)1 << CONTROL_LEVELS) - 1;
+    return (bits_fold(d.lo ^ 0x9e3779b97f4a7c15u, ~d.hi | 1) & ~low) |
+           ((d.lo ^ d.hi) >> SAMPLE_SHIFT & low);
+}
+
+static uint64_t group_of(const struct control *c, uint64_t tag) {
+    return (tag >> CONTROL_LEVELS) % c->groups;
+}
+
+static uint64_t place_of(const struct control *c, uint64_t tag) {
+    return bits_range(tag, c->slots);
+}
+
+static uint64_t next_place(const struct control *c, uint64_t i) {
+    return i + 1 == c->slots ? 0 : i + 1;
+}
+
+/* The slot of a tag, or the empty one that it would take. */
+static struct control_slot *find(const struct control *c, uint64_t tag) {
+    struct control_slot *s = slots(c);
+    uint64_t i = place_of(c, tag);
+    while (s[i].seen && s[i].tag != tag) i = next_place(c, i);
+    return &s[i];
+}
+
+/* Empties slot i; what stands behind it moves up, so that no search ends before its key. */
+static void drop(struct control *c, uint64_t i) {
+    struct control_slot *s = slots(c);
+    c->saved.used--;
+    for (uint64_t j = next_place(c, i); s[j].seen; j = next_place(c, j)) {
+        uint64_t home = place_of(c, s[j].tag);
+        bool between = i <= j ? home > i && home <= j : home > i || home <= j;
+        if (between) continue;
+        s[i] = s[j];
+        i = j;
+    }
+    s[i] = (struct control_slot){0, 0};
+}
+
+/* The slots of keys that `leaves` names are emptied. */
+static void drop_all(struct control *c, bool (*leaves)(const struct control_slot *, uint64_t),
+                     uint64_t what) {
+    for (uint64_t i = 0; i < c->slots;)
+        if (slots(c)[i].seen && leaves(&slots(c)[i], what))
+            drop(c, i);
+        else
+            i++;
+}
+
+static bool leaves_sample(const struct control_slot *s, uint64_t mask) { return s->tag & mask; }
+static bool leaves_window(const struct control_slot *s, uint64_t least) { return s->seen <= least; }
+
+/* -- levels ------------------------------------------------------------------------------- */
+
+/* The tallies of this level join the sums; each record there stands for `weight`. */
+static void settle(struct control *c) {
+    double weight = exp2((double)c->saved.level), part = 1 - 1 / weight;
+    for (int kind = 0; kind < CONTROL_KINDS; kind++) {
+        uint64_t n = 0;
+        for (uint64_t g = 0; g < c->groups; g++) {
+            struct control_tally *t = &tallies(c, kind)[g];
+            t->sum += weight * sqrt(part) * (double)t->now;
+            n += t->now;
+            t->now = 0;
+        }
+        c->saved.total[kind] += weight * (double)n;
+        c->saved.poisson[kind] += weight * weight * part * (double)n;
+        if (!c->saved.level) c->saved.certain[kind] += n;
+    }
+}
+
+static void halve(struct control *c) {
+    settle(c);
+    drop_all(c, leaves_sample, (uint64_t)1 << c->saved.level);
+    c->saved.level++;
+}
+
+/* Halves as the number of records asks for, before this one is judged. */
+static void halve_by_record(struct control *c, uint64_t record) {
+    while (c->saved.level < RATE_LEVELS && record >> (FIRST_LEVEL + c->saved.level)) halve(c);
+}
+
+static bool full(const struct control *c) { return c->saved.used >= c->slots - c->slots / 8; }
+
+/* The clock + 1 up to which an occurrence is outside the window of a record at `at`, slack and
+ * all. */
+static uint64_t gone_by(const struct control *c, const struct window *w, uint64_t at) {
+    if (w->plan->spec.window == SEEN_LANDMARK) return w->ops->since(w, at);
+    return at - bits_min(at, c->reach);
+}
+
+static void make_room(struct control *c, const struct window *w, uint64_t at) {
+    if (!full(c)) return;
+    drop_all(c, leaves_window, gone_by(c, w, at));
+    while (4 * c->saved.used > 3 * (c->slots - c->slots / 8) && c->saved.level < CONTROL_LEVELS)
+        halve(c);
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+static enum control_kind judge(const struct control *c, const struct window *w, uint64_t seen,
+                               uint64_t at, bool duplicate) {
+    if (duplicate) return seen > gone_by(c, w, at) ? CONTROL_TRUE : CONTROL_FALSE;
+    bool landmark = w->plan->spec.window == SEEN_LANDMARK;
+    bool inside = landmark ? seen > gone_by(c, w, at) : seen && at + 1 - seen <= c->certain;
+    return inside ? CONTROL_MISS : CONTROL_FRESH;
+}
+
+static void take(struct control *c, const struct window *w, uint64_t tag, uint64_t at,
+                 bool duplicate) {
+    struct control_slot *s = find(c, tag);
+    enum control_kind kind = judge(c, w, s->seen, at, duplicate);
+    tallies(c, kind)[group_of(c, tag)].now++;
+    c->saved.count[kind]++;
+    if (c->first && duplicate) return;
+    if (!s->seen && full(c)) return; /* no level is left */
+    c->saved.used += !s->seen;
+    *s = (struct control_slot){tag, at + 1};
+}
+
+static size_t pick(const struct control *c, size_t n, const seen_digest *d, uint16_t *place) {
+    uint64_t mask = mask_of(c->saved.level);
+    if (!c->draw) return c->pick(d, n, mask, place);
+    size_t m = 0;
+    for (size_t i = 0; i < n; i++) {
+        place[m] = (uint16_t)i;
+        m += pick_one(uniform(c, d[i]), mask);
+    }
+    return m;
+}
+
+void control_observe(struct control *c, const struct window *w, uint64_t record, size_t n,
+                     const seen_digest *d, const uint64_t *at, const uint8_t *verdict) {
+    uint16_t place[DETECTOR_BATCH + 1];
+    size_t m = pick(c, n, d, place);
+    for (size_t j = 0; j < m; j++) {
+        size_t i = place[j];
+        seen_digest key = uniform(c, d[i]);
+        halve_by_record(c, record + i);
+        make_room(c, w, at[i]);
+        if (pick_one(key, mask_of(c->saved.level)))
+            take(c, w, tag_of(key), at[i], verdict[i] != SEEN_NEW);
+    }
+    halve_by_record(c, record + n - 1);
+}
+
+void control_landmark(struct control *c) {
+    memset(slots(c), 0, c->slots * sizeof(struct control_slot));
+    c->saved.used = 0;
+}
+
+void control_forget(struct control *c, seen_digest d) {
+    struct control_slot *s = find(c, tag_of(uniform(c, d)));
+    if (s->seen) drop(c, (uint64_t)(s - slots(c)));
+}
+
+void control_clear(struct control *c) {
+    memset(tallies(c, 0), 0, CONTROL_KINDS * c->groups * sizeof(struct control_tally));
+    c->saved = (struct control_saved){.level = c->saved.level, .used = c->saved.used};
+}
+
+/* -- merge -------------------------------------------------------------------------------- */
+
+void control_add(struct control *c, const struct control *from) {
+    struct control_saved *s = &c->saved;
+    const struct control_saved *other = &from->saved;
+    settle(c);
+    double weight = exp2((double)other->level), part = 1 - 1 / weight;
+    for (int kind = 0; kind < CONTROL_KINDS; kind++) {
+        uint64_t n = 0;
+        for (uint64_t g = 0; g < c->groups; g++) {
+            const struct control_tally *t = &tallies(from, kind)[g];
+            tallies(c, kind)[g].sum += t->sum + weight * sqrt(part) * (double)t->now;
+            n += t->now;
+        }
+        s->count[kind] += other->count[kind];
+        s->certain[kind] += other->certain[kind] + (other->level ? 0 : n);
+        s->total[kind] += other->total[kind] + weight * (double)n;
+        s->poisson[kind] += other->poisson[kind] + weight * weight * part * (double)n;
+    }
+}
+
+/* Where neither landmark nor time is between, ages count; in landmark and decaying windows every
+ * key enters as if it came now. */
+static uint64_t clock_there(const struct control *c, const struct window *w, uint64_t seen,
+                            uint64_t from_at, uint64_t at) {
+    uint32_t window = w->plan->spec.window;
+    if (window == SEEN_LANDMARK || window == SEEN_DECAYING) return at;
+    uint64_t age = from_at + 1 - bits_min(seen, from_at + 1);
+    return age > at || age > c->reach ? SEEN_NEVER : at - age;
+}
+
+void control_enter(struct control *c, const struct window *w, uint64_t at,
+                   const struct control *from, const struct window *theirs, uint64_t from_at) {
+    uint64_t least = gone_by(from, theirs, from_at);
+    while (c->saved.level < from->saved.level) halve(c);
+    for (uint64_t i = 0; i < from->slots; i++) {
+        const struct control_slot *s = &slots(from)[i];
+        if (!s->seen || leaves_window(s, least)) continue;
+        uint64_t clock = clock_there(c, w, s->seen, from_at, at);
+        make_room(c, w, at);
+        if (clock == SEEN_NEVER || s->tag & (((uint64_t)1 << c->saved.level) - 1)) continue;
+        struct control_slot *mine = find(c, s->tag);
+        if (!mine->seen && full(c)) continue;
+        c->saved.used += !mine->seen;
+        *mine = (struct control_slot){s->tag, bits_max(mine->seen, clock + 1)};
+    }
+}
+
+/* -- sums --------------------------------------------------------------------------------- */
+
+void control_sum(const struct control *c, enum control_kind kind, struct control_sum *out) {
+    double weight = exp2((double)c->saved.level), part = 1 - 1 / weight;
+    uint64_t n = 0;
+    for (uint64_t g = 0; g < c->groups; g++) {
+        const struct control_tally *t = &tallies(c, kind)[g];
+        out->group[g] += t->sum + weight * sqrt(part) * (double)t->now;
+        n += t->now;
+    }
+    out->groups = c->groups;
+    out->count += (double)c->saved.count[kind];
+    out->certain += (double)(c->saved.certain[kind] + (c->saved.level ? 0 : n));
+    out->total += c->saved.total[kind] + weight * (double)n;
+    out->poisson += c->saved.poisson[kind] + weight * weight * part * (double)n;
+    out->weight = fmax(out->weight, weight);
+}
+
+uint64_t control_records(const struct control *c) {
+    uint64_t n = 0;
+    for (int kind = 0; kind < CONTROL_KINDS; kind++) n += c->saved.count[kind];
+    return n;
+}
+
+/* -- snapshot ----------------------------------------------------------------------------- */
+
+/* Tallies and slots stand side by side. */
+static uint64_t bytes_behind(const struct control *c) {
+    return CONTROL_KINDS * c->groups * sizeof(struct control_tally) +
+           c->slots * sizeof(struct control_slot);
+}
+
+int control_save(const struct control *c, struct seen_writer out) {
+    if (out.write(out.ctx, &c->saved, sizeof c->saved)) return -1;
+    return out.write(out.ctx, tallies(c, 0), bytes_behind(c));
+}
+
+static bool sane_sum(double x) { return isfinite(x) && x >= 0 && x < 1e30; }
+
+static bool sane(const struct control *c) {
+    const struct control_saved *s = &c->saved;
+    bool fine = s->level <= CONTROL_LEVELS;
+    for (int kind = 0; kind < CONTROL_KINDS; kind++) {
+        fine = fine && s->count[kind] < COUNT_MOST && s->certain[kind] <= s->count[kind] &&
+               sane_sum(s->total[kind]) && sane_sum(s->poisson[kind]);
+        for (uint64_t g = 0; g < c->groups; g++) {
+            const struct control_tally *t = &tallies(c, kind)[g];
+            fine = fine && t->now <= s->count[kind] && sane_sum(t->sum);
+        }
+    }
+    return fine;
+}
+
+/* Every key stands where it is looked for, once, and belongs to the sample of this level. */
+static bool sane_slots(const struct control *c, uint64_t at) {
+    uint64_t used = 0, mask = ((uint64_t)1 << c->saved.level) - 1;
+    if (c->saved.used >= c->slots) return false;
+    for (uint64_t i = 0; i < c->slots; i++) used += slots(c)[i].seen != 0;
+    if (used != c->saved.used) return false; /* so that each search ends at an empty slot */
+    for (uint64_t i = 0; i < c->slots; i++) {
+        const struct control_slot *s = &slots(c)[i];
+        if (s->seen && (s->seen > at + 1 || s->tag & mask || find(c, s->tag) != s)) return false;
+    }
+    return true;
+}
+
+int control_load(struct control *c, uint64_t at, struct seen_reader in, struct seen_error *e) {
+    if (in.read(in.ctx, &c->saved, sizeof c->saved) ||
+        in.read(in.ctx, tallies(c, 0), bytes_behind(c)))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its control sample");
+    if (!sane(c) || !sane_slots(c, at))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's control sample makes no sense");
+    return 0;
+}

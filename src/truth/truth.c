@@ -1,0 +1,224 @@
+#include "truth/truth.h"
+
+#include "bits.h"
+#include "error.h"
+#include "spec/options.h"
+#include "truth/interval.h"
+
+#include <math.h>
+#include <string.h>
+
+#define OVERFULL 1.25 /* times the capacity: from here on formulas are not relied on */
+#define ALPHA    .05
+#define RARE     .001 /* a model outside this interval of the sample is wrong */
+
+/* -- size --------------------------------------------------------------------------------- */
+
+bool truth_plan(struct seen_plan *plan) {
+    bool errs = !(plan->traits & SEEN_NO_FP);
+    uint64_t slots = control_slots(plan, plan->bytes);
+    if (!errs && !slots) return false;
+    plan->spec.control = slots;
+    options_mark(&plan->spec, OPTION_CONTROL);
+    return true;
+}
+
+uint64_t truth_bytes(const struct seen_spec *spec) {
+    if (!options_has(spec, OPTION_CONTROL)) return 0;
+    uint64_t model = offsetof(struct truth, control);
+    return (model + (spec->control ? control_bytes(spec->control) : 0) + 63) / 64 * 64;
+}
+
+/* NULL: there is no sample. */
+static struct control *control_of(const struct window *w) {
+    return w->plan->spec.control ? &w->truth->control : NULL;
+}
+
+void truth_init(struct window *w, uint32_t cpu) {
+    if (control_of(w)) control_init(control_of(w), w->plan, w->plan->spec.control, cpu);
+    model_open(&w->truth->model, w, 0);
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+/* The clock behind a record. */
+static uint64_t after(const struct window *w, uint64_t at) {
+    return at + (w->plan->spec.unit != SEEN_MICROSECONDS);
+}
+
+/* How many of n records belong to the open piece of the model, and to one generation. */
+static size_t run_of(const struct window *w, size_t n, const uint64_t *at) {
+    uint64_t run = bits_min(n, w->truth->model.until - w->truth->model.records);
+    uint64_t boundary = w->ops->boundary ? w->ops->boundary(w) : UINT64_MAX;
+    if (at[run - 1] < boundary) return run;
+    for (run = 0; at[run] < boundary;) run++;
+    return run;
+}
+
+static void observe_run(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                        uint8_t *verdict) {
+    struct truth *t = w->truth;
+    w->ops->observe(w, n, d, at, verdict);
+    if (control_of(w)) control_observe(&t->control, w, t->model.records, n, d, at, verdict);
+    t->model.records += n;
+    t->model.fresh += n - bits_count(verdict, n);
+}
+
+void truth_observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                   uint8_t *verdict) {
+    struct model *m = &w->truth->model;
+    for (size_t i = 0, run; i < n; i += run) {
+        run = run_of(w, n - i, at + i);
+        bool rotates = run == 0;
+        if (rotates) {
+            model_close(m, w, w->ops->boundary(w) - 1);
+            run = 1; /* the first record of the next generation */
+        }
+        observe_run(w, run, d + i, at + i, verdict + i);
+        uint64_t clock = after(w, at[i + run - 1]);
+        if (!rotates && m->records < m->until) continue;
+        if (!rotates) model_close(m, w, clock);
+        model_open(m, w, clock);
+    }
+}
+
+void truth_before(struct window *w, uint64_t at) { model_close(&w->truth->model, w, at); }
+void truth_after(struct window *w, uint64_t at) { model_open(&w->truth->model, w, at); }
+
+void truth_landmark(struct window *w) {
+    if (control_of(w)) control_landmark(control_of(w));
+}
+
+void truth_forget(struct window *w, seen_digest d) {
+    if (control_of(w)) control_forget(control_of(w), d);
+}
+
+void truth_clear(struct window *w) {
+    struct model *m = &w->truth->model;
+    m->expected = m->worst = m->fullest = 0;
+    if (control_of(w)) control_clear(control_of(w));
+}
+
+/* -- merge -------------------------------------------------------------------------------- */
+
+void truth_merge_begin(struct window *w, const struct window *from, uint64_t from_at) {
+    struct model *m = &w->truth->model;
+    const struct model *other = &from->truth->model;
+    m->expected += model_now(other, from, from_at);
+    m->worst = fmax(m->worst, other->worst);
+    m->fullest = fmax(m->fullest, other->fullest);
+    if (control_of(w)) control_add(control_of(w), control_of(from));
+}
+
+void truth_merge_end(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
+    if (control_of(w)) control_enter(control_of(w), w, at, control_of(from), from, from_at);
+}
+
+/* -- figures ------------------------------------------------------------------------------ */
+
+struct sums {
+    struct control_sum kind[CONTROL_KINDS];
+    double model, fullest;
+};
+
+static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
+    struct sums s = {0};
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+        const struct window *w = &d->shard[i];
+        const struct truth *t = w->truth;
+        uint64_t at = detector_now(d, 0);
+        s.model += model_now(&t->model, w, at);
+        s.fullest += t->model.fullest;
+        out->fp_worst = fmax(out->fp_worst, t->model.worst);
+        if (!control_of(w)) continue;
+        for (int kind = 0; kind < CONTROL_KINDS; kind++)
+            control_sum(&t->control, kind, &s.kind[kind]);
+        out->sampled_keys += t->control.saved.used;
+        out->sampled_records += control_records(&t->control);
+    }
+    return s;
+}
+
+/* The window is as it was planned, or nearly: the formulas hold. */
+static bool as_planned(const seen_detector *d, const struct seen_stats *out, double fullest) {
+    const struct seen_plan *plan = &d->plan;
+    bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity;
+    return (roomy || plan->spec.window == SEEN_DECAYING) && !out->saturated && !out->forgotten &&
+           plan->spec.refresh == SEEN_REFRESH_LAST;
+}
+
+static void put_false(struct seen_stats *out, struct estimate e) {
+    out->expected_false = e.value;
+    out->false_lo = (uint64_t)fmax(0, e.lo);
+    out->false_hi = (uint64_t)e.hi;
+}
+
+static bool model_agrees(struct estimate model, const struct sums *s, double all,
+                         struct estimate sample) {
+    struct estimate wide =
+        interval_sample(&s->kind[CONTROL_FALSE], &s->kind[CONTROL_TRUE], all, RARE);
+    return model.value >= wide.lo && model.value <= wide.hi &&
+           model.hi - model.lo <= sample.hi - sample.lo;
+}
+
+static void tell_false(const seen_detector *d, const struct sums *s, struct seen_stats *out) {
+    double all = (double)out->duplicates;
+    struct estimate model = interval_model(fmin(s->model, all), ALPHA);
+    model.hi = fmin(model.hi, all);
+    bool planned = as_planned(d, out, s->fullest);
+    if (!out->sampled_records) {
+        if (!planned) model.lo = 0, model.hi = all; /* nothing is known */
+        put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
+        return;
+    }
+    struct estimate sample =
+        interval_sample(&s->kind[CONTROL_FALSE], &s->kind[CONTROL_TRUE], all, ALPHA);
+    if (planned && model_agrees(model, s, all, sample)) {
+        put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
+        return;
+    }
+    out->source = SEEN_FROM_SAMPLE;
+    bool vague = sample.hi - sample.lo > sample.value;
+    if (vague && model.value >= sample.lo && model.value <= sample.hi) sample.value = model.value;
+    put_false(out, (struct estimate){sample.value, floor(sample.lo), ceil(sample.hi)});
+}
+
+/* Where none is promised and nothing was forgotten there are none, unless the twin met one. */
+static void tell_missed(const seen_detector *d, const struct sums *s, struct seen_stats *out) {
+    double all = (double)out->unique;
+    bool none = d->plan.traits & SEEN_NO_FN && !out->forgotten && !s->kind[CONTROL_MISS].count;
+    if (none) return;
+    if (!out->sampled_records) {
+        out->missed_hi = out->unique; /* nothing is known */
+        return;
+    }
+    struct estimate e =
+        interval_sample(&s->kind[CONTROL_MISS], &s->kind[CONTROL_FRESH], all, ALPHA);
+    out->expected_missed = e.value;
+    out->missed_lo = (uint64_t)fmax(0, floor(e.lo));
+    out->missed_hi = (uint64_t)ceil(e.hi);
+}
+
+void truth_stats(const seen_detector *d, struct seen_stats *out) {
+    struct sums s = sums_of(d, out);
+    if (d->plan.traits & SEEN_NO_FP)
+        put_false(out, (struct estimate){0, 0, 0});
+    else
+        tell_false(d, &s, out);
+    tell_missed(d, &s, out);
+}
+
+/* -- snapshot ----------------------------------------------------------------------------- */
+
+int truth_save(const struct window *w, struct seen_writer out) {
+    if (out.write(out.ctx, &w->truth->model, sizeof w->truth->model)) return -1;
+    return control_of(w) ? control_save(control_of(w), out) : 0;
+}
+
+int truth_load(struct window *w, uint64_t at, struct seen_reader in, struct seen_error *e) {
+    if (in.read(in.ctx, &w->truth->model, sizeof w->truth->model))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before the account of its errors");
+    if (!model_sane(&w->truth->model))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's account of its errors makes no sense");
+    return control_of(w) ? control_load(control_of(w), at, in, e) : 0;
+}
