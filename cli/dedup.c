@@ -76,6 +76,12 @@ static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
  * not depend on -j, and a look takes time. */
 enum { LOOK_EVERY = 4 * BATCH };
 
+/* The rate of the formulas, or what was surely measured since the start, where that is greater. */
+static double rate_now(const struct seen_stats *s) {
+    double measured = (double)s->false_lo / ((double)s->false_lo + (double)s->unique + 1);
+    return s->source == SEEN_FROM_SAMPLE && measured > s->fp_now ? measured : s->fp_now;
+}
+
 static void warn_when_full(struct run *r) {
     struct seen_stats s;
     const struct seen_plan *plan = seen_plan_of(r->detector);
@@ -84,15 +90,16 @@ static void warn_when_full(struct run *r) {
     if (plan->spec.overload == SEEN_SHRINK || plan->traits & SEEN_GROWS) return; /* it forgets */
     if (plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length) return; /* never */
     seen_stats(r->detector, &s);
-    bool over = s.fp_now > plan->fp_full;
+    double rate = rate_now(&s);
+    bool over = rate > plan->fp_full;
     unsigned due = s.capacity && s.stored >= s.capacity && over;
     for (unsigned i = 0; i < WARNINGS && over; i++)
-        if (s.fp_now >= warned_rates[i] && plan->fp_full < warned_rates[i]) due = i + 2;
+        if (rate >= warned_rates[i] && plan->fp_full < warned_rates[i]) due = i + 2;
     if (due <= r->warned) return;
     r->warned = due;
     warn("%.2g of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
          "the window, and %ju planned); %s",
-         s.fp_now, plan->fp_full, (uintmax_t)s.stored, (uintmax_t)s.capacity, room_more(plan));
+         rate, plan->fp_full, (uintmax_t)s.stored, (uintmax_t)s.capacity, room_more(plan));
 }
 
 /* -- what the reader tells ---------------------------------------------------------------- */
@@ -210,8 +217,13 @@ static void report_losses(const struct run *r) {
     bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
     if (r->settings.source.quiet || kept || judge_counts(&r->judge) || s.expected_false < 0.5)
         return;
-    warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju)",
-         s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi);
+    char source[80] = "";
+    if (s.source == SEEN_FROM_SAMPLE)
+        snprintf(source, sizeof source, "; measured on %ju records of sampled keys",
+                 (uintmax_t)s.sampled_records);
+    warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju%s)",
+         s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi,
+         source);
 }
 
 /* "kept for 5s of 1h"; structures that do not know for how long say how many keys they forgot. */
@@ -242,7 +254,12 @@ static void report_shortage(const struct run *r) {
     if (r->settings.source.quiet || !s.forgotten || plan->spec.window == SEEN_DECAYING) return;
     describe_shortage(&s, &plan->spec, trouble, sizeof trouble);
     room_fix(plan, &s, fix, sizeof fix);
-    warn("memory was short: %s%s%s%s", trouble, *fix ? "; about " : "", fix,
+    char missed[96] = "";
+    if (s.expected_missed >= .5)
+        snprintf(missed, sizeof missed,
+                 "; about %.0f duplicates were let through (95 %%: %ju to %ju)", s.expected_missed,
+                 (uintmax_t)s.missed_lo, (uintmax_t)s.missed_hi);
+    warn("memory was short: %s%s%s%s%s", trouble, missed, *fix ? "; about " : "", fix,
          *fix ? " would keep it all" : "");
 }
 

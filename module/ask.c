@@ -158,10 +158,16 @@ static void rate_fields(RedisModuleCtx *ctx, const struct seen_plan *plan,
     real_field(ctx, "fill", s->capacity ? (double)s->stored / (double)s->capacity : 0);
     real_field(ctx, "fp planned", plan->fp_full);
     real_field(ctx, "fp now", s->fp_now);
+    real_field(ctx, "fp worst", s->fp_worst);
     real_field(ctx, "fn planned", plan->fn);
     real_field(ctx, "false duplicates", s->expected_false);
     count_field(ctx, "false duplicates low", s->false_lo);
     count_field(ctx, "false duplicates high", s->false_hi);
+    text_field(ctx, "false duplicates source", s->source == SEEN_FROM_SAMPLE ? "sample" : "model");
+    real_field(ctx, "missed duplicates", s->expected_missed);
+    count_field(ctx, "missed duplicates low", s->missed_lo);
+    count_field(ctx, "missed duplicates high", s->missed_hi);
+    count_field(ctx, "sampled records", s->sampled_records);
 }
 
 static void count_fields(RedisModuleCtx *ctx, const struct value *v, const struct seen_stats *s) {
@@ -182,7 +188,7 @@ static int info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!command_open(ctx, argv[1], REDISMODULE_READ, false, &o)) return REDISMODULE_OK;
     if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     seen_stats(value_filter(o.value), &s);
-    RedisModule_ReplyWithMap(ctx, 3 + 6 + 7 + 8);
+    RedisModule_ReplyWithMap(ctx, 3 + 6 + 13 + 8);
     plan_fields(ctx, seen_plan_of(value_filter(o.value)));
     window_fields(ctx, o.value, &s);
     rate_fields(ctx, seen_plan_of(value_filter(o.value)), &s);

@@ -21,7 +21,7 @@ static void read_stats(const seen_detector *d, const struct run_counts *c, struc
     s->unique = c->fed->unique;
     s->duplicates = c->fed->duplicates;
     s->records = s->unique + s->duplicates + c->fed->only_added;
-    s->expected_false = NAN;
+    s->expected_false = s->expected_missed = NAN;
 }
 
 /* -- text helpers ------------------------------------------------------------------------- */
@@ -118,6 +118,25 @@ static void print_unjudged(const struct run_counts *c) {
         row("", number_grouped(c->unreadable - u->n).text, "in earlier runs");
 }
 
+/* Duplicates that were new, and new records that were duplicates. */
+static void print_errors(const struct seen_stats *s, bool confirms) {
+    char note[200], source[96];
+    if (!isfinite(s->expected_false)) return;
+    if (s->source == SEEN_FROM_SAMPLE)
+        snprintf(source, sizeof source, "measured on %s records of sampled keys",
+                 number_grouped(s->sampled_records).text);
+    else
+        snprintf(source, sizeof source, "expected among the %s",
+                 confirms ? "others" : "duplicates");
+    snprintf(note, sizeof note, "%s; 95 %%: %s to %s", source, number_grouped(s->false_lo).text,
+             number_grouped(s->false_hi).text);
+    row("false duplicates", expected(s->expected_false).text, note);
+    if (!s->missed_hi) return;
+    snprintf(note, sizeof note, "duplicates let through; 95 %%: %s to %s",
+             number_grouped(s->missed_lo).text, number_grouped(s->missed_hi).text);
+    row("missed", expected(s->expected_missed).text, note);
+}
+
 static void print_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     char note[128];
     uint64_t records = s->records + c->unreadable;
@@ -133,11 +152,7 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
                  percent(s->confirmed, s->duplicates));
         row("confirmed", number_grouped(s->confirmed).text, note);
     }
-    snprintf(note, sizeof note, "expected among the %s; 95 %%: %s to %s",
-             confirms ? "others" : "duplicates", number_grouped(s->false_lo).text,
-             number_grouped(s->false_hi).text);
-    if (isfinite(s->expected_false))
-        row("false duplicates", expected(s->expected_false).text, note);
+    print_errors(s, confirms);
     if (c->fed && c->feeds)
         row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
     print_unjudged(c);
@@ -160,7 +175,8 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     row("memory", number_size(s->bytes).text, note);
     char fp[32] = "none";
     if (!(plan->traits & SEEN_NO_FP)) snprintf(fp, sizeof fp, "%.2g", s->fp_now);
-    snprintf(note, sizeof note, "now; %.2g planned for a full window", plan->fp_full);
+    snprintf(note, sizeof note, "now, %.2g at worst; %.2g planned for a full window", s->fp_worst,
+             plan->fp_full);
     row("fp rate", fp, plan->traits & SEEN_NO_FP ? "keys are kept as they are" : note);
     if (s->landmarks) row("windows begun", number_grouped(s->landmarks).text, "after the first");
     if (s->forgotten)
@@ -250,6 +266,16 @@ static void json_lateness(const struct seen_stats *s, const struct run_counts *c
                (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
 }
 
+static void json_measured(const struct seen_stats *s) {
+    json_text("expected_false_duplicates_source",
+              s->source == SEEN_FROM_SAMPLE ? "sample" : "model");
+    json_real("expected_missed_duplicates", s->expected_missed);
+    fprintf(stderr, "\"expected_missed_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->missed_lo,
+            s->missed_hi);
+    json_count("sampled_keys", s->sampled_keys);
+    json_count("sampled_records", s->sampled_records);
+}
+
 static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     uint64_t records = s->records + c->unreadable;
     json_count("records", records);
@@ -262,6 +288,7 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
                 s->false_hi);
     else
         fputs("\"expected_false_duplicates_95\":null,", stderr);
+    json_measured(s);
     if (c->fed && c->feeds) json_count("only_added", c->fed->only_added);
     json_count("unparseable", c->unreadable);
     account_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
@@ -294,6 +321,7 @@ static void json_state(const seen_detector *d, const struct seen_stats *s,
     json_count("stored", s->stored);
     json_count("capacity", s->capacity);
     json_real("fp_now", s->fp_now);
+    json_real("fp_worst", s->fp_worst);
     json_real("fp_full", plan->fp_full);
     json_count("landmarks", s->landmarks);
     json_count("forgotten", s->forgotten);

@@ -326,6 +326,8 @@ uint64_t control_records(const struct control *c) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
+#define CHUNK 4096 /* bytes written at once, so that what reads them in pieces waits for few */
+
 /* Tallies and slots stand side by side. */
 static uint64_t bytes_behind(const struct control *c) {
     return CONTROL_KINDS * c->groups * sizeof(struct control_tally) +
@@ -333,8 +335,12 @@ static uint64_t bytes_behind(const struct control *c) {
 }
 
 int control_save(const struct control *c, struct seen_writer out) {
-    if (out.write(out.ctx, &c->saved, sizeof c->saved)) return -1;
-    return out.write(out.ctx, tallies(c, 0), bytes_behind(c));
+    const char *bytes = (const char *)tallies(c, 0);
+    uint64_t end = bytes_behind(c);
+    int bad = out.write(out.ctx, &c->saved, sizeof c->saved);
+    for (uint64_t done = 0; done < end && !bad; done += CHUNK)
+        bad = out.write(out.ctx, bytes + done, bits_min(CHUNK, end - done));
+    return bad;
 }
 
 static bool sane_sum(double x) { return isfinite(x) && x >= 0 && x < 1e30; }
@@ -367,9 +373,12 @@ static bool sane_slots(const struct control *c, uint64_t at) {
 }
 
 int control_load(struct control *c, uint64_t at, struct seen_reader in, struct seen_error *e) {
-    if (in.read(in.ctx, &c->saved, sizeof c->saved) ||
-        in.read(in.ctx, tallies(c, 0), bytes_behind(c)))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its control sample");
+    char *bytes = (char *)tallies(c, 0);
+    uint64_t end = bytes_behind(c);
+    int bad = in.read(in.ctx, &c->saved, sizeof c->saved);
+    for (uint64_t done = 0; done < end && !bad; done += CHUNK)
+        bad = in.read(in.ctx, bytes + done, bits_min(CHUNK, end - done));
+    if (bad) return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its control sample");
     if (!sane(c) || !sane_slots(c, at))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's control sample makes no sense");
     return 0;

@@ -234,7 +234,7 @@ def test_a_window_beyond_its_plan_is_told_again_as_its_rate_passes_each_power(se
     rates = [float(rate) for rate, *_ in said]
     assert rates == sorted(rates) and len(rates) >= 3
     for least in (1e-3, 1e-2, .1, .5):
-        assert sum(least <= rate < least * 3 for rate in rates) >= 1 or min(rates) > least, rates
+        assert sum(least <= rate < least * 5 for rate in rates) >= 1 or min(rates) > least, rates
     assert all(float(planned) <= 1e-6 for _, planned, *_ in said)
 
 
