@@ -146,7 +146,7 @@ def test_large_filters_go_in_chunks(r):
     do(r, "SEEN.CREATE k landmark fp=1e-6 mem=3MiB")
     fill(r, "k")
     pairs = dump(r, "k")
-    assert len(pairs) == 24 or len(pairs) == 25
+    assert 24 <= len(pairs) <= 30  # the control sample goes in small pieces
     assert max(len(chunk) for _, chunk in pairs) == 128 << 10
     load(r, "new", pairs)
     assert info(r, "new")["stored"] == info(r, "k")["stored"]
@@ -158,8 +158,8 @@ def test_keys_that_are_found_a_place_each_go_in_small_chunks(r, spec):
     do(r, "SEEN.CREATE k", spec)
     do(r, "SEEN.MADD k", *range(10_000))
     pairs = dump(r, "k")
-    # A clock's flags, a byte a key, are no keys.
-    chunks = [len(chunk) for _, chunk in pairs[1 if "clock" in spec else 0:]]
+    # What stands before the keys is none: the control sample, and a clock's flags, a byte a key.
+    chunks = [len(chunk) for _, chunk in pairs[2 if "decaying" in spec else 0:]]
     assert max(chunks) < 10 << 10
     assert len(pairs) > 30
     load(r, "new", pairs)
@@ -215,7 +215,7 @@ def test_a_filter_half_loaded_answers_nothing(r, half, refused):
                  "SEEN.MERGE k new", "SEEN.DUMP new 0"):
         refused(lambda: do(r, line), "still being loaded")
     refused(lambda: r.execute_command("COPY", "new", "other"), "")
-    assert r.memory_usage("new") > 3 << 17
+    assert r.memory_usage("new") > 2 << 17
     load(r, "new", half[4:])
     assert do(r, "SEEN.CHECK new 0") == 1
 
