@@ -122,7 +122,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     flow_batch(&r->flow, b);
     state_judged(&r->settings.state);
-    if (r->reader.records - r->looked >= LOOK_EVERY) warn_when_full(r);
+    if (r->reader.records - r->looked >= LOOK_EVERY + r->looked / 64) warn_when_full(r);
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
