@@ -88,6 +88,8 @@ const char *nearest_name(const char *word, const char *(*next)(void *ctx), void 
 
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2))); /* exits 2 */
 void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* strerror with what to do, of an error that opening or reading a file met. */
+const char *file_trouble(int error);
 _Noreturn void die_both(const char *one, const char *other); /* options that exclude each other */
 
 /* As die, with the text of a spec and a mark under its place `where`, from 1; 0: there is none. */

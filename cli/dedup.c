@@ -97,9 +97,11 @@ static void warn_when_full(struct run *r) {
         if (rate >= warned_rates[i] && plan->fp_full < warned_rates[i]) due = i + 2;
     if (due <= r->warned) return;
     r->warned = due;
-    warn("%.2g of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
+    char share[16] = "nearly all";
+    if (rate < .995) snprintf(share, sizeof share, "%.2g", rate);
+    warn("%s of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
          "the window, and %ju planned); %s",
-         rate, plan->fp_full, (uintmax_t)s.stored, (uintmax_t)s.capacity, room_more(plan));
+         share, plan->fp_full, (uintmax_t)s.stored, (uintmax_t)s.capacity, room_more(plan));
 }
 
 /* -- what the reader tells ---------------------------------------------------------------- */

@@ -186,7 +186,7 @@ static void settle(struct run *r, char **operand, size_t n) {
         die("both inputs are standard input; name a file for one of them");
     for (int i = LEFT; i <= RIGHT; i++) {
         if (strcmp(operand[i], "-") != 0 && access(operand[i], R_OK))
-            die("cannot open %s: %s", operand[i], strerror(errno));
+            die("cannot open %s: %s", operand[i], file_trouble(errno));
         struct side *s = &r->side[i];
         s->source = r->source;
         s->source.files = operand + i;

@@ -156,7 +156,7 @@ static void make_set(const struct run *r, struct list *l) {
     for (size_t i = 0; i < l->n; i += BATCH)
         seen_observe(l->set, l->n - i < BATCH ? l->n - i : BATCH, l->digest + i, NULL, verdict);
     if (!l->n && !r->source.quiet)
-        warn("%s holds no keys: %s", l->name,
+        warn("%s holds no keys: %s; is it the right list?", l->name,
              r->lists > 1 ? "no record is in it"
              : r->invert  ? "every record passes"
                           : "no record passes");

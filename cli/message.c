@@ -3,6 +3,7 @@
 #include "cli.h"
 #include "write/json.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -73,6 +74,15 @@ void die_at(const char *spec, size_t where, const char *message) {
     else
         fprintf(stderr, "seen: %s\n  %s\n  %*s^\n", message, spec, (int)where - 1, "");
     exit(EXIT_TROUBLE);
+}
+
+const char *file_trouble(int error) {
+    switch (error) {
+    case ENOENT: return "No such file or directory; check its name and folder";
+    case EISDIR: return "Is a directory; name the files in it";
+    case EACCES: return "Permission denied; run as a user who may read it";
+    default: return strerror(error);
+    }
 }
 
 void die_both(const char *one, const char *other) {

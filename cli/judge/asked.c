@@ -90,7 +90,7 @@ static void compile(regex_t *pattern, const char *text) {
     int code = regcomp(pattern, text, REG_EXTENDED);
     if (!code) return;
     regerror(code, pattern, why, sizeof why);
-    die("--landmark-on '%s' is no regular expression: %s", text, why);
+    die("--landmark-on '%s' is not a regular expression: %s", text, why);
 }
 
 void asked_compile(struct asked *a, struct source *s) {

@@ -40,7 +40,8 @@ static void refuse_unknown(const struct time_format *f, const char *text) {
     if (f->after) *end++ = '5';
     if (f->after && *f->after) end += strftime(end, LONGEST, f->after, &tm);
     if (end == written || !time_format_parse(f, &back, written, (size_t)(end - written)))
-        die("--time-format '%s' is none of strptime(3), such as '%%d/%%b/%%Y:%%H:%%M:%%S %%z'",
+        die("--time-format '%s' is not a format of strptime(3): write one such as "
+            "'%%d/%%b/%%Y:%%H:%%M:%%S %%z'",
             text);
 }
 

@@ -100,7 +100,8 @@ _Noreturn static void refuse_missing(const struct header *h, const char *name) {
 static uint32_t column_of_name(const struct header *h, const char *name) {
     uint32_t found = MAX_COLUMN;
     if (!h)
-        die("'%s' is no field number; names need a header line (--csv, --tsv), --ndjson or --clf",
+        die("'%s' is not a field number; names need a header line (--csv, --tsv), --ndjson or "
+            "--clf",
             name);
     for (uint32_t i = 0; i < h->n; i++) {
         if (strcmp(h->name[i], name)) continue;
@@ -135,8 +136,9 @@ static void choose_among(struct choice *c, const struct header *h, const char *w
         const struct span *s = &c->span;
         const char *delimiter =
             guess(h, 1 + (uint64_t)(s->first.n > s->last.n ? s->first.n : s->last.n), NULL);
-        die("there is no column %s; the header names %u%s%s", word, h->n, delimiter ? ": try " : "",
-            delimiter ? delimiter : "");
+        if (delimiter)
+            die("there is no column %s; the header names %u: try %s", word, h->n, delimiter);
+        die("there is no column %s; the header names %u: columns count from 1", word, h->n);
     }
     c->first = (uint32_t)first;
     c->last = (uint32_t)last;
@@ -217,7 +219,7 @@ static char *next_word(char **rest, bool escapes) {
 static void add_keys(struct layout *l, const char *keys, const struct header *h) {
     char *list = name_of(keys, strlen(keys), false), *rest = list, *word;
     while ((word = next_word(&rest, l->paths))) {
-        if (!*word) die("-k %s holds an empty name; write -k user,ad", keys);
+        if (!*word) die("-k '%s' holds an empty name; write -k user,ad", keys);
         struct choice c = choose(l, h, word);
         if (c.counted) {
             l->open |= !span_is_field(&c.span);

@@ -154,7 +154,7 @@ static ssize_t read_some(struct input *in) {
 }
 
 const char *input_trouble(struct input *in, int error) {
-    if (error != EBADMSG) return strerror(error);
+    if (error != EBADMSG) return file_trouble(error);
     if (*in->trouble) return in->trouble;
     if (in->merge) return merge_trouble(in->merge, &in->name);
     return in->unpack ? unpack_trouble(in->unpack) : strerror(error);

@@ -298,7 +298,8 @@ static void open_rejects(struct unjudged *u) {
     const struct source *s = u->source;
     struct stat st;
     int fd = open(s->rejects, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-    if (fd < 0 || fstat(fd, &st)) die("cannot open --rejects %s: %s", s->rejects, strerror(errno));
+    if (fd < 0 || fstat(fd, &st))
+        die("cannot open --rejects %s: %s", s->rejects, file_trouble(errno));
     refuse_input(s, &st);
     if (!s->rejects_go_on && S_ISREG(st.st_mode) && ftruncate(fd, 0))
         die("cannot empty --rejects %s: %s", s->rejects, strerror(errno));
@@ -351,6 +352,27 @@ static void put_causes(const struct unjudged *u, char *text, size_t cap) {
     }
 }
 
+/* What to do where no record could be judged; "" where its cause says so itself. */
+static const char *advice(const struct unjudged *u, const char *causes) {
+    static const char *const text[CAUSES] = {
+        [CAUSE_LONG] = ": raise --max-record, or name the byte that ends records",
+        [CAUSE_NOT_JSON] = ": leave out --ndjson, or name the format (--csv, --tsv, --clf)",
+        [CAUSE_NOT_LOG] = ": leave out --clf, or name the format (--csv, --tsv, --ndjson)",
+        [CAUSE_FIELD] = ": -k counts fields from 1, -d names the byte between them",
+        [CAUSE_PATTERN] = ": correct the expression",
+        [CAUSE_EMPTY] = ": name fields that are not empty",
+        [CAUSE_TIME] = ": correct --time-format",
+    };
+    const struct source *s = u->source;
+    enum cause first = 0;
+    while (first < CAUSES && !u->by[first]) first++;
+    bool names = s->shape == SHAPE_NDJSON || s->shape == SHAPE_CLF;
+    if (first == CAUSE_FIELD && names) return ": name a field that the records have";
+    if (first == CAUSE_FIELD && strstr(causes, ": try ")) return "";
+    if (first == CAUSE_TIME && !s->time_format) return "";
+    return first < CAUSES && text[first] ? text[first] : "";
+}
+
 bool unjudged_end(struct unjudged *u, const char *fate, bool told) {
     const struct source *s = u->source;
     bool none = u->n > 0 && u->n == u->records, bad = none || (s->strict && u->n);
@@ -360,7 +382,8 @@ bool unjudged_end(struct unjudged *u, const char *fate, bool told) {
     put_causes(u, text, sizeof text);
     const char *of = u->input ? " of " : "", *input = u->input ? u->input : "";
     if (none)
-        warn("none of the records%s%s could be judged (%" PRIu64 "): %s", of, input, u->n, text);
+        warn("none of the records%s%s could be judged (%" PRIu64 "): %s%s", of, input, u->n, text,
+             advice(u, text));
     else
         warn("%" PRIu64 " record%s%s%s %s %s: %s", u->n, u->n == 1 ? "" : "s", of, input,
              u->n == 1 ? "was" : "were", fate, text);

@@ -260,7 +260,8 @@ bool cluster_replicated(struct cluster *c, unsigned replicas) {
 void cluster_open(struct cluster *c, const struct redis_url *url, double patience) {
     *c = (struct cluster){.url = *url, .patience = patience};
     for (int i = 0; i < url->hosts; i++) node_at(c, url->at[i].host, url->at[i].port);
-    if (!refresh(c)) die("--redis: cannot talk to %s", c->why);
+    if (!refresh(c))
+        die("--redis: cannot talk to %s; start the server, or correct HOST and PORT", c->why);
 }
 
 void cluster_close(struct cluster *c) {

@@ -212,12 +212,12 @@ static const char *refuse_foreign(int fd, const char *name) {
     char head[6];
     if (pread(fd, head, sizeof head, 0) != sizeof head) return NULL;
     if (!memcmp(head, "SEENBF", 6))
-        return refuse("%.200s is a filter as BF.SCANDUMP writes it, and no state of seen: load it "
+        return refuse("%.200s is a filter as BF.SCANDUMP writes it, not a state of seen: load it "
                       "with BF.LOADCHUNK, and give another --state",
                       name);
     if (memcmp(head, "SEEN", 4) != 0)
-        return refuse("the state %.200s is none: it does not begin with SEEN; give --state a file "
-                      "that seen wrote, or one that is not there yet",
+        return refuse("%.200s is not a state of seen: it does not begin with SEEN; give --state a "
+                      "file that seen wrote, or one that is not there yet",
                       name);
     return NULL;
 }
@@ -282,7 +282,7 @@ seen_detector *state_file_look(const char *name, void **blob, size_t *len, bool 
     for (int i = 0;; i++) {
         seen_detector *d;
         int fd = open(name, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 || fstat(fd, st)) die("cannot read the state %s: %s", name, strerror(errno));
+        if (fd < 0 || fstat(fd, st)) die("cannot read the state %s: %s", name, file_trouble(errno));
         if (!S_ISREG(st->st_mode))
             die("the state %s is %s; a state is a file", name,
                 S_ISDIR(st->st_mode) ? "a directory" : "no regular file");

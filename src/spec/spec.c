@@ -102,11 +102,13 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
     spec->window = (uint32_t)kind;
     spec->unit = SEEN_EXPLICIT;
     spec->length = spec->subwindows = 0;
-    if (!colon) {
-        if (kind == SEEN_LANDMARK || kind == SEEN_DECAYING) return 0;
+    if (!colon || (name + 1 == len && kind != SEEN_DECAYING)) {
+        if (!colon && (kind == SEEN_LANDMARK || kind == SEEN_DECAYING)) return 0;
         return error_set(
             e, SEEN_EINVAL, where + len, "%s needs a length: write %s", window_names[kind],
-            kind == SEEN_JUMPING ? "jumping:1e6/8 or jumping:1h/12" : "sliding:1e6 or sliding:24h");
+            kind == SEEN_JUMPING    ? "jumping:1e6/8 or jumping:1h/12"
+            : kind == SEEN_LANDMARK ? "landmark:1e6 or landmark:1d, or landmark without a colon"
+                                    : "sliding:1e6 or sliding:24h");
     }
     if (kind == SEEN_DECAYING)
         return error_set(e, SEEN_EINVAL, where + name,
@@ -120,7 +122,8 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
                          "jumping needs its number of sub-windows: write jumping:%.*s/8",
                          n > 40 ? 40 : (int)n, length);
     if (kind != SEEN_JUMPING && slash)
-        return error_set(e, SEEN_EINVAL, at + n, "only jumping windows have sub-windows ('/')");
+        return error_set(e, SEEN_EINVAL, at + n,
+                         "only jumping windows have sub-windows: leave out '/' and what follows");
     int bad = parse_length(spec, length, n, at, e);
     if (bad || !slash) return bad;
     return parse_subwindows(spec, slash + 1, rest - n - 1, at + n + 1, e);

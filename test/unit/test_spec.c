@@ -182,7 +182,7 @@ static void what_makes_no_sense_is_refused_with_its_column_and_a_reason(void **s
         {"Landmark", 1, "is not known"},
         {":5", 1, "is not known"},
         {"landmark landmark", 10, "name=value"},
-        {"landmark:", 10, "not a count"},
+        {"landmark:", 10, "needs a length"},
         {"landmark:x", 10, "not a span"},
         {"landmark:0", 10, "makes no sense"},
         {"sliding:0", 9, "makes no sense"},

@@ -77,7 +77,8 @@ static ssize_t refill(struct unpack *u, int fd) {
     ssize_t got = read(fd, u->raw, RAW);
     if (got > 0) u->at = 0, u->n = (size_t)got;
     if (got != 0 || u->between) return got;
-    snprintf(u->trouble, sizeof u->trouble, "its %s data ends in the middle, it was cut short",
+    snprintf(u->trouble, sizeof u->trouble,
+             "its %s data ends in the middle, it was cut short: copy or make it again",
              u->packing->name);
     errno = EBADMSG;
     return -1;
