@@ -200,5 +200,5 @@ const struct command compare_command = {
         "luck. What `-w` leaves open, options of the same name set for every spec.",
     .examples = examples,
     .rows = rows,
-    .often = "window keys csv tsv ndjson clf time output fp mem",
+    .often = "window keys csv no-quotes tsv ndjson clf time output fp mem",
 };

@@ -456,5 +456,5 @@ const struct command count_command = {
         "What falls outside is counted and told.",
     .examples = examples,
     .rows = rows,
-    .often = "window keys csv tsv ndjson clf time group-by error output",
+    .often = "window keys csv no-quotes tsv ndjson clf time group-by error output",
 };

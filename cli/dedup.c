@@ -415,5 +415,5 @@ const struct command dedup_command = {
         "input would; SIGUSR1 has it give its account, as `--stats` does at the end.",
     .examples = examples,
     .rows = settings_rows,
-    .often = "window keys csv tsv ndjson clf time duplicates tag stats state fp mem",
+    .often = "window keys csv no-quotes tsv ndjson clf time duplicates tag stats state fp mem",
 };

@@ -345,5 +345,5 @@ const struct command filter_command = {
         "A record whose key cannot be read is in no list.",
     .examples = examples,
     .rows = rows,
-    .often = "list fields csv tsv ndjson clf invert tag stats fp exact",
+    .often = "list fields csv no-quotes tsv ndjson clf invert tag stats fp exact",
 };

@@ -499,5 +499,5 @@ const struct command top_command = {
         "counted and told.",
     .examples = examples,
     .rows = rows,
-    .often = "window keys csv tsv ndjson clf time distinct number at-least output",
+    .often = "window keys csv no-quotes tsv ndjson clf time distinct number at-least output",
 };

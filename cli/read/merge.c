@@ -146,6 +146,18 @@ static bool open_quote(struct merge *m, const struct lane *l) {
     return true;
 }
 
+/* Nor must a quoted field be longer than --max-field: its quote may be one that is never closed. */
+static bool long_field(struct merge *m, const struct lane *l) {
+    char most[32];
+    if (!l->splitter.overrun) return false;
+    seen_print_size(m->source->max_field, most, sizeof most);
+    snprintf(m->trouble, sizeof m->trouble,
+             "the quote opened in line %ju is not closed within %s; raise --max-field for longer "
+             "fields, or read quotes as bytes: --no-quotes",
+             (uintmax_t)l->splitter.quote_line, most);
+    return true;
+}
+
 /* Finds the lane's next record. */
 static enum head find_head(struct merge *m, struct lane *l) {
     while (l->at >= l->batch.n) {
@@ -155,6 +167,7 @@ static enum head find_head(struct merge *m, struct lane *l) {
         if (l->ended) return ENDED;
         splitter_unfinished(&l->splitter);
         l->splitter.format->tail(&l->splitter, l->in.buf + l->in.begin, l->in.buf + l->in.end);
+        if (long_field(m, l)) return FAILED;
         if (too_long(m, l)) {
             l->passing = true;
             return l->header_due ? refuse(m, "the header line is too long"), FAILED : HEAD;
@@ -234,7 +247,7 @@ static bool pass(struct merge *m, struct lane *l) {
     }
     char *begin = l->in.buf + l->in.begin, *end = l->in.buf + l->in.end;
     size_t n = l->splitter.format->tail(&l->splitter, begin, end);
-    if (l->ended && open_quote(m, l)) {
+    if (long_field(m, l) || (l->ended && open_quote(m, l))) {
         errno = EBADMSG;
         return false;
     }
@@ -315,7 +328,8 @@ struct merge *merge_new(const struct source *s) {
                                         .layout = &m->layout,
                                         .delimiter = s->delimiter,
                                         .end = s->end,
-                                        .strip_cr = s->crlf || s->shape};
+                                        .strip_cr = s->crlf || s->shape,
+                                        .max_field = s->max_field};
         l->header_due = s->header;
     }
     if (!s->header) resolve(m, source_names(s));

@@ -5,6 +5,7 @@
 #include "signals.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -27,10 +28,11 @@ static void attend(struct reader *r) {
     if (r->unjudged.rejects) check_rejects(r, r->unjudged.rejects->error);
 }
 
-static void unreadable(struct reader *r, const char *p, size_t n, bool first, bool last) {
+static void unreadable(struct reader *r, enum cause cause, const char *p, size_t n, bool first,
+                       bool last) {
     r->records += first;
     r->unreadable += first;
-    unjudged_piece(&r->unjudged, CAUSE_LONG, r->records, p, n, first, last);
+    unjudged_piece(&r->unjudged, cause, r->records, p, n, first, last);
     if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
 }
 
@@ -189,31 +191,47 @@ static void refuse_open_quote(struct reader *r) {
          r->in.name, (uintmax_t)r->splitter.quote_line);
     r->failed = true;
     if (r->in.begin == r->in.end) return; /* too long as well: it has passed */
-    unreadable(r, begin(r), r->in.end - r->in.begin, true, true);
+    unreadable(r, CAUSE_QUOTED, begin(r), r->in.end - r->in.begin, true, true);
     r->in.begin = r->in.end;
+}
+
+/* Its quote may be one that is never closed: where records begin behind it is not known. */
+static void refuse_long_field(struct reader *r) {
+    char most[32], text[256];
+    seen_print_size(r->splitter.max_field, most, sizeof most);
+    snprintf(text, sizeof text,
+             "the quote opened in line %ju is not closed within %s, so nothing behind it can be "
+             "judged; raise --max-field for longer fields, or read quotes as bytes: --no-quotes",
+             (uintmax_t)r->splitter.quote_line, most);
+    if (r->header_due) die("%s: %s", r->in.name, text);
+    warn("%s: %s", r->in.name, text);
 }
 
 /* The buffer holds the start of a record that is too long: it is passed on as it comes, all but its
  * last byte, which may be the CR of its line end. */
-static void pass_through(struct reader *r) {
+static void pass_through(struct reader *r, enum cause cause) {
     struct splitter *s = &r->splitter;
-    if (r->header_due) die("%s: the header line is longer than --max-record; raise it", r->in.name);
+    if (r->header_due && !s->overrun)
+        die("%s: the header line is longer than --max-record; raise it", r->in.name);
     size_t rest = 0;
+    bool refused = false;
     settle(r);
     r->passing = input_offset(&r->in) + 1;
     for (bool first = true; !rest; first = false) {
+        if (s->overrun && !refused) refuse_long_field(r), refused = true;
         size_t n = r->in.end - r->in.begin - 1;
-        unreadable(r, begin(r), n, first, false);
+        unreadable(r, cause, begin(r), n, first, false);
         r->in.begin += n;
         size_t got = fill(r);
         size_t ended = got ? s->format->tail(s, end(r) - got, end(r)) : 0;
         if (ended || !got) rest = 1 + ended;
     }
-    unreadable(r, begin(r), rest, false, true);
+    unreadable(r, cause, begin(r), rest, false, true);
     r->in.begin += rest;
     if (!reader_ending(r)) r->passing = 0;
     s->lines = s->tail_line - 1;
     if (s->in_quotes && !reader_ending(r)) refuse_open_quote(r);
+    if (s->overrun) r->failed = true;
 }
 
 /* Reads on until the record at the start of the buffer is complete.  False at the end of the file.
@@ -223,7 +241,10 @@ static bool complete(struct reader *r) {
     splitter_unfinished(s);
     s->format->tail(s, begin(r), end(r));
     for (;;) {
-        if (too_long(r)) return pass_through(r), true;
+        /* Whichever comes first, wherever the buffer ends. */
+        if (s->overrun && s->overrun <= (uint64_t)r->source->max_record + 1)
+            return pass_through(r, CAUSE_QUOTED), true;
+        if (too_long(r)) return pass_through(r, CAUSE_LONG), true;
         size_t got = fill(r);
         if (!got) return false;
         if (s->format->tail(s, end(r) - got, end(r))) return true;
@@ -286,7 +307,8 @@ void reader_init(struct reader *r, const struct source *s, const struct reader_e
                                     .layout = &r->layout,
                                     .delimiter = s->delimiter,
                                     .end = s->end,
-                                    .strip_cr = s->crlf || s->shape};
+                                    .strip_cr = s->crlf || s->shape,
+                                    .max_field = s->max_field};
     if (s->threads > 1) r->crew = crew_new(s->threads), r->ahead = ahead_new(r);
     if (!s->header) resolve(r, source_names(s));
 }

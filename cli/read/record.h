@@ -32,6 +32,7 @@ enum { NO_SLOT = -1 };
 /* Why a record cannot be judged; a row each in unjudged.c. */
 enum cause {
     CAUSE_LONG,     /* longer than --max-record */
+    CAUSE_QUOTED,   /* a quote of --csv is not closed, or not within --max-field */
     CAUSE_NOT_JSON, /* of --ndjson */
     CAUSE_NOT_LOG,  /* of --clf */
     CAUSE_FIELD,    /* it lacks a field that is wanted */
@@ -107,10 +108,14 @@ struct splitter {
     char end;            /* of a record: a newline, or NUL with --null */
     bool strip_cr;       /* a CR before the newline belongs to the line end */
     uint64_t lines;      /* newlines behind us in this file (formats with quotes only) */
-    int state;           /* of `tail`, private to the format */
+    uint32_t max_field;  /* bytes that a quoted field may have */
+    int state;           /* of `tail`, private to the format; likewise ... */
+    uint32_t quoted;     /* ... bytes of the quoted field so far */
     bool in_quotes;      /* `tail` stopped inside quotes ... */
     uint64_t quote_line; /* ... that were opened on this line */
-    uint64_t tail_line;  /* where `tail` is */
+    uint64_t tail_line;  /* where `tail` is, and ... */
+    uint64_t tail_size;  /* ... how many bytes of the record are behind it */
+    uint64_t overrun;    /* bytes of the record up to where a quoted field became too long, or 0 */
 };
 
 struct format {
@@ -118,7 +123,8 @@ struct format {
      * a file (`last`) what is left is a record, too. */
     size_t (*split)(struct splitter *, const char *p, const char *end, bool last, struct batch *);
     /* Goes on through an unfinished record: the bytes up to its end, or 0 if [p, end) does not hold
-     * it.  splitter_unfinished() starts anew. */
+     * it.  A record with a quoted field that is too long (`overrun`) has no end: `split` and `cut`
+     * stop before it.  splitter_unfinished() comes first. */
     size_t (*tail)(struct splitter *, const char *p, const char *end);
     /* From the start of a record: the bytes of all records that end in [p, end), and the splitter's
      * lines behind them; cheap, for nothing else is looked at.  NULL: each s->end ends a record.
@@ -146,6 +152,7 @@ static inline void splitter_unfinished(struct splitter *s) {
     s->state = 0;
     s->in_quotes = false;
     s->tail_line = s->lines + 1;
+    s->tail_size = s->overrun = 0;
 }
 
 /* The record [at, nl) as the batch keeps it; `nl` is its newline, or `end` where there is none. */

@@ -15,8 +15,12 @@
 enum { MAX_RECORD = 1 << 30 };
 
 void source_init(struct source *s) {
-    *s = (struct source){
-        .header = true, .end = '\n', .max_record = 16 << 20, .unpack_mem = 128 << 20, .threads = 1};
+    *s = (struct source){.header = true,
+                         .end = '\n',
+                         .max_record = 16 << 20,
+                         .max_field = 1 << 20,
+                         .unpack_mem = 128 << 20,
+                         .threads = 1};
 }
 
 static char byte_of(const char *text) {
@@ -28,12 +32,12 @@ static char byte_of(const char *text) {
     return text[0];
 }
 
-static uint32_t record_size(const char *text) {
+/* Of a record or a field. */
+static uint32_t limit_of(const char *option, const char *text) {
     struct seen_error e;
     uint64_t size;
-    if (seen_parse_size(&size, text, &e)) die("--max-record %s: %s", text, e.text);
-    if (size > MAX_RECORD)
-        die("--max-record %s is more than 1GiB, the most that is possible", text);
+    if (seen_parse_size(&size, text, &e)) die("%s %s: %s", option, text, e.text);
+    if (size > MAX_RECORD) die("%s %s is more than 1GiB, the most that is possible", option, text);
     return (uint32_t)size;
 }
 
@@ -106,7 +110,11 @@ bool source_take(struct source *s, int id, const char *value) {
     case SOURCE_NOW: fix_clock(s, value); break;
     case SOURCE_ALLOW_FUTURE: s->allow_future = true; break;
     case SOURCE_UNPACK_MEM: s->unpack_mem = memory_size(value); break;
-    case SOURCE_MAX_RECORD: s->max_record = record_size(value); break;
+    case SOURCE_MAX_RECORD: s->max_record = limit_of("--max-record", value); break;
+    case SOURCE_MAX_FIELD:
+        s->max_field = limit_of("--max-field", value);
+        s->max_field_given = true;
+        break;
     case SOURCE_THREADS: s->threads = thread_count(value); break;
     case SOURCE_QUIET: s->quiet = true; break;
     case SOURCE_NO_PROGRESS: s->no_progress = true; break;
@@ -154,6 +162,8 @@ void source_files(struct source *s, const struct args *a) {
     check_end(s);
     if (s->no_quotes && s->shape != SHAPE_CSV)
         die("--no-quotes is for --csv; elsewhere quotes are bytes already, or part of the format");
+    if (s->max_field_given && !source_cutting(s).quotes)
+        die("--max-field is for --csv without --no-quotes: nothing else has quoted fields");
     if (s->time && s->arrival) die_both("--time", "--arrival");
     if (s->merge && !s->time && s->shape == SHAPE_CLF) s->time = "time";
     if (s->merge && !s->time) die("--merge needs the field that holds the time: --time FIELD");

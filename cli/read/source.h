@@ -31,6 +31,8 @@ struct source {
     bool arrival;      /* when records arrive is their time, and that is meant */
     bool time_given;   /* by --time, not only known by the format */
     uint32_t max_record;
+    uint32_t max_field; /* of those in quotes */
+    bool max_field_given;
     uint64_t unpack_mem;
     unsigned threads;
     char *const *files; /* "-" is standard input */
@@ -63,6 +65,7 @@ enum {
     SOURCE_NOW,
     SOURCE_ALLOW_FUTURE,
     SOURCE_MAX_RECORD,
+    SOURCE_MAX_FIELD,
     SOURCE_UNPACK_MEM,
     SOURCE_QUIET,
     SOURCE_NO_PROGRESS,
@@ -108,6 +111,8 @@ enum {
         {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF},          \
         {"max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                 \
          SOURCE_MAX_RECORD},                                                                       \
+        {"max-field", 0, "SIZE", "longest quoted field of --csv (default: 1MiB)",                  \
+         SOURCE_MAX_FIELD},                                                                        \
     {                                                                                              \
         "unpack-mem", 0, "SIZE", "to unpack .xz or .zst in at most this memory (default: 128MiB)", \
             SOURCE_UNPACK_MEM                                                                      \

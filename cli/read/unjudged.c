@@ -67,6 +67,12 @@ static void tell_long(const struct reject *r, char *text) {
     snprintf(text, UNJUDGED_TEXT, "record %ju is longer than --max-record (%s)", r->number, most);
 }
 
+static void tell_quoted(const struct reject *r, char *text) {
+    snprintf(text, UNJUDGED_TEXT,
+             "record %ju has a quote that is not closed, and all that follows is part of it",
+             r->number);
+}
+
 static void tell_not_json(const struct reject *r, char *text) {
     struct value v = shown(r->record->at, r->record->bare);
     snprintf(text, UNJUDGED_TEXT, "record %ju is not a JSON object or array: '%s'", r->number,
@@ -203,6 +209,7 @@ static const struct row {
     void (*tell)(const struct reject *, char text[UNJUDGED_TEXT]);
 } rows[CAUSES] = {
     [CAUSE_LONG] = {"too_long", tell_long},
+    [CAUSE_QUOTED] = {"open_quote", tell_quoted},
     [CAUSE_NOT_JSON] = {"not_json", tell_not_json},
     [CAUSE_NOT_LOG] = {"not_a_log_line", tell_not_log},
     [CAUSE_FIELD] = {"no_field", tell_field},

@@ -46,7 +46,7 @@ void unjudged_wants(struct unjudged *, const uint32_t *slot, uint32_t slots, con
 void unjudged_batch(struct unjudged *, const struct batch *, seen_time now, size_t n,
                     const uint16_t *order, const uint8_t *cause);
 
-/* A record that is longer than --max-record, in as many pieces as it takes. */
+/* A record that is too long, or whose quote is not closed, in as many pieces as it takes. */
 void unjudged_piece(struct unjudged *, enum cause, uint64_t number, const char *p, size_t n,
                     bool first, bool last);
 

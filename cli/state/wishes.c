@@ -16,7 +16,7 @@ static const char *const free_to_change[] = {
     "duplicates",   "confirmed", "tag",         "stats",      "quiet",      "exit-code",
     "strict",       "state",     "state-every", "from-start", "forget",     "max-record",
     "threads",      "output",    "audit",       "window",     "tag-column", "now",
-    "allow-future", "rejects",   "no-progress", "sum",        "unpack-mem",
+    "allow-future", "rejects",   "no-progress", "sum",        "unpack-mem", "max-field",
 };
 
 static bool counts(const char *name) {

@@ -53,6 +53,94 @@ def test_pieces_of_any_size_make_the_same_records(chunk):
 # -- long records --------------------------------------------------------------------------------------
 
 
+def open_quote(text, most):
+    """Where the first record begins that has a quoted field of more than `most` bytes, or one that is never
+    closed."""
+    record = at = quoted = 0
+    while at < len(text):
+        if text[at:at + 1] == b'"' and (at == record or text[at - 1:at] == b","):
+            quoted = at + 1
+            at = quoted
+            while text[at:at + 1] != b'"' or text[at + 1:at + 2] == b'"':
+                if at >= len(text):
+                    return record
+                at += 1 + (text[at:at + 1] == b'"')
+            if at - quoted > most:
+                return record
+            at += 1
+        if text[at:at + 1] == b"\n":
+            record = at + 1
+        at += 1
+    return len(text)
+
+
+def test_nothing_is_lost_behind_a_quoted_field_that_is_too_long(rng, tmp_path):
+    path, rejects = tmp_path / "in", tmp_path / "rejects"
+    for _ in range(60):
+        most = rng.randrange(1, 9)
+        # All keys differ, so that what can be judged is printed.
+        rows = ['%d,%s\n' % (i, rng.choice(['a', '"%s"' % rng.choice(['b', '""', '\n,', 'c' * most, '""' * 4]), 'x"']))
+                for i in range(rng.randrange(40))] + [rng.choice(['', '1,"' + 'c' * (most + 1) + '"\n', '1,"\n'])]
+        text = "".join(rows + ["%d,b\n" % i for i in range(100, rng.randrange(101, 120))]).encode()
+        path.write_bytes(text)
+        cut, told = open_quote(text, most), set()
+        for threads, piece in ("1", 0), ("3", 0), ("1", 1), ("1", 7):
+            command = [SEEN, "--csv", "--no-header", "-k1", "--max-field", "%dB" % most, "-j", threads, "--rejects", rejects]
+            p = subprocess.Popen(command, stdin=subprocess.PIPE if piece else open(path, "rb"), stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, bufsize=0)
+            for i in range(0, len(text) if piece else 0, piece or 1):
+                p.stdin.write(text[i:i + piece])
+            out, err = p.communicate()
+            assert p.returncode == (2 if cut < len(text) else 0)
+            assert out == text[:cut] and rejects.read_bytes() == text[cut:]
+            told.add(err)
+        assert len(told) == 1, told
+
+
+def test_a_quoted_field_that_is_too_long_is_told_with_its_line(seen, tmp_path):
+    """A quote that was never closed made the rest of the file one record, which was not judged."""
+    rows = b"".join(b"%d,b\n" % i for i in range(300000))
+    text = b'id,v\n1,a\n2,"b\n' + rows
+    for threads in 1, 3:
+        done = seen("--csv", "-k", "id", "-j", threads, text=text)
+        done.refused("standard input: the quote opened in line 3 is not closed within 1MiB", "--max-field", "--no-quotes")
+        assert done.out == text
+    done = seen("--csv", "-k", "id", "--stats=json", text=text)
+    assert done.stats["records"] == 2 and done.stats["unparseable_causes"] == [
+        {"cause": "open_quote", "records": 1,
+         "first": "record 2 has a quote that is not closed, and all that follows is part of it"}]
+    assert seen("--csv", "-k", "id", "--no-quotes", text=text).out == b'id,v\n1,a\n2,"b\n0,b\n' + rows[12:]
+    short = b'id,v\n1,a\n2,"' + b"x" * 1025 + b'"\n3,c\n2,d\n'
+    seen("--csv", "-k", "id", "--max-field", "1KiB", text=short).refused("line 3 is not closed within 1KiB")
+    assert seen("--csv", "-k", "id", "--max-field", "2KiB", text=short).out == short[:-4]
+    for command in ["count"], ["top", "-w", "landmark"], ["compare", "-w", "landmark", "-w", "sliding:10"]:
+        done = seen(*command, "--csv", "-k", "id", text=text)
+        assert done.code == 2 and b"line 3 is not closed within 1MiB" in done.err
+
+
+def test_where_a_long_field_meets_a_long_record_the_buffer_does_not_matter(seen, tmp_path):
+    """The record gets too long before, at and behind the byte that makes its field too long."""
+    for before in range(1015, 1035):
+        text = b"id,v\n1,a\n" + b"x" * before + b',"' + b"y" * 2000 + b"\n2,b\n"
+        path = tmp_path / "in"
+        path.write_bytes(text)
+        args = ["--csv", "-k1", "--max-record", "2KiB", "--max-field", "1KiB", "--stats=json", "-q"]
+        whole = seen(*args, path)
+        pipe = subprocess.run("dd bs=64 status=none if=%s | %s %s" % (path, SEEN, " ".join(args)), shell=True,
+                              capture_output=True)
+        assert whole.code == pipe.returncode == 2 and whole.out == pipe.stdout == text
+        cause = '"cause":"%s"' % ("open_quote" if before + 2 + 1025 <= 2049 else "too_long")
+        assert cause in whole.err.decode() and cause in pipe.stderr.decode(), before
+
+
+def test_max_field_is_for_quoted_fields(seen):
+    seen("--max-field", "1KiB", "-d,").refused("--max-field is for --csv")
+    seen("--csv", "--no-quotes", "--max-field", "1KiB", text="a\n").refused("--max-field is for --csv")
+    seen("--csv", "--max-field", "1000", text="a\n").refused("--max-field 1000", "needs a unit")
+    seen("--csv", "--max-field", "2GiB", text="a\n").refused("--max-field 2GiB is more than 1GiB")
+    seen("--csv", "--max-field", "1KiB", text='id,"' + "v" * 2000 + '"\n1,2\n').refused("line 1", "--max-field")
+
+
 def test_a_record_up_to_the_limit_is_judged_and_a_longer_one_passes(seen):
     fits, long = b"a" * 1024 + b"\n", b"b" * 1025 + b"\n"
     done = seen("--max-record", "1KiB", "--stats=json", text=fits * 2 + long * 2)

@@ -91,6 +91,7 @@ def test_tables_have_one_header_and_quotes_stay_whole(seen, tmp_path):
     seen("--csv", "--time", "t", "--merge", a, b).refused(str(b), "header line differs")
     b.write_text('t,v\n1600000001,"1\n1600000002,2\n')
     seen("--csv", "--time", "t", "--merge", a, b).refused(str(b), "line 2", "never closed")
+    seen("--csv", "--time", "t", "--merge", "--max-field", "10B", a, b).refused(str(b), "line 2", "--max-field")
 
 
 @pytest.mark.parametrize("size", [2000, 300000, 1000000])

@@ -405,6 +405,20 @@ def test_a_file_that_is_followed_across_runs_and_rotations(seen, state, tmp_path
 # -- another state than this run's ---------------------------------------------------------------------
 
 
+def test_the_next_run_goes_on_behind_a_quote_that_was_not_closed(seen, state, tmp_path):
+    log = tmp_path / "log.csv"
+    log.write_text('id,v\n1,a\n2,"b\n' + "3,c\n" * 1000)
+    args = [*SMALL, "--csv", "-k", "id", "--state", state]
+    done = seen(*args, "--max-field", "1KiB", log)
+    done.refused("line 3 is not closed within 1KiB")
+    assert done.out == log.read_bytes()
+    with open(log, "a") as more:
+        more.write('1,d\n4,e\n5,"f\n')
+    done = seen(*args, log)
+    assert done.out == b'4,e\n' and b"ends inside a record" in done.err
+    seen(*args, "--no-quotes", log).refused("was made without --no-quotes")
+
+
 MADE_WITH = ["-w", "sliding:1000 fp=1e-6 seed=7", "--csv", "-k", "id", "--crlf"]
 
 

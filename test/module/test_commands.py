@@ -196,7 +196,7 @@ def test_a_resolved_set_without_limit_gets_that_of_the_server(r, spec):
 
 @pytest.mark.parametrize("line, words", [
     ("SEEN.CREATE k", "wrong number"),
-    ("SEEN.CREATE k lanmark", "is not a window"),
+    ("SEEN.CREATE k lanmark", "did you mean landmark?"),
     ("SEEN.CREATE k landmark fp=2", "fp"),
     ("SEEN.CREATE k landmark fp=1e-9 mem=1MiB items=1e9", "fp="),
     ("SEEN.CREATE k landmark mem=2GiB", "max-bytes"),

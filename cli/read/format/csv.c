@@ -2,7 +2,9 @@
  *
  * A quote means something only at the start of a field; elsewhere it is a byte like others.  What
  * stands between a closing quote and the next delimiter belongs to the value ("a"b is ab).  CRLF
- * ends a record as a newline does. */
+ * ends a record as a newline does.
+ *
+ * A quoted field longer than max_field has no end: its quote may be one that is never closed. */
 #include "read/format/fields.h"
 #include "read/format/scan.h"
 #include "read/record.h"
@@ -14,8 +16,9 @@ struct field {
     bool doubled;           /* holds "" */
 };
 
-/* From the opening quote of a field behind its closing one.  False if that is not in the buffer. */
-static bool skip_quoted(struct cursor *c, struct field *f, uint64_t *newlines) {
+/* From the opening quote of a field behind its closing one.  False if that is not in the buffer, or
+ * has more than `most` bytes before it. */
+static bool skip_quoted(struct cursor *c, struct field *f, uint32_t most, uint64_t *newlines) {
     const char *e;
     while ((e = cursor_next(c)) < c->end) {
         *newlines += *e == '\n';
@@ -25,7 +28,7 @@ static bool skip_quoted(struct cursor *c, struct field *f, uint64_t *newlines) {
         cursor_next(c);
     }
     f->close = e;
-    return e < c->end;
+    return e < c->end && (size_t)(e - f->at) <= (size_t)most + 1;
 }
 
 static inline struct slice value_of(const struct field *f, const char *end) {
@@ -41,11 +44,11 @@ static inline void keep(struct slice *slots, int32_t slot, const struct field *f
 
 /* Walks over one record: its newline, or `end` if it has none there.  *last becomes its last field
  * and *column that field's number. */
-static inline const char *walk(struct cursor *c, const struct layout *l, char delimiter,
-                               struct slice *slots, struct field *last, uint32_t *column,
-                               uint64_t *newlines) {
-    const uint32_t width = l->width;
-    const int32_t *slot_of = l->slot_of;
+static inline const char *walk(struct cursor *c, const struct splitter *s, struct slice *slots,
+                               struct field *last, uint32_t *column, uint64_t *newlines) {
+    const char delimiter = s->delimiter;
+    const uint32_t width = s->layout->width, most = s->max_field;
+    const int32_t *slot_of = s->layout->slot_of;
     struct field f = *last;
     uint32_t i = 0;
     const char *e;
@@ -56,7 +59,7 @@ static inline const char *walk(struct cursor *c, const struct layout *l, char de
             f = (struct field){e + 1, NULL, false};
         } else if (*e == '\n') {
             break;
-        } else if (e == f.at && !skip_quoted(c, &f, newlines)) {
+        } else if (e == f.at && !skip_quoted(c, &f, most, newlines)) {
             e = c->end;
             break;
         }
@@ -69,8 +72,7 @@ static inline const char *walk(struct cursor *c, const struct layout *l, char de
 static size_t split(struct splitter *s, const char *p, const char *end, bool last,
                     struct batch *b) {
     const struct layout *l = s->layout;
-    const char delimiter = s->delimiter;
-    struct cursor c = cursor_at(p, end, needles(delimiter, '\n', '"'));
+    struct cursor c = cursor_at(p, end, needles(s->delimiter, '\n', '"'));
     const char *at = p;
     size_t n = 0;
     for (; n < BATCH && at < end; n++) {
@@ -79,7 +81,7 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
         struct field f = {at, NULL, false};
         uint32_t column;
         uint64_t newlines = 1;
-        const char *stop = walk(&c, l, delimiter, slots, &f, &column, &newlines);
+        const char *stop = walk(&c, s, slots, &f, &column, &newlines);
         if (stop == end && !last) break;
         struct record r = record_of(at, stop, end, true);
         if (column < l->width) keep(slots, l->slot_of[column], &f, at + r.bare);
@@ -94,9 +96,10 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
 
 /* -- tail: the rest of a record that was cut ---------------------------------------------- */
 
-enum { FIELD_START, IN_FIELD, IN_QUOTES, AFTER_QUOTE };
+enum { FIELD_START, IN_FIELD, IN_QUOTES, AFTER_QUOTE, BEYOND };
 
 static int step(const struct splitter *s, char byte) {
+    if (s->state == BEYOND) return BEYOND;
     if (s->state == IN_QUOTES) return byte == '"' ? AFTER_QUOTE : IN_QUOTES;
     if (byte == '"' && s->state == AFTER_QUOTE) return IN_QUOTES;
     if (byte == '"' && s->state == FIELD_START) return IN_QUOTES;
@@ -109,11 +112,20 @@ static size_t tail(struct splitter *s, const char *p, const char *end) {
     for (; at < end && !ended; at++) {
         if (*at == '\n') {
             s->tail_line++;
-            if (s->state != IN_QUOTES) ended = (size_t)(at + 1 - p);
+            if (s->state != IN_QUOTES && s->state != BEYOND) ended = (size_t)(at + 1 - p);
         }
-        if (s->state == FIELD_START && *at == '"') s->quote_line = s->tail_line;
+        s->quoted++;
+        if (s->state == FIELD_START && *at == '"') {
+            s->quote_line = s->tail_line;
+            s->quoted = 0;
+        }
         s->state = step(s, *at);
+        if (s->state == IN_QUOTES && s->quoted > s->max_field) {
+            s->state = BEYOND;
+            s->overrun = s->tail_size + (uint64_t)(at + 1 - p);
+        }
     }
+    s->tail_size += (uint64_t)(at - p);
     s->in_quotes = s->state == IN_QUOTES;
     return ended;
 }
@@ -131,7 +143,8 @@ static size_t cut(struct splitter *s, const char *p, const char *end) {
             s->lines += newlines + 1;
             newlines = 0;
             done = e + 1;
-        } else if ((e == done || e[-1] == s->delimiter) && !skip_quoted(&c, &f, &newlines)) {
+        } else if ((e == done || e[-1] == s->delimiter) &&
+                   !skip_quoted(&c, &f, s->max_field, &newlines)) {
             break;
         }
     }
