@@ -2,6 +2,7 @@
  */
 #include "state/state.h"
 
+#include "count/kept.h"
 #include "dedup/groups.h"
 #include "judge/time.h"
 #include "print.h"
@@ -25,9 +26,11 @@ static const struct option_row own_rows[] = {
 struct view {
     const char *name;
     struct stat st;
-    int user;   /* the process that holds the state; 0: unknown, -1: none */
-    bool state; /* else a snapshot alone */
-    bool more;  /* something follows the snapshot */
+    int user;         /* the process that holds the state; 0: unknown, -1: none */
+    bool state;       /* else a snapshot alone */
+    bool more;        /* something follows the snapshot */
+    bool counts;      /* of seen count or seen top, whose detector judges nothing */
+    struct kept kept; /* likewise */
     struct saved saved;
     struct groups groups;
     struct seen_stats stats;
@@ -48,8 +51,11 @@ static void look(struct view *v) {
     v->state = saved_command(s->blob, s->len);
     if (v->state) saved_unpack(s, v->name);
     bool dedup = v->state && !strcmp(s->command, "dedup");
-    if (v->more && (dedup || !v->state))
-        die("the state %s cannot be used: more follows behind its end", v->name);
+    v->counts = v->state && !dedup;
+    if (v->more != v->counts)
+        die("the state %s cannot be used: %s its end", v->name,
+            v->more ? "more follows behind" : "it lacks");
+    if (v->counts && !kept_unpack(&v->kept, s->own, s->own_len)) saved_refuse(v->name);
     if (dedup && !groups_unpack_fresh(&v->groups, s->own, s->own_len)) saved_refuse(v->name);
     seen_stats(s->detector, &v->stats);
     if (s->fed.unique || s->fed.duplicates) { /* verdicts of --query-key */
@@ -57,7 +63,7 @@ static void look(struct view *v) {
         v->stats.duplicates = s->fed.duplicates;
     }
     seen_spec_print(&seen_plan_of(s->detector)->spec, v->spec, sizeof v->spec);
-    seen_time last = v->stats.last > s->last ? v->stats.last : s->last;
+    seen_time last = saved_last(s);
     put_time((seen_time)v->st.st_mtime * 1000000, v->written, sizeof v->written);
     put_time(last, v->last, sizeof v->last);
 }
@@ -130,28 +136,45 @@ static void put_run(const struct view *v) {
     if (s->header) row("header", "%.*s", (int)s->header_len, s->header);
 }
 
-static void put_text(const struct view *v) {
+/* Of the snapshot's detector. */
+static void put_detector(const struct view *v) {
     const struct seen_plan *plan = seen_plan_of(v->saved.detector);
     const struct seen_stats *st = &v->stats;
-    uint64_t records = v->state ? v->saved.number : st->records;
-    printf("%s: %s\n", v->name,
-           v->state ? "a state of seen" : "a snapshot, as SEEN.DUMP and libseen write it");
-    row("written", v->state ? "%s, by seen %.20s" : "%s", v->written, v->saved.version);
-    if (v->user > 0) row("in use", "by process %d", v->user);
-    if (v->user == 0) row("in use", "by another process");
-    row("spec", "%s", v->spec);
-    if (v->state) put_run(v);
     row("window", "%.*s", (int)strcspn(v->spec, " "), v->spec);
     row("filter", "%s", plan->filter ? plan->filter : "none");
     row("memory", "%s; the file has %s", number_size(st->bytes).text,
         number_size((uint64_t)v->st.st_size).text);
-    row("records", "%s", number_grouped(records).text);
     row("unique", "%s", number_grouped(st->unique).text);
     row("duplicates", "%s", number_grouped(st->duplicates).text);
-    if (v->state) row("unparseable", "%s", number_grouped(v->saved.unreadable).text);
     row("keys", "%s of %s planned", number_grouped(st->stored).text,
         number_grouped(st->capacity).text);
     if (!(plan->traits & SEEN_NO_FP)) row("fp rate", "%.2g now", st->fp_now);
+}
+
+/* Of seen count and seen top. */
+static void put_kept(const struct view *v) {
+    bool top = !strcmp(v->saved.command, "top");
+    row("counted", "%s", number_grouped(v->kept.records).text);
+    row("open", "%s window%s", number_grouped(v->kept.open).text, v->kept.open == 1 ? "" : "s");
+    row(top ? "ended" : "printed", "%s %s", number_grouped(v->kept.done).text,
+        top ? "windows" : "rows of windows that ended");
+    row("file size", "%s", number_size((uint64_t)v->st.st_size).text);
+}
+
+static void put_text(const struct view *v) {
+    uint64_t records = v->state ? v->saved.number : v->stats.records;
+    if (v->state)
+        printf("%s: a state of seen %s\n", v->name, v->saved.command);
+    else
+        printf("%s: a snapshot, as SEEN.DUMP and libseen write it\n", v->name);
+    row("written", v->state ? "%s, by seen %.20s" : "%s", v->written, v->saved.version);
+    if (v->user > 0) row("in use", "by process %d", v->user);
+    if (v->user == 0) row("in use", "by another process");
+    if (!v->counts) row("spec", "%s", v->spec);
+    if (v->state) put_run(v);
+    row("records", "%s", number_grouped(records).text);
+    if (v->state) row("unparseable", "%s", number_grouped(v->saved.unreadable).text);
+    v->counts ? put_kept(v) : put_detector(v);
     if (*v->last) row("last time", "%s", v->last);
     for (size_t i = 0; i < v->saved.places.n; i++) put_file(&v->saved.places.place[i]);
     if (v->groups.grouped || v->groups.summed) groups_print_text(&v->groups, stdout);
@@ -212,25 +235,36 @@ static void json_run(const struct view *v) {
     groups_print_json(&v->groups, stdout);
 }
 
-static void put_json(const struct view *v) {
+static void json_detector(const struct view *v) {
     const struct seen_plan *plan = seen_plan_of(v->saved.detector);
     const struct seen_stats *st = &v->stats;
-    printf("{\"file\":");
-    print_json_string(stdout, v->name);
-    json_text("kind", v->state ? "state" : "snapshot");
-    json_text("written", v->written);
-    printf(",\"in_use\":%s,\"in_use_by\":", v->user < 0 ? "false" : "true");
-    printf(v->user > 0 ? "%d" : "null", v->user);
     json_text("spec", v->spec);
     json_text("filter", plan->filter ? plan->filter : "");
     json_count("memory_bytes", st->bytes);
-    json_count("file_bytes", (uint64_t)v->st.st_size);
-    json_count("records", v->state ? v->saved.number : st->records);
     json_count("unique", st->unique);
     json_count("duplicates", st->duplicates);
     json_count("stored", st->stored);
     json_count("capacity", st->capacity);
     printf(isfinite(st->fp_now) ? ",\"fp_now\":%.9g" : ",\"fp_now\":null", st->fp_now);
+}
+
+static void json_kept(const struct view *v) {
+    json_count("counted", v->kept.records);
+    json_count("open_windows", v->kept.open);
+    json_count(!strcmp(v->saved.command, "top") ? "ended_windows" : "printed_rows", v->kept.done);
+}
+
+static void put_json(const struct view *v) {
+    printf("{\"file\":");
+    print_json_string(stdout, v->name);
+    json_text("kind", v->state ? "state" : "snapshot");
+    if (v->state) json_text("command", v->saved.command);
+    json_text("written", v->written);
+    printf(",\"in_use\":%s,\"in_use_by\":", v->user < 0 ? "false" : "true");
+    printf(v->user > 0 ? "%d" : "null", v->user);
+    json_count("file_bytes", (uint64_t)v->st.st_size);
+    json_count("records", v->state ? v->saved.number : v->stats.records);
+    v->counts ? json_kept(v) : json_detector(v);
     json_text("last_time", v->last);
     if (v->state) json_run(v);
     puts("}");
@@ -270,10 +304,10 @@ const struct command state_command = {
     .help = "what a state or a snapshot holds",
     .usage = "[OPTION]... FILE",
     .about =
-        "Tells what the state FILE of `seen --state` holds: its spec and window, the options it "
-        "was "
-        "made with, records and keys, memory, when it was written, how far each input file was "
-        "read, and the groups and sums so far.\n\n"
+        "Tells what the state FILE of `seen --state` holds: the command and the options that it "
+        "was made with, its spec and window, records and keys, memory, when it was written, how "
+        "far each input file was read, and the groups and sums so far. A state of `seen count` or "
+        "`seen top` has the windows that are open instead of keys.\n\n"
         "FILE may also be a snapshot that SEEN.DUMP or the library wrote. A run that uses the "
         "state "
         "is not disturbed. A damaged file gets one sentence and exit code 2.",

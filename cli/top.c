@@ -16,8 +16,8 @@
 #include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
-#include "top/missing.h"
-#include "top/name.h"
+#include "top/counted.h"
+#include "top/listing.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -41,37 +41,27 @@ static const struct option_row own_rows[] = {
     SOURCE_THREADS_ROW,
     SOURCE_QUIET_ROW,
     SOURCE_UNJUDGED_ROWS,
+    STATE_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, of the detector of pairs, and stronger", 0, NULL, NULL, 0},
-};
-
-/* Counters, and whose they are. */
-struct ranking {
-    seen_top *top;
-    struct name **name; /* of each counter's key; NULL: none yet */
-};
-
-/* What is counted in one window. */
-struct tally {
-    struct ranking keys;
-    seen_detector *pairs; /* NULL: every record counts */
-    struct missing missing;
 };
 
 struct run {
     struct source source;
     struct asked asked;
+    struct state state;
     struct reader reader;
     struct pace pace;
     struct account account;
-    struct seen_plan plan; /* of the detectors of pairs */
-    struct tally *spare;   /* of a window that ended, for the next one; NULL: none */
-    struct ranking windows;
+    struct seen_plan plan;  /* of the detectors of pairs */
+    struct counted *spare;  /* of a window that ended, for the next one; NULL: none */
+    struct ranking windows; /* in how many windows a key was among the rows */
+    struct listing listing;
     struct seen_heavy *list; /* room for all counters */
     struct name name;        /* scratch */
     const char *distinct;
     uint64_t number, keep, least;
-    bool json, header_done;
+    bool unended;  /* an earlier run was killed inside a line */
     uint32_t slot; /* of the partner's field */
     char *pair;    /* scratch: a key's digest and its partner */
     size_t pair_cap;
@@ -81,6 +71,8 @@ struct run {
     double missed, most_pairs; /* expected: of all windows; that came in one */
     bool missed_most;          /* `missed` is a bound */
 };
+
+static const struct state_kind kept;
 
 /* -- options ------------------------------------------------------------------------------ */
 
@@ -97,14 +89,14 @@ static uint64_t count_of(const char *name, const char *text) {
 
 static void take(struct run *r, int id, const char *value) {
     if (source_take(&r->source, id, value) || asked_take(&r->asked, id, value)) return;
-    if (pace_take(&r->pace, id, value)) return;
+    if (pace_take(&r->pace, id, value) || state_take(&r->state, id, value)) return;
     switch (id) {
     case NUMBER: r->number = count_of("number", value); break;
     case KEEP: r->keep = count_of("keep", value); break;
     case LEAST: r->least = count_of("at-least", value); break;
     case DISTINCT: r->distinct = value; break;
     case STATS: account_take(&r->account, value); break;
-    case OUTPUT: r->json = option_is_json(value); break;
+    case OUTPUT: r->listing.json = option_is_json(value); break;
     }
 }
 
@@ -113,98 +105,35 @@ static void read_options(struct run *r, int argc, char **argv) {
     source_init(&r->source);
     r->number = 10;
     r->keep = 10000;
-    for (int id; (id = args_next(&a));) take(r, id, a.value);
+    state_init(&r->state, &kept);
+    for (int id; (id = args_next(&a));) {
+        wishes_note(&r->state.wishes, a.row, a.value);
+        take(r, id, a.value);
+    }
     source_files(&r->source, &a);
     asked_check_files(&r->asked, &r->source);
+    kept_ask(&r->state, &r->asked, &r->source);
     asked_compile(&r->asked, &r->source);
-}
-
-/* -- rankings ----------------------------------------------------------------------------- */
-
-static void ranking_init(struct ranking *k, uint64_t keep) {
-    struct seen_error e;
-    if (seen_top_new(&k->top, keep, NULL, &e)) die("--keep: %s", e.text);
-    k->name = calloc(keep, sizeof *k->name);
-    if (!k->name) die("out of memory for %" PRIu64 " counters", keep);
-}
-
-static void ranking_free(struct ranking *k, uint64_t keep) {
-    for (uint64_t i = 0; i < keep; i++) free(k->name[i]);
-    free(k->name);
-    seen_top_free(k->top);
-}
-
-/* Counts a key; its name is needed only where it takes a counter over. */
-static size_t ranking_add(struct ranking *k, seen_digest key, bool *taken) {
-    int took;
-    size_t c = seen_top_add(k->top, key, &took);
-    *taken = took;
-    return c;
-}
-
-static void ranking_name(struct ranking *k, size_t counter, const struct name *name) {
-    size_t size = offsetof(struct name, bytes) + name->used;
-    struct name **at = &k->name[counter];
-    *at = realloc(*at, size);
-    if (!*at) die("out of memory for a key's name");
-    memcpy(*at, name, size);
-}
-
-static void *on_begin(void *ctx) {
-    struct run *r = ctx;
-    struct seen_error e;
-    struct tally *t = r->spare;
-    r->spare = NULL;
-    if (t) return t;
-    t = calloc(1, sizeof *t);
-    if (!t) die("out of memory for a window");
-    ranking_init(&t->keys, r->keep);
-    if (!r->distinct) return t;
-    if (seen_new(&t->pairs, &r->plan, NULL, &e)) die("%s", e.text);
-    missing_init(&t->missing, r->keep);
-    missing_begin(&t->missing, t->pairs);
-    return t;
-}
-
-static void free_tally(struct run *r, struct tally *t) {
-    if (!t) return;
-    ranking_free(&t->keys, r->keep);
-    seen_free(t->pairs);
-    missing_free(&t->missing);
-    free(t);
-}
-
-/* The next window uses it again: memory for pairs is not given back and fetched for each. */
-static void leave_tally(struct run *r, struct tally *t) {
-    free_tally(r, r->spare);
-    seen_top_clear(t->keys.top);
-    if (t->pairs) seen_landmark(t->pairs);
-    if (t->pairs) missing_begin(&t->missing, t->pairs);
-    r->spare = t;
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
 
-static void put_header(struct run *r) {
-    if (!r->json && !r->header_done)
-        printf("from\tkey\t%s\terror\twindows\n", r->distinct ? "partners" : "records");
-    r->header_done = true;
+static const struct seen_plan *plan_of_pairs(const struct run *r) {
+    return r->distinct ? &r->plan : NULL;
 }
 
-static void put_row(const struct run *r, const char *from, const struct name *name,
-                    const struct seen_heavy *h, uint64_t windows) {
-    if (!r->json) {
-        printf("%s\t", from);
-        name_print_text(name, r->source.delimiter, stdout);
-        printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", h->count, h->error, windows);
-        return;
-    }
-    printf("{\"from\": ");
-    print_json_string(stdout, from);
-    printf(", \"key\": ");
-    name_print_json(name, stdout);
-    printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n",
-           r->distinct ? "partners" : "records", h->count, h->error, windows);
+static void *on_begin(void *ctx) {
+    struct run *r = ctx;
+    struct counted *t = r->spare;
+    r->spare = NULL;
+    return t ? t : counted_new(r->keep, plan_of_pairs(r));
+}
+
+/* The next window uses it again: memory for pairs is not given back and fetched for each. */
+static void leave(struct run *r, struct counted *t) {
+    counted_free(r->spare);
+    counted_clear(t);
+    r->spare = t;
 }
 
 /* The error is all of the count, but for the record with which the key took its counter over. */
@@ -213,7 +142,7 @@ static bool says_nothing(const struct seen_heavy *h) {
 }
 
 /* The rows of the window that ends: those of the list that surely came often enough. */
-static size_t choose(struct run *r, const struct tally *t, uint64_t twice) {
+static size_t choose(struct run *r, const struct counted *t, uint64_t twice) {
     size_t m = 0, n = seen_top_list(t->keys.top, r->list), out = 0;
     for (size_t i = 0; i < n && m < r->number; i++) {
         const struct seen_heavy *h = &r->list[i];
@@ -228,7 +157,7 @@ static size_t choose(struct run *r, const struct tally *t, uint64_t twice) {
 }
 
 /* What the detector of pairs did not count, or counted twice, is in the error as well. */
-static void note_pairs(struct run *r, const struct tally *t, uint64_t twice) {
+static void note_pairs(struct run *r, const struct counted *t, uint64_t twice) {
     bool sure;
     double missed = missing_all(&t->missing, &sure);
     double pairs = (double)t->missing.counted + missed;
@@ -239,8 +168,8 @@ static void note_pairs(struct run *r, const struct tally *t, uint64_t twice) {
 }
 
 /* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
-static void persist(struct run *r, const struct tally *t, const struct seen_heavy *chosen, size_t m,
-                    uint64_t *in) {
+static void persist(struct run *r, const struct counted *t, const struct seen_heavy *chosen,
+                    size_t m, uint64_t *in) {
     struct ranking *w = &r->windows;
     uint64_t *surely = calloc(r->keep, sizeof *surely);
     if (!surely) die("out of memory for %" PRIu64 " counters", r->keep);
@@ -258,7 +187,7 @@ static void persist(struct run *r, const struct tally *t, const struct seen_heav
 
 static void on_end(void *ctx, const struct window *w) {
     struct run *r = ctx;
-    struct tally *t = w->own;
+    struct counted *t = w->own;
     char from[32];
     uint64_t twice = t->pairs ? missing_twice(&t->missing, t->pairs) : 0;
     size_t m = choose(r, t, twice);
@@ -270,36 +199,28 @@ static void on_end(void *ctx, const struct window *w) {
     for (size_t i = 0; t->pairs && i < m; i++)
         chosen[i].error += twice + missing_most(&t->missing, chosen[i].key, chosen[i].counter);
     pace_from(&r->pace, w, from);
-    put_header(r);
+    listing_heading(&r->listing);
     persist(r, t, chosen, m, in);
     for (size_t i = 0; i < m; i++)
-        put_row(r, from, t->keys.name[chosen[i].counter], &chosen[i], in[i]);
+        listing_row(&r->listing, from, t->keys.name[chosen[i].counter], &chosen[i], in[i]);
     free(chosen);
     free(in);
-    leave_tally(r, t);
+    leave(r, t);
     r->ended++;
 }
 
-static const struct pace_events windows = {.begin = on_begin, .end = on_end};
-
-/* Over several windows: who was among them longest. */
-static void put_persistent(const struct run *r) {
-    size_t n = seen_top_list(r->windows.top, r->list);
-    for (size_t i = 0; r->ended > 1 && i < n && i < r->number; i++) {
-        const struct seen_heavy *h = &r->list[i];
-        const struct name *name = r->windows.name[h->counter];
-        uint64_t surely = h->count - h->error;
-        if (!r->json) {
-            printf("all\t");
-            name_print_text(name, r->source.delimiter, stdout);
-            printf("\t-\t-\t%" PRIu64 "\n", surely);
-            continue;
-        }
-        printf("{\"from\": \"all\", \"key\": ");
-        name_print_json(name, stdout);
-        printf(", \"windows\": %" PRIu64 "}\n", surely);
-    }
+static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
+    (void)ctx;
+    counted_save(own, out);
 }
+
+static void *on_load(void *ctx, struct blocks_in *in) {
+    struct run *r = ctx;
+    return counted_load(r->keep, plan_of_pairs(r), in);
+}
+
+static const struct pace_events windows = {
+    .begin = on_begin, .end = on_end, .save = on_save, .load = on_load};
 
 /* -- records ------------------------------------------------------------------------------ */
 
@@ -311,7 +232,7 @@ static void on_columns(void *ctx, const struct header *header) {
 }
 
 /* Is this pair of key and partner new in the window? */
-static bool first_seen(struct run *r, struct tally *t, const struct slice *f, size_t m) {
+static bool first_seen(struct run *r, struct counted *t, const struct slice *f, size_t m) {
     const struct judge *j = &r->pace.judge;
     size_t need = sizeof(seen_digest) + f->len;
     if (need > r->pair_cap) {
@@ -328,7 +249,7 @@ static bool first_seen(struct run *r, struct tally *t, const struct slice *f, si
     return verdict == SEEN_NEW;
 }
 
-static void count(struct run *r, struct tally *t, const struct batch *b, size_t m) {
+static void count(struct run *r, struct counted *t, const struct batch *b, size_t m) {
     size_t i = r->pace.judge.in->order[m];
     if (t->pairs) {
         const struct slice *f = &b->field[i * r->reader.layout.slots + r->slot];
@@ -362,13 +283,57 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     }
 }
 
+static void on_attend(void *ctx) { state_attend(&((struct run *)ctx)->state); }
+
+static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->state); }
+
+static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->state); }
+
 static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
 
 static const struct reader_events events = {.columns = on_columns,
                                             .ahead = on_ahead,
                                             .own = sizeof(struct readable),
+                                            .opened = on_opened,
+                                            .closed = on_closed,
                                             .batch = on_batch,
+                                            .attend = on_attend,
                                             .flush = on_flush};
+
+/* -- --state ------------------------------------------------------------------------------ */
+
+static void pack(const void *ctx, struct packer *p) {
+    const struct run *r = ctx;
+    const struct kept k = {r->pace.records, r->pace.n, r->ended, r->listing.headed};
+    kept_pack(&k, p);
+}
+
+static bool unpack(void *ctx, const char *bytes, size_t len) {
+    struct run *r = ctx;
+    struct kept k;
+    if (!kept_unpack(&k, bytes, len)) return false;
+    r->ended = k.done;
+    r->listing.headed = k.headed && state_goes_on(&r->state);
+    return true;
+}
+
+static void save(const void *ctx, struct blocks_out *out) {
+    const struct run *r = ctx;
+    ranking_save(&r->windows, out);
+    pace_save(&r->pace, out);
+}
+
+static bool load(void *ctx, struct blocks_in *in) {
+    struct run *r = ctx;
+    return ranking_load(&r->windows, in) && pace_load(&r->pace, in);
+}
+
+static const struct state_kind kept = {.command = "top",
+                                       .deliver = kept_deliver,
+                                       .pack = pack,
+                                       .unpack = unpack,
+                                       .save = save,
+                                       .load = load};
 
 /* -- a run -------------------------------------------------------------------------------- */
 
@@ -382,7 +347,7 @@ static uint64_t open_windows(const struct run *r) {
 
 /* Each window has a detector of pairs; its own length is only for its size. */
 static void start(struct run *r) {
-    pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout);
+    pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout, &r->state);
     if (r->pace.subwindows > 1) die("keys are ranked in landmark windows, such as landmark:1h");
     asked_plan(&r->asked, 0, &r->source, &r->plan);
     pace_begin(&r->pace, &windows, r, open_windows(r));
@@ -390,8 +355,18 @@ static void start(struct run *r) {
     r->list = calloc(r->keep, sizeof *r->list);
     if (!r->list) die("out of memory for %" PRIu64 " counters", r->keep);
     r->spare = on_begin(r); /* says at once if there is no room for one */
+    r->listing.distinct = r->distinct;
+    r->listing.delimiter = r->source.delimiter;
     reader_init(&r->reader, &r->source, &events, r);
     r->reader.unjudged.detector = r->pace.detector;
+    state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
+                                             .reader = &r->reader,
+                                             .judge = &r->pace.judge,
+                                             .number = &r->reader.records,
+                                             .unended = &r->unended,
+                                             .end = '\n',
+                                             .ctx = r});
+    kept_mend(&r->unended);
 }
 
 /* The number with two digits, and so that a spec takes it: 3.3e6. */
@@ -430,27 +405,30 @@ static void tell_left_out(const struct run *r) {
          (uintmax_t)r->left_out, r->left_out == 1 ? " is" : "s are", (uintmax_t)r->keep);
 }
 
+/* The state keeps the windows open that end here. */
 static int finish(struct run *r, bool read) {
+    bool saved = state_end(&r->state);
     pace_end(&r->pace);
-    put_header(r);
-    put_persistent(r);
+    listing_heading(&r->listing);
+    if (r->ended > 1) listing_persistent(&r->listing, &r->windows, r->list, r->number);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in no row");
     tell_left_out(r);
     tell_pairs(r);
     bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
     account_print(&r->account, &r->reader.unjudged);
-    return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
+    return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {
-    free_tally(r, r->spare);
-    ranking_free(&r->windows, r->keep);
+    counted_free(r->spare);
+    ranking_free(&r->windows);
     free(r->list);
     free(r->pair);
     pace_free(&r->pace);
     reader_free(&r->reader);
     asked_free(&r->asked);
+    state_free(&r->state);
 }
 
 static int top_main(int argc, char **argv) {
@@ -496,7 +474,10 @@ const struct command top_command = {
         "come. From files all rows are printed at the end; from pipes a row is printed as soon as "
         "its window is over, or `--lateness` later. At most `--open-windows` are open at once; "
         "with `--distinct` as many as fit into 256 MiB with their pairs. What falls outside is "
-        "counted and told.",
+        "counted and told.\n\n"
+        "With `--state` a run goes on where the last one stopped, and prints what one run over all "
+        "records so far would print. Windows that are open when the input ends are printed as they "
+        "stand, and go on in the next run; those that ended earlier are printed once.",
     .examples = examples,
     .rows = rows,
     .often = "window keys csv no-quotes tsv ndjson clf time distinct number at-least output",

@@ -31,8 +31,16 @@ static void ticking(const struct pace *p, const struct seen_plan *plan, char *te
              table[option_index("hash")].choices[plan->spec.hash]);
 }
 
-void pace_init(struct pace *p, struct asked *a, struct source *source,
-               const struct layout *layout) {
+/* The detector of an earlier run, whose seed this run takes over, or a new one. */
+static void take_detector(struct pace *p, const struct seen_plan *ticks, struct state *state) {
+    struct seen_error e;
+    p->detector = state_detector(state);
+    if (!p->detector && seen_new(&p->detector, ticks, NULL, &e)) die("%s", e.text);
+    if (!kept_same_plan(ticks, p->detector)) saved_refuse(state->name);
+}
+
+void pace_init(struct pace *p, struct asked *a, struct source *source, const struct layout *layout,
+               struct state *state) {
     char text[256], seed[24];
     struct seen_plan plan, ticks;
     struct seen_spec spec;
@@ -51,8 +59,8 @@ void pace_init(struct pace *p, struct asked *a, struct source *source,
     snprintf(seed, sizeof seed, "%" PRIu64, plan.spec.seed);
     if (seen_spec_parse(&spec, text, &e)) die("%s", e.text);
     if (given(&plan.asked, "seed") && seen_spec_set(&spec, "seed", seed, &e)) die("%s", e.text);
-    if (seen_plan_make(&ticks, &spec, &e) || seen_new(&p->detector, &ticks, NULL, &e))
-        die("%s", e.text);
+    if (seen_plan_make(&ticks, &spec, &e)) die("%s", e.text);
+    take_detector(p, &ticks, state);
     judge_init(&p->judge, p->detector, layout, source->max_record);
     asked_of_judge(a, source, zone, &p->judge);
     p->seed = seen_seed(p->detector);
@@ -210,7 +218,8 @@ static bool begins(struct pace *p, size_t m) {
 
 static struct window *next_window(struct pace *p, size_t m) {
     bool endless = !p->length && !judge_landmarks(&p->judge);
-    if ((p->n && endless) || !begins(p, m)) return window_at(p, 0);
+    if (p->n && endless) return window_at(p, 0);
+    if (!begins(p, m) && p->n) return window_at(p, 0);
     struct window w = {.from = p->timed ? p->judge.in->time[m] : p->records};
     if (p->n) {
         const struct window *before = window_at(p, 0);
@@ -228,6 +237,50 @@ struct window *pace_window(struct pace *p, size_t m) {
     struct window *w = own_window(p, t);
     if (w && t < w->from) w->from = t;
     return w;
+}
+
+/* -- in a state --------------------------------------------------------------------------- */
+
+void pace_save(const struct pace *p, struct blocks_out *out) {
+    blocks_put_number(out, p->records);
+    blocks_put_number(out, p->newest);
+    blocks_put_number(out, p->over);
+    blocks_put_number(out, p->n);
+    for (size_t i = 0; i < p->n; i++) {
+        const struct window *w = &p->open[p->first + i];
+        blocks_put_number(out, w->number);
+        blocks_put_number(out, w->from);
+        blocks_put_number(out, w->begin);
+        blocks_put_number(out, w->end);
+        p->on->save(p->ctx, w->own, out);
+    }
+}
+
+/* Windows of the records' own time follow one another and hold their first record. */
+static bool follows(struct pace *p, const struct window *w) {
+    const struct window *before = p->n ? window_at(p, p->n - 1) : NULL;
+    if ((w->number | w->from | w->begin | w->end) >> 62) return false;
+    if (!p->own) return !before;
+    if (w->begin > w->from || w->from >= w->end || p->n == p->most) return false;
+    return !before || (w->begin >= before->end && w->number > before->number);
+}
+
+bool pace_load(struct pace *p, struct blocks_in *in) {
+    p->records = blocks_get_number(in);
+    p->newest = blocks_get_number(in);
+    p->over = blocks_get_number(in);
+    uint64_t n = blocks_get_number(in);
+    if ((p->records | p->newest | p->over) >> 62) return false;
+    for (; n && !in->bad; n--) {
+        struct window w = {.number = blocks_get_number(in)};
+        w.from = blocks_get_number(in);
+        w.begin = blocks_get_number(in);
+        w.end = blocks_get_number(in);
+        if (!follows(p, &w) || !(w.own = p->on->load(p->ctx, in))) return false;
+        make_room(p);
+        *window_at(p, p->n++) = w;
+    }
+    return !in->bad;
 }
 
 /* -- what is told ------------------------------------------------------------------------- */

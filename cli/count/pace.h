@@ -12,7 +12,7 @@
 #ifndef SEEN_COUNT_PACE_H
 #define SEEN_COUNT_PACE_H
 
-#include "judge/asked.h"
+#include "count/kept.h"
 
 struct window {
     uint64_t number; /* grows with time; sub-windows that follow one another differ by 1 */
@@ -25,6 +25,9 @@ struct pace_events {
     void *(*begin)(void *ctx); /* a window begins: returns what is counted in it */
     /* A window ends; windows end in the order of their numbers.  `own` is the caller's again. */
     void (*end)(void *ctx, const struct window *);
+    /* For a state: what is counted in a window, and back again: NULL if that cannot be right. */
+    void (*save)(const void *ctx, const void *own, struct blocks_out *);
+    void *(*load)(void *ctx, struct blocks_in *);
 };
 
 struct pace {
@@ -48,7 +51,7 @@ struct pace {
     uint64_t late, crowded;    /* records outside: their windows were over, or too many are open */
 };
 
-enum { PACE_LATENESS = 900, PACE_OPEN_WINDOWS };
+enum { PACE_LATENESS = 950, PACE_OPEN_WINDOWS };
 
 #define PACE_ROWS                                                                                  \
     {"lateness", 0, "SPAN", "from pipes: keep windows open so long for late records",              \
@@ -61,8 +64,10 @@ enum { PACE_LATENESS = 900, PACE_OPEN_WINDOWS };
 /* False if the option is none of these rows. */
 bool pace_take(struct pace *, int id, const char *value);
 
-/* Reads the spec asked for, or dies: landmark and jumping windows only. */
-void pace_init(struct pace *, struct asked *, struct source *, const struct layout *);
+/* Reads the spec asked for, or dies: landmark and jumping windows only.  The state, which has been
+ * loaded, says where an earlier run stopped. */
+void pace_init(struct pace *, struct asked *, struct source *, const struct layout *,
+               struct state *);
 void pace_free(struct pace *); /* its windows have ended */
 
 /* What the caller does with windows; `most` are open at once unless --open-windows says otherwise.
@@ -71,6 +76,10 @@ void pace_begin(struct pace *, const struct pace_events *, void *ctx, uint64_t m
 
 /* The window of record m of the judge's batch, until the next call; NULL: it is outside. */
 struct window *pace_window(struct pace *, size_t m);
+
+/* The windows that are open into a state, and back again: false if that cannot be right. */
+void pace_save(const struct pace *, struct blocks_out *);
+bool pace_load(struct pace *, struct blocks_in *);
 
 /* All windows end. */
 void pace_end(struct pace *);

@@ -177,8 +177,7 @@ static int read_some(void *ctx, void *out, size_t len) {
     return 0;
 }
 
-/* More than the machine has is not allocated, whatever a file claims. */
-static size_t memory(void) {
+size_t state_file_memory(void) {
     long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
 }
@@ -236,7 +235,7 @@ static const char *read_snapshot(int fd, const char *name, seen_detector **d, vo
     const char *foreign = refuse_foreign(fd, name);
     if (foreign) return foreign;
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int bad = seen_load(d, blob, len, state_file_more(), memory(), NULL, &e);
+    int bad = seen_load(d, blob, len, state_file_more(), state_file_memory(), NULL, &e);
     if (loading.error)
         return refuse("cannot read the state %.200s: %s", name, strerror(loading.error));
     if (bad)

@@ -61,6 +61,13 @@ const char *saved_command(const void *blob, size_t len) {
     return NULL;
 }
 
+seen_time saved_last(const struct saved *b) {
+    struct seen_stats stats;
+    seen_stats(b->detector, &stats);
+    seen_time last = stats.last > b->last ? stats.last : b->last;
+    return last > b->lateness.newest ? last : b->lateness.newest;
+}
+
 void saved_refuse(const char *name) {
     die("the state %s cannot be used: what it says of the run makes no sense; remove it to start "
         "anew",

@@ -42,6 +42,9 @@ const char *saved_command(const void *blob, size_t len);
 /* Reads the blob of the state called `name`, or ends the process with a sentence. */
 void saved_unpack(struct saved *, const char *name);
 
+/* The latest time of a record; 0: none. */
+seen_time saved_last(const struct saved *);
+
 /* The sentence for what cannot be. */
 _Noreturn void saved_refuse(const char *name);
 

@@ -95,10 +95,8 @@ static uint64_t records_of(const struct state *s) {
 
 static void say_resumed(const struct state *s) {
     const struct saved *b = s->before;
-    struct seen_stats stats;
     char when[64] = "", more[160] = "", text[40];
-    seen_stats(s->of.detector, &stats);
-    seen_time last = stats.last > b->last ? stats.last : b->last;
+    seen_time last = saved_last(b);
     if (last && time_text(last / 1000000 * 1000000, text, sizeof text))
         snprintf(when, sizeof when, " (%s)", text);
     if (!b->ended && b->output != SAVED_NO_OUTPUT)

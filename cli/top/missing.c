@@ -91,3 +91,38 @@ uint64_t missing_twice(const struct missing *m, const seen_detector *d) {
     seen_stats(d, &s);
     return s.forgotten - m->forgotten;
 }
+
+/* -- in a state --------------------------------------------------------------------------- */
+
+void missing_save(const struct missing *m, uint64_t used, struct blocks_out *out) {
+    const uint64_t numbers[] = {m->answers, m->counted, m->due, m->forgotten};
+    const double expected[] = {m->all, m->odds};
+    blocks_put(out, numbers, sizeof numbers);
+    blocks_put(out, expected, sizeof expected);
+    blocks_put(out, m->count, used * sizeof *m->count);
+    blocks_put(out, m->of, used * sizeof *m->of);
+    seen_top_save(m->duplicates, blocks_writer(out), NULL);
+}
+
+/* An expectation that records can have led to. */
+static bool possible(double x) { return x >= 0 && x < 1e18; }
+
+bool missing_load(struct missing *m, uint64_t used, struct blocks_in *in) {
+    uint64_t numbers[4], bytes = seen_top_bytes(m->duplicates);
+    double expected[2];
+    if (!blocks_get(in, numbers, sizeof numbers) || !blocks_get(in, expected, sizeof expected) ||
+        !blocks_get(in, m->count, used * sizeof *m->count) ||
+        !blocks_get(in, m->of, used * sizeof *m->of))
+        return false;
+    m->answers = numbers[0];
+    m->counted = numbers[1];
+    m->due = numbers[2];
+    m->forgotten = numbers[3];
+    m->all = expected[0];
+    m->odds = expected[1];
+    seen_top_free(m->duplicates);
+    if (seen_top_load(&m->duplicates, blocks_reader(in), bytes, NULL, NULL)) return false;
+    for (uint64_t i = 0; i < used; i++)
+        if (!possible(m->of[i])) return false;
+    return possible(m->all) && possible(m->odds) && seen_top_bytes(m->duplicates) == bytes;
+}

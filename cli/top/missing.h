@@ -16,9 +16,7 @@
 #ifndef SEEN_TOP_MISSING_H
 #define SEEN_TOP_MISSING_H
 
-#include "seen.h"
-
-#include <stdbool.h>
+#include "state/blocks.h"
 
 struct missing {
     uint64_t counters, *count; /* [counters] as of seen_top */
@@ -51,5 +49,10 @@ double missing_all(const struct missing *, bool *sure);
 
 /* At most so many pairs of this window were counted once too often. */
 uint64_t missing_twice(const struct missing *, const seen_detector *);
+
+/* For a state, with so many counters in use; and back again, after missing_init: false if the bytes
+ * cannot be right. */
+void missing_save(const struct missing *, uint64_t used, struct blocks_out *);
+bool missing_load(struct missing *, uint64_t used, struct blocks_in *);
 
 #endif

@@ -14,6 +14,16 @@ void name_of_key(struct name *n, struct keyer *k, const struct batch *b, size_t 
     }
 }
 
+bool name_is_sound(const struct name *n) {
+    const char *at = n->bytes;
+    size_t len;
+    for (size_t i = 0; i < n->values; i++)
+        if ((size_t)(at - n->bytes) + 2 > n->used ||
+            (values_next(&at, &len), at) > n->bytes + n->used)
+            return false;
+    return at == n->bytes + n->used;
+}
+
 void name_print_text(const struct name *n, char delimiter, FILE *out) {
     const char *at = n->bytes;
     for (size_t i = 0, len; i < n->values; i++) {

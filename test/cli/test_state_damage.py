@@ -104,6 +104,16 @@ class Library:
         assert self.lib.seen_save(detector, blob, ctypes.c_size_t(len(blob)), Stream(MOVE(write), None), None) == 0
         return bytes(out)
 
+    def hash(self, data, seed):
+        """XXH3-64, in eight bytes."""
+        self.lib.seen_hash.restype = Digest
+        digest = self.lib.seen_hash(data, ctypes.c_size_t(len(data)), ctypes.c_uint64(seed))
+        return digest.lo.to_bytes(8, "little")
+
+
+class Digest(ctypes.Structure):
+    _fields_ = [("lo", ctypes.c_uint64), ("hi", ctypes.c_uint64)]
+
 
 MOVE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 

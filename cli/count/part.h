@@ -1,0 +1,66 @@
+/* part.h - what `seen count` counts in a window, or in one of a jumping window's parts. */
+#ifndef SEEN_COUNT_PART_H
+#define SEEN_COUNT_PART_H
+
+#include "group/names.h"
+#include "state/blocks.h"
+
+/* What --exact may take, and whether it asked for more. */
+struct memory {
+    const char *given;
+    uint64_t most, used;
+    bool out;
+};
+
+/* How a run counts. */
+struct counting {
+    uint32_t kind; /* of seen_counter_new, as are ... */
+    double error;
+    uint64_t seed;
+    bool exact;
+    struct memory memory;      /* of exact sets */
+    const uint64_t *records;   /* so far, for the message */
+    const char *by;            /* --group-by; NULL: no groups */
+    struct fields fields;      /* of a group, once the columns are known */
+    const seen_counter *empty; /* for counting_load */
+};
+
+/* Takes --mem's value, or dies. */
+void counting_take_memory(struct counting *, const char *value);
+
+seen_counter *counting_new(struct counting *);
+
+/* Dies if a set had no room for a key: it does not count that key. */
+void counting_check(const struct counting *);
+
+/* For a state; and back again: NULL if the bytes cannot be right, or the counter is of another kind
+ * than the run's. */
+void counting_save(const seen_counter *, struct blocks_out *);
+seen_counter *counting_load(struct counting *, struct blocks_in *);
+
+struct group {
+    seen_counter *counter; /* NULL: none yet */
+    uint64_t records;
+};
+
+struct part {
+    seen_counter *counter; /* NULL: there are groups */
+    uint64_t records;
+    uint64_t number; /* as the window's */
+    char from[32];
+    struct names names;  /* of its groups */
+    struct group *group; /* by number */
+    uint32_t room;
+};
+
+struct part *part_new(struct counting *);
+void part_free(struct part *);
+
+/* One record; its fields stand at `field`, by slots, and are looked at where there are groups. */
+void part_add(struct counting *, struct part *, const seen_digest *, const struct slice *field);
+
+/* For a state; and back again: NULL if the bytes cannot be right. */
+void part_save(const struct part *, struct blocks_out *);
+struct part *part_load(struct counting *, struct blocks_in *);
+
+#endif
