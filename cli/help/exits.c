@@ -9,6 +9,9 @@ static const struct exit_row table[] = {
     {EXIT_TROUBLE, NULL,
      "The command line makes no sense, or something could not be read or written; one sentence on "
      "standard error says what, where and what to do."},
+    {EXIT_TROUBLE, "rejects",
+     "The input has records, and none of them could be judged; the output is complete all the "
+     "same."},
     {EXIT_TROUBLE, "strict", "A record could not be judged, and `--strict` was given."},
     {EXIT_DEGRADED, "hold",
      "An answer was degraded: `--hold` was too small for `--keep` last, which printed duplicates, "
