@@ -62,6 +62,9 @@ bench: setup-build all
 bench-fp: setup-build all
 	@bench/fp.sh $(BUILD)
 
+bench-truth: setup-build all
+	@bench/truth.sh $(BUILD)
+
 # The figures and tables of the source papers, made anew: doc/papers.md.  What was measured before is
 # kept (bench/paper/results); FULL=1 runs the largest streams at their full size.
 papers: setup-papers all
@@ -95,5 +98,5 @@ clean:
 # One after the other, also under make -j: what is installed is there before the build is configured.
 .NOTPARALLEL:
 
-.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-valgrind check-long bench bench-fp papers papers-quick install uninstall \
+.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-valgrind check-long bench bench-fp bench-truth papers papers-quick install uninstall \
 	format clean setup-build setup-test setup-papers setup-module setup-valgrind

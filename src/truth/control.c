@@ -7,12 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-#define SAMPLE_SHIFT                                                                               \
-    24 /* first of the sampled bits: a place where no structure reads both words                   \
-        */
-#define SAMPLE_DRAW                                                                                \
-    65                 /* of bits_draw, where digests are not uniform; the next one is the tag's   \
-                        */
+/* Of bits_draw, where digests are not uniform; the next one is the tag's. */
+#define SAMPLE_DRAW 65
+
 #define RATE_LEVELS 8  /* levels that the number of records alone brings about */
 #define FIRST_LEVEL 14 /* log2 of the record at which level 0 ends */
 
@@ -77,7 +74,7 @@ void control_init(struct control *c, const struct seen_plan *plan, uint64_t n, u
 
 /* -- keys --------------------------------------------------------------------------------- */
 
-static uint64_t mask_of(uint64_t level) { return (((uint64_t)1 << level) - 1) << SAMPLE_SHIFT; }
+static uint64_t mask_of(uint64_t level) { return (((uint64_t)1 << level) - 1) << CONTROL_SHIFT; }
 
 /* A digest of which lo tells the key, and lo ^ hi whether it is sampled. */
 static seen_digest uniform(const struct control *c, seen_digest d) {
@@ -93,7 +90,7 @@ static seen_digest uniform(const struct control *c, seen_digest d) {
 static uint64_t tag_of(seen_digest d) {
     uint64_t low = ((uint64_t)1 << CONTROL_LEVELS) - 1;
     return (bits_fold(d.lo ^ 0x9e3779b97f4a7c15u, ~d.hi | 1) & ~low) |
-           ((d.lo ^ d.hi) >> SAMPLE_SHIFT & low);
+           ((d.lo ^ d.hi) >> CONTROL_SHIFT & low);
 }
 
 static uint64_t group_of(const struct control *c, uint64_t tag) {

@@ -32,7 +32,8 @@
 #include "truth/pick.h"
 
 #define CONTROL_GROUPS 32
-#define CONTROL_LEVELS 39 /* halvings; the mask has so many bits */
+#define CONTROL_LEVELS 39 /* halvings; the mask has so many bits ... */
+#define CONTROL_SHIFT  24 /* ... from here on: where no structure reads both words */
 
 /* What the twin says of a verdict. */
 enum control_kind {

@@ -142,7 +142,8 @@ static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
 /* The window is as it was planned, or nearly: the formulas hold. */
 static bool as_planned(const seen_detector *d, const struct seen_stats *out, double fullest) {
     const struct seen_plan *plan = &d->plan;
-    bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity;
+    bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity ||
+                 out->fp_worst <= plan->fp_full;
     return (roomy || plan->spec.window == SEEN_DECAYING) && !out->saturated && !out->forgotten &&
            plan->spec.refresh == SEEN_REFRESH_LAST;
 }

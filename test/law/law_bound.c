@@ -9,8 +9,7 @@
  * SEEDS seeds; its standard error comes from these, and is that of as many coins at least.  Rates
  * are measured by questions about keys that never came, which change nothing: where the window
  * holds the most keys, at the end of that sub-window, and at the end.  SEEN_SEED=... replays. */
-#include "law.h"
-
+#include "streams.h"
 #include "tally.h"
 
 #include <math.h>
@@ -23,162 +22,6 @@
 #define SEEDS   4
 #define PROBES  40000
 #define MOMENTS 3
-
-/* -- streams ---------------------------------------------------------------------------------- */
-
-struct stream {
-    const char *name;
-    size_t n;
-    uint64_t *key; /* numbers from 0 to n-1 */
-    uint64_t *time;
-};
-
-static struct stream stream_new(const char *name, size_t n) {
-    struct stream s = {name, n, malloc(n * sizeof *s.key), malloc(n * sizeof *s.time)};
-    if (!s.key || !s.time) exit(2);
-    for (size_t i = 0; i < n; i++) s.key[i] = i, s.time[i] = (i + 1) * 1000;
-    return s;
-}
-
-static void stream_free(struct stream *s) { free(s->key), free(s->time); }
-
-/* Key numbers with probability proportional to rank^-power. */
-static void zipf(struct stream *s, double power, uint64_t *rng) {
-    static double sum[20000];
-    size_t keys = sizeof sum / sizeof *sum;
-    for (size_t i = 0; i < keys; i++) sum[i] = (i ? sum[i - 1] : 0) + pow((double)i + 1, -power);
-    for (size_t i = 0; i < s->n; i++) {
-        double x = ldexp((double)(law_next(rng) >> 11), -53) * sum[keys - 1];
-        size_t lo = 0, hi = keys - 1;
-        while (lo < hi)
-            *(sum[(lo + hi) / 2] < x ? &lo : &hi) = (lo + hi) / 2 + (sum[(lo + hi) / 2] < x);
-        s->key[i] = lo;
-    }
-}
-
-/* New keys all at once, then each again and again until the next burst, `period` windows later. */
-static void bursts(struct stream *s, double period, uint64_t *rng) {
-    size_t every = (size_t)(period * WINDOW), burst = WINDOW / 20, first = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if (i % every == 0) first = i;
-        bool bursting = i % every < burst;
-        s->key[i] = bursting ? i : first + law_below(rng, burst);
-        s->time[i] = 1000 * (i - i % every + 1) +
-                     (bursting ? i % every : 1000 * (i % every)); /* in 20 of 1000 the time */
-    }
-}
-
-/* Forty ids that come for half a window, leave for one and a half, and return; new keys between. */
-static void returning(struct stream *s, uint64_t *rng) {
-    for (size_t i = 0; i < s->n; i++) {
-        uint64_t phase = i / (WINDOW / 2) % 4;
-        if (law_below(rng, 8)) s->key[i] = phase * 40 + law_below(rng, 40);
-    }
-}
-
-/* The same keys in each sub-window, others every three windows. */
-static void cycling(struct stream *s) {
-    for (size_t i = 0; i < s->n; i++)
-        s->key[i] = i / (3 * WINDOW) * (3 * WINDOW) + i % (WINDOW / 10);
-}
-
-/* Ids that come some forty times and never again: counters stick. */
-static void sticking(struct stream *s, uint64_t *rng) {
-    for (size_t i = 0; i < s->n; i++) s->key[i] = i - i % 400 + law_below(rng, 10);
-}
-
-static const char *const names[] = {
-    "distinct",  "zipf .8", "zipf 1.1", "bursts", "bursts a window apart",
-    "returning", "cycling", "sticking"};
-#define STREAMS (sizeof names / sizeof *names)
-
-static struct stream make_stream(size_t kind, uint64_t seed) {
-    struct stream s = stream_new(names[kind], RECORDS);
-    switch (kind) {
-    case 1: zipf(&s, .8, &seed); break;
-    case 2: zipf(&s, 1.1, &seed); break;
-    case 3: bursts(&s, 1.3, &seed); break;
-    case 4: bursts(&s, 1.01, &seed); break;
-    case 5: returning(&s, &seed); break;
-    case 6: cycling(&s); break;
-    case 7: sticking(&s, &seed); break;
-    default: break;
-    }
-    return s;
-}
-
-struct named {
-    uint64_t digest;
-    size_t at;
-};
-
-static int by_digest(const void *a, const void *b) {
-    const struct named *x = a, *y = b;
-    return x->digest != y->digest ? (x->digest > y->digest) - (x->digest < y->digest)
-                                  : (x->at > y->at) - (x->at < y->at);
-}
-
-/* The first records of a file; times in seconds become microseconds that never fall. */
-static struct stream read_stream(const char *path) {
-    FILE *f = fopen(path, "r");
-    struct stream s = stream_new(path, 2 * RECORDS);
-    struct named *named = calloc(s.n, sizeof *named);
-    char line[4096];
-    size_t n = 0;
-    if (!f || !named) {
-        fprintf(stderr, "%s: cannot be read\n", path);
-        exit(2);
-    }
-    for (uint64_t last = 0; n < s.n && fgets(line, sizeof line, f); n++) {
-        char *key;
-        uint64_t time = strtoull(line, &key, 10) * 1000000;
-        s.time[n] = last = time > last ? time : last;
-        named[n] = (struct named){seen_hash(key, strcspn(key, "\n"), 5).lo, n};
-    }
-    fclose(f);
-    s.n = n;
-    qsort(named, n, sizeof *named, by_digest);
-    for (size_t i = 0, first = 0; i < n; i++) {
-        if (named[i].digest != named[first].digest) first = i;
-        s.key[named[i].at] = named[first].at;
-    }
-    free(named);
-    return s;
-}
-
-/* -- what a window of a stream holds ------------------------------------------------------------
- */
-
-struct held {
-    uint64_t keys, records; /* the most of any window */
-    size_t at;              /* the first record at which it holds them */
-};
-
-/* Of the last `length` records, or of those less than `length` microseconds old; a landmark window
- * begins at each multiple. */
-static struct held most_held(const struct stream *s, uint32_t window, bool times, uint64_t length) {
-    struct held most = {0};
-    size_t *last = malloc(s->n * sizeof *last), from = 0;
-    uint64_t keys = 0;
-    if (!last) exit(2);
-    for (size_t i = 0; i < s->n; i++) last[i] = SIZE_MAX;
-    for (size_t i = 0; i < s->n; i++) {
-        uint64_t clock = times ? s->time[i] : i, begin = clock - clock % length;
-        for (; from < i; from++) {
-            uint64_t then = times ? s->time[from] : from;
-            bool out = window == SEEN_LANDMARK ? then < begin : clock - then >= length;
-            if (!out) break;
-            keys -= last[s->key[from]] == from;
-        }
-        bool fresh = last[s->key[i]] == SIZE_MAX || last[s->key[i]] < from;
-        keys += fresh;
-        last[s->key[i]] = i;
-        if (i - from + 1 > most.records) most.records = i - from + 1;
-        if (keys > most.keys) most.keys = keys, most.at = i;
-    }
-    free(last);
-    return most;
-}
 
 /* -- runs -----------------------------------------------------------------------------------------
  */
@@ -212,7 +55,7 @@ static const struct {
 #define STRUCTURES (sizeof structures / sizeof *structures)
 
 static bool write_spec(char *spec, size_t cap, size_t which, bool times, uint64_t length,
-                       const struct held *held, double fp) {
+                       const struct streams_held *held, double fp) {
     char window[64], text[32];
     if (times)
         seen_print_span(length, text, sizeof text);
@@ -272,8 +115,8 @@ struct total {
 };
 
 /* How many standard errors the worst moment's rate is above fp. */
-static double run(const char *text, const struct stream *s, const struct held *held, bool times,
-                  uint64_t length, uint64_t seed, double fp, double *rate) {
+static double run(const char *text, const struct stream *s, const struct streams_held *held,
+                  bool times, uint64_t length, uint64_t seed, double fp, double *rate) {
     struct seen_plan plan;
     struct tally rates[MOMENTS] = {{0}};
     double worst = -INFINITY;
@@ -295,7 +138,8 @@ static void judge(struct total *total, size_t which, const struct stream *s, boo
     uint32_t window = structures[which].window;
     uint64_t span = s->time[s->n - 1] - s->time[0];
     uint64_t length = times ? (uint64_t)((double)span * WINDOW / (double)s->n) : WINDOW;
-    struct held held = most_held(s, window, times, window == SEEN_DECAYING ? s->n : length);
+    struct streams_held held =
+        streams_most_held(s, window, times, window == SEEN_DECAYING ? s->n : length);
     if (window == SEEN_DECAYING) held.keys = 1000;
     if (!write_spec(spec, sizeof spec, which, times, length, &held, fp)) return;
     struct seen_spec parsed;
@@ -332,15 +176,15 @@ int main(int argc, char **argv) {
     uint64_t rng = law_seed();
     struct total total = {.worst = -INFINITY};
     setvbuf(stdout, NULL, _IOLBF, 0);
-    for (size_t kind = 0; kind < STREAMS; kind++) {
-        struct stream s = make_stream(kind, law_next(&rng));
+    for (size_t kind = 0; kind < STREAM_KINDS; kind++) {
+        struct stream s = streams_make(kind, WINDOW, RECORDS, law_next(&rng));
         judge_all(&total, &s, &rng, full);
-        stream_free(&s);
+        streams_free(&s);
     }
     for (int i = 2; i < argc; i++) {
-        struct stream s = read_stream(argv[i]);
+        struct stream s = streams_read(argv[i], 2 * RECORDS);
         judge_all(&total, &s, &rng, full);
-        stream_free(&s);
+        streams_free(&s);
     }
     printf("%d runs: %d beyond 3 sigma, %d beyond 4.5, the worst at %.2f; %d refused; "
            "SEEN_SEED=%llu\n",

@@ -5,6 +5,8 @@
  * asymptotic, and the tables here have 1e5 cells). */
 #include "law.h"
 
+#include "truth/control.h"
+
 #include "filter/filter.h"
 #include "registry.h"
 #include "spec/options.h"
@@ -315,6 +317,37 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
               runs);
 }
 
+/* -- the sample is not special -------------------------------------------------------------- */
+
+/* Keys that the control sample takes err as often as others: an eighth of them, at its level 3. */
+static void sampled_keys_err_as_others(const struct law_case *c) {
+    const uint64_t mask = (uint64_t)7 << CONTROL_SHIFT, asked = 800000;
+    double hits[2] = {0}, trials[2] = {0};
+    struct seen_plan plan;
+    if (!measurable(c)) return;
+    plan_for(&plan, c, "fp=.05 control=0");
+    seen_detector *d = law_new(&plan, NULL);
+    uint64_t rng = law_seed();
+    observe_fresh(d, 2 * ITEMS, &rng);
+    for (uint64_t i = 0; i < asked; i += BATCH) {
+        seen_digest digest[BATCH];
+        uint8_t verdict[BATCH];
+        fresh_keys(digest, BATCH, &rng);
+        seen_query(d, BATCH, digest, 0, 0, verdict);
+        for (size_t j = 0; j < BATCH; j++) {
+            bool sampled = pick_one(digest[j], mask);
+            trials[sampled]++;
+            hits[sampled] += verdict[j];
+        }
+    }
+    seen_free(d);
+    double all = (hits[0] + hits[1]) / (trials[0] + trials[1]);
+    double sigma = sqrt(all * (1 - all) * (1 / trials[0] + 1 / trials[1])) + 1e-9;
+    double off = fabs(hits[1] / trials[1] - hits[0] / trials[0]) / sigma;
+    law_check(off < 5, "sampled keys err at %g, others at %g: %.1f sigma", hits[1] / trials[1],
+              hits[0] / trials[0], off);
+}
+
 /* -- duplicates --------------------------------------------------------------------------- */
 
 enum order { NO_DUPLICATES, FROM_ANYWHERE, OF_THE_LAST, IN_ONE_BURST, ORDERS };
@@ -390,6 +423,7 @@ int main(void) {
         {"any stretch of a sliding window errs as predicted",
          any_stretch_of_the_window_errs_as_predicted, false},
         {"the statistics know how many were false", the_statistics_know_how_many_were_false, false},
+        {"sampled keys err as others", sampled_keys_err_as_others, false},
         {"duplicates make no false positives", duplicates_make_no_false_positives, false},
         {"a filter of 5e9 bits errs as predicted (SEEN_LONG=1)",
          a_filter_of_5e9_bits_errs_as_predicted, false},
