@@ -12,15 +12,14 @@
  * With --distinct a pair that the detector takes for another is missing; what that may be is in the
  * error as well, which then bounds both sides (top/missing.h). */
 #include "count/pace.h"
-#include "print.h"
 #include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
 #include "top/counted.h"
 #include "top/listing.h"
+#include "top/shortfall.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,11 +64,8 @@ struct run {
     uint32_t slot; /* of the partner's field */
     char *pair;    /* scratch: a key's digest and its partner */
     size_t pair_cap;
-    uint64_t ended;            /* windows */
-    uint64_t left_out;         /* rows that say nothing */
-    uint64_t twice;            /* pairs that may have been counted twice */
-    double missed, most_pairs; /* expected: of all windows; that came in one */
-    bool missed_most;          /* `missed` is a bound */
+    uint64_t ended; /* windows */
+    struct shortfall short_of;
 };
 
 static const struct state_kind kept;
@@ -152,19 +148,8 @@ static size_t choose(struct run *r, const struct counted *t, uint64_t twice) {
         else if (m + out < r->number)
             out++;
     }
-    r->left_out += out;
+    r->short_of.left_out += out;
     return m;
-}
-
-/* What the detector of pairs did not count, or counted twice, is in the error as well. */
-static void note_pairs(struct run *r, const struct counted *t, uint64_t twice) {
-    bool sure;
-    double missed = missing_all(&t->missing, &sure);
-    double pairs = (double)t->missing.counted + missed;
-    r->twice += twice;
-    r->missed += missed;
-    r->missed_most |= !sure;
-    if (pairs > r->most_pairs) r->most_pairs = pairs;
 }
 
 /* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
@@ -195,7 +180,7 @@ static void on_end(void *ctx, const struct window *w) {
     struct seen_heavy *chosen = malloc((m + 1) * sizeof *chosen);
     if (!in || !chosen) die("out of memory for %zu keys", m);
     memcpy(chosen, r->list, m * sizeof *chosen);
-    if (t->pairs) note_pairs(r, t, twice);
+    if (t->pairs) shortfall_note(&r->short_of, &t->missing, twice);
     for (size_t i = 0; t->pairs && i < m; i++)
         chosen[i].error += twice + missing_most(&t->missing, chosen[i].key, chosen[i].counter);
     pace_from(&r->pace, w, from);
@@ -369,42 +354,6 @@ static void start(struct run *r) {
     kept_mend(&r->unended);
 }
 
-/* The number with two digits, and so that a spec takes it: 3.3e6. */
-static const char *rough(double n, char buf[32]) {
-    int power = n >= 1 ? (int)floor(log10(n)) : 0;
-    snprintf(buf, 32, "%.1fe%d", ceil(n / pow(10, power - 1)) / 10, power);
-    return buf;
-}
-
-/* The detector of pairs was too small for a window. */
-static void tell_pairs(const struct run *r) {
-    char items[32], spec[64];
-    struct seen_spec enough;
-    struct seen_plan plan;
-    struct seen_error e;
-    if (r->source.quiet || (r->missed < 0.5 && !r->twice)) return;
-    snprintf(spec, sizeof spec, "landmark items=%s", rough(1.1 * r->most_pairs, items));
-    if (seen_spec_parse(&enough, spec, &e) || seen_plan_make(&plan, &enough, &e)) return;
-    struct number memory = number_size(plan.bytes);
-    if (r->missed >= 0.5)
-        warn("%s %.0f pairs are missing from the counts, because the table of pairs was planned "
-             "for %ju in a window; the errors include them; items=%s and no mem= would hold all, "
-             "in %s",
-             r->missed_most ? "up to" : "about", r->missed, (uintmax_t)r->plan.capacity, items,
-             memory.text);
-    if (r->twice)
-        warn("up to %ju pairs were counted twice, because memory for pairs was short; the errors "
-             "include them; items=%s and no mem= or filter= would hold all, in %s",
-             (uintmax_t)r->twice, items, memory.text);
-}
-
-static void tell_left_out(const struct run *r) {
-    if (r->source.quiet || !r->left_out) return;
-    warn("%ju row%s left out, whose error is as large as the count; more counters (--keep, now "
-         "%ju) have smaller errors",
-         (uintmax_t)r->left_out, r->left_out == 1 ? " is" : "s are", (uintmax_t)r->keep);
-}
-
 /* The state keeps the windows open that end here. */
 static int finish(struct run *r, bool read) {
     bool saved = state_end(&r->state);
@@ -413,8 +362,7 @@ static int finish(struct run *r, bool read) {
     if (r->ended > 1) listing_persistent(&r->listing, &r->windows, r->list, r->number);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in no row");
-    tell_left_out(r);
-    tell_pairs(r);
+    if (!r->source.quiet) shortfall_tell(&r->short_of, &r->plan, r->keep);
     bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
     account_print(&r->account, &r->reader.unjudged);
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;

@@ -1,7 +1,7 @@
 #include "top/counted.h"
 
 #include "cli.h"
-#include "count/kept.h"
+#include "state/file.h"
 
 #include <stdlib.h>
 
@@ -46,10 +46,16 @@ void counted_save(const struct counted *t, struct blocks_out *out) {
     missing_save(&t->missing, t->keys.used, out);
 }
 
+/* A later version may plan another structure for the same window: the state's serves on. */
+static bool serves(const seen_detector *d, const struct seen_plan *plan) {
+    const struct seen_spec *a = &plan->spec, *b = &seen_plan_of(d)->spec;
+    return a->window == b->window && a->unit == b->unit && a->length == b->length;
+}
+
 static bool load_pairs(struct counted *t, const struct seen_plan *plan, struct blocks_in *in) {
     missing_init(&t->missing, t->keys.keep);
     return !seen_load(&t->pairs, NULL, NULL, blocks_reader(in), state_file_memory(), NULL, NULL) &&
-           kept_same_plan(plan, t->pairs) && missing_load(&t->missing, t->keys.used, in);
+           serves(t->pairs, plan) && missing_load(&t->missing, t->keys.used, in);
 }
 
 struct counted *counted_load(uint64_t keep, const struct seen_plan *pairs, struct blocks_in *in) {

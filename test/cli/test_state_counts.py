@@ -136,6 +136,17 @@ def test_windows_by_arrival_may_outlive_the_run(seen, state, tmp_path):
     assert seen("count", "-w", "landmark:1d", "--state", state, log).code == 0
 
 
+def test_a_seed_that_was_drawn_is_the_states(seen, state, tmp_path, rng):
+    way = ["top", "-q", "--csv", "-k", "key", "--distinct", "partner", "-w", "landmark:1w mem=64KiB", "--time", "when"]
+    lines, log = rows(rng), tmp_path / "log.csv"
+    log.write_bytes(HEADER + b"".join(lines[:3000]))
+    assert seen(*way, "--state", state, log).code == 0
+    with open(log, "ab") as more:
+        more.write(b"".join(lines[3000:]))
+    counts = [[row.split("\t")[2:3] for row in done.lines] for done in (seen(*way, "--state", state, log), seen(*way, log))]
+    assert counts[0] == counts[1]  # no pair is missing in so much memory, whatever the seed
+
+
 # -- kill -9 -------------------------------------------------------------------------------------------
 
 
