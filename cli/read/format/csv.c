@@ -85,12 +85,12 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
         if (stop == end && !last) break;
         struct record r = record_of(at, stop, end, true);
         if (column < l->width) keep(slots, l->slot_of[column], &f, at + r.bare);
-        if (l->spans) fields_count(l, &r, slots);
         b->record[n] = r;
         at += r.len;
         s->lines += newlines;
     }
     b->n = n;
+    fields_count(l, b);
     return (size_t)(at - p);
 }
 

@@ -30,11 +30,11 @@ static inline size_t split_at(struct splitter *s, const char *p, const char *end
         if (stop == end && !last) break;
         struct record r = record_of(at, stop, end, s->strip_cr);
         if (!blanks || at + r.bare > field) keep(l, f, column, field, at + r.bare);
-        if (l->spans) fields_count(l, &r, f);
         b->record[n] = r;
         at += r.len;
     }
     b->n = n;
+    fields_count(l, b);
     return (size_t)(at - p);
 }
 

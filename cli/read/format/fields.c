@@ -60,10 +60,13 @@ static void fill(const struct layout *l, const struct record *r, const struct sp
     *out = (struct slice){out->at, (uint32_t)(f.at + f.len - out->at), SEVERAL_FIELDS};
 }
 
-void fields_count(const struct layout *l, const struct record *r, struct slice *slot) {
-    struct walk w = fields_of(&l->cutting, r->at, r->bare);
-    struct slice f;
-    uint64_t n = 0;
-    while (fields_next(&w, &f)) n++;
-    for (uint32_t i = 0; i < l->spans; i++) fill(l, r, &l->span[i], n, slot);
+void fields_count(const struct layout *l, struct batch *b) {
+    struct slice *slot = b->field, f;
+    for (size_t i = 0; l->spans && i < b->n; i++, slot += l->slots) {
+        const struct record *r = &b->record[i];
+        struct walk w = fields_of(&l->cutting, r->at, r->bare);
+        uint64_t n = 0;
+        while (fields_next(&w, &f)) n++;
+        for (uint32_t j = 0; j < l->spans; j++) fill(l, r, &l->span[j], n, slot);
+    }
 }

@@ -17,7 +17,8 @@ struct walk fields_of(const struct cutting *, const char *text, size_t len);
 /* The next one; false behind the last. */
 bool fields_next(struct walk *, struct slice *);
 
-/* Fills the slots of the layout's spans for a record. */
-void fields_count(const struct layout *, const struct record *, struct slice *slot);
+/* Fills the slots of the layout's spans for the records of a batch.  Not a record at a time: a call
+ * within the loops that split would keep their masks out of registers. */
+void fields_count(const struct layout *, struct batch *);
 
 #endif
