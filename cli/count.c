@@ -102,7 +102,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     char *end = NULL;
     r->how.error = r->error_given ? strtod(r->error_given, &end) : r->how.by ? 0.05 : 0.01;
     if (end && (*end || end == r->error_given))
-        die("--error %s is no number such as 0.01", r->error_given);
+        die("--error %s is not a number such as 0.01", r->error_given);
     source_files(&r->source, &a);
     asked_check_files(&r->asked, &r->source);
     kept_ask(&r->state, &r->asked, &r->source);

@@ -323,7 +323,8 @@ static int filter_main(int argc, char **argv) {
 
 static const struct example examples[] = {
     {"seen filter --list customers.txt -k 2 orders.tsv", "orders of customers"},
-    {"seen filter --list blocked.txt -v --csv -k ip clicks.csv", "clicks of nobody in the list"},
+    {"seen filter --list blocked.txt -v --csv -k ip clicks.csv",
+     "clicks of addresses not in the list"},
     {"seen filter --list a.txt --list b.txt --tag -k 2 orders.tsv", "and in which lists"},
     {"seen filter --list huge.txt --fp 1e-3 urls.txt", "a thousandth of the others may pass"},
     {0},

@@ -77,7 +77,7 @@ static bool read_cursor(RedisModuleCtx *ctx, const RedisModuleString *given,
     }
     if ((c->version == from->version && c->life == into->life) || command_obeys(ctx)) return true;
     RedisModule_ReplyWithError(ctx, "ERR the source changed since this merge began, or one of the "
-                                    "filters was made anew; begin again without a cursor (from a "
+                                    "filters was made again; begin again without a cursor (from a "
                                     "COPY, if it never rests)");
     return false;
 }

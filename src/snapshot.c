@@ -70,7 +70,7 @@ static int read_header(struct stream *s, struct header *h, struct seen_spec *spe
     if (stream_read(s, h, sizeof *h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
     if (memcmp(h->magic, "SEEN", 4) != 0)
-        return error_set(e, SEEN_EFORMAT, 0, "this is no snapshot: it does not begin with SEEN");
+        return error_set(e, SEEN_EFORMAT, 0, "this is not a snapshot: it does not begin with SEEN");
     if (h->version != VERSION)
         return error_set(e, SEEN_EFORMAT, 0,
                          "the snapshot has format version %u, and this program reads %d",

@@ -182,7 +182,7 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->forgotten)
         row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
     if (s->saturated) row("saturated", number_grouped(s->saturated).text, "counters, at their top");
-    if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted anew");
+    if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted again");
 }
 
 void stats_print_text(const seen_detector *d, const struct run_counts *c) {

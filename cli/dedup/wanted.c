@@ -121,11 +121,13 @@ void wanted_ask(struct wanted *w, struct asked *a, struct source *s) {
 static void check_details(struct wanted *w, const struct source *s, const struct seen_plan *plan) {
     w->tags.spans = plan->spec.unit == SEEN_MICROSECONDS;
     if (has(w, TAG_AGE) && plan->traits & SEEN_NO_AGES)
-        die("--tag=age: filter=%s knows who is in the window, not since when; filter=exact does",
+        die("--tag=age: filter=%s does not know since when a key is in the window; filter=exact "
+            "does",
             plan->filter);
     bool exact = !strcmp(plan->filter, "exact"), sliding = plan->spec.window == SEEN_SLIDING;
     if (has(w, TAG_AGE) && plan->spec.window == SEEN_LANDMARK && !exact)
-        die("--tag=age: filter=%s knows who is in a landmark window, not since when; filter=exact "
+        die("--tag=age: filter=%s does not know since when a key is in a landmark window; "
+            "filter=exact "
             "does",
             plan->filter);
     w->ledger = tells_occurrences(w) || (has(w, TAG_AGE) && exact && !sliding);
@@ -193,7 +195,8 @@ static void check_within(struct wanted *w, const struct seen_plan *plan) {
     if (s->window != SEEN_SLIDING && s->window != SEEN_JUMPING)
         die("--within serves sliding and jumping windows, which know how long ago a key was seen");
     if (plan->traits & SEEN_NO_AGES)
-        die("--within: filter=%s knows who is in the window, not since when; filter=exact does",
+        die("--within: filter=%s does not know since when a key is in the window; filter=exact "
+            "does",
             plan->filter);
     check_within_others(w, plan);
     bool timed = s->unit == SEEN_MICROSECONDS;

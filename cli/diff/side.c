@@ -212,7 +212,7 @@ static const struct reader_events events = {
 static void tell_misread(const struct side *s) {
     if (!s->misread || s->source.quiet) return;
     warn("%s amounts of %s are not decimal numbers and count as nothing; the first is that of "
-         "record %ju",
+         "record %ju; write an amount as 1234.50",
          number_grouped(s->misread).text, side_name(s), (uintmax_t)s->first_misread);
 }
 

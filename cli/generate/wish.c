@@ -115,7 +115,7 @@ static void read_top(struct wish *w, const char *text) {
 static uint64_t read_start(const char *text) {
     seen_time t;
     if (!time_parse(&t, text, strlen(text)) || t >= YEAR_10000)
-        die("--start %s: it is no time from 1970 to 9999, such as " START, text);
+        die("--start %s: write a time from 1970 to 9999, such as " START, text);
     return t;
 }
 
@@ -206,7 +206,7 @@ void wish_read(struct wish *w, int argc, char **argv) {
     *w = (struct wish){.repeats = {.records = RECORDS}, .style = {.id_length = 64, .seed = SEED}};
     struct args args = {.argc = argc, .argv = argv, .command = &generate_command};
     for (int id; (id = args_next(&args));) read_option(w, id, args.value);
-    if (args.at < argc) die("generate reads no file: what is %s?", argv[args.at]);
+    if (args.at < argc) die("generate reads no input: leave out %s", argv[args.at]);
     settle_distinct(w);
     settle_repeats(w);
     settle_time(w);

@@ -138,7 +138,7 @@ static void put_spec(const struct command *c) {
     puts(".SH SPEC");
     put_lines(asked_grammar);
     puts(".PP");
-    put_prose("A landmark window begins anew at each N-th record, or at each boundary of the span "
+    put_prose("A landmark window begins again at each N-th record, or at each boundary of the span "
               "in UTC. A jumping window reaches back N records, or the span, and up to 1/Q more; "
               "a sliding one a little more. A decaying window reaches as far back as its memory.");
     puts(".PP\nStructures that \\fBfilter=\\fR may name:");

@@ -247,7 +247,7 @@ uint32_t columns_slot(struct layout *l, const char *option, const char *field,
 
 static void add_field(const char *option, const char *name, uint32_t slot, struct fields *f) {
     for (uint32_t i = 0; i < f->n; i++)
-        if (f->slot[i] == slot) die("%s names %s twice", option, name);
+        if (f->slot[i] == slot) die("%s names %s twice: leave one out", option, name);
     f->slot = allocate(f->slot, f->n + 1, sizeof *f->slot);
     f->name = allocate(f->name, f->n + 1, sizeof *f->name);
     f->slot[f->n] = slot;

@@ -284,7 +284,7 @@ uint64_t reader_unreadable(const struct reader *r) { return r->unreadable - (r->
 void reader_resume(struct reader *r, uint64_t offset, uint64_t lines) {
     if (!input_skip(&r->in, offset)) {
         warn("cannot go on in %s behind %ju bytes: %s", r->in.name, (uintmax_t)offset,
-             errno ? input_trouble(&r->in, errno) : "it does not have so many");
+             errno ? input_trouble(&r->in, errno) : "it is shorter than that");
         r->failed = true;
         return;
     }

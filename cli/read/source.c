@@ -80,7 +80,7 @@ static void set_shape(struct source *s, enum shape shape) {
 }
 
 static const char *rejects_file(const char *name) {
-    if (!strcmp(name, "-")) die("--rejects takes the name of a file; - is none");
+    if (!strcmp(name, "-")) die("--rejects takes the name of a file, not -");
     return name;
 }
 

@@ -50,7 +50,7 @@ static void put(struct wire *w, const char *command, const char *key) {
 /* -- what is there ------------------------------------------------------------------------ */
 
 _Noreturn static void refuse(const char *key, const redisReply *r) {
-    const char *text = r->type == REDIS_REPLY_ERROR ? r->str : "an answer nobody expects";
+    const char *text = r->type == REDIS_REPLY_ERROR ? r->str : "an unexpected answer";
     if (!strncmp(text, "ERR unknown command", 19))
         die("--redis: the server has no SEEN commands; load the module: "
             "redis-server --loadmodule seen.so");
@@ -186,7 +186,7 @@ static void find_or_make(struct shards *s, const struct redis_url *url, const st
     }
     if (found < s->n) make(s, missing);
     if (found && found < s->n)
-        warn("%u of the %u shards of %s were gone, and are made anew: what they had seen is "
+        warn("%u of the %u shards of %s were gone, and are made again: what they had seen is "
              "forgotten",
              s->n - found, s->n, url->name);
     if (found < s->n) s->spec[0] = '\0'; /* as the servers have it now */

@@ -58,7 +58,7 @@ static void rows_of(const struct run *r, struct row rows[ROWS]) {
         {"a second", "records_per_second", rate(r)},
         {"redirected", "redirected", s->cluster.redirected},
         {"connections lost", "connections_lost", s->cluster.lost},
-        {"shards made anew", "shards_remade", s->remade},
+        {"shards made again", "shards_remade", s->remade},
         {"unreplicated", "unreplicated", s->unreplicated},
     };
     memcpy(rows, now, sizeof now);
@@ -197,7 +197,7 @@ static void report(const struct run *r) {
              "was read",
              r->shards.why, (uintmax_t)records(r));
     if (r->shards.remade && !quiet)
-        warn("%ju time%s a shard was gone and was made anew: what it had seen is forgotten",
+        warn("%ju time%s a shard was gone and was made again: what it had seen is forgotten",
              (uintmax_t)r->shards.remade, r->shards.remade == 1 ? "" : "s");
     if (n && !quiet)
         warn("%ju record%s passed on unjudged after a lost connection: seen before, or not; nobody "

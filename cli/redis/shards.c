@@ -129,7 +129,7 @@ static bool take(struct shards *s, size_t request, uint8_t *verdict) {
     bool error = r->reply && r->reply->type == REDIS_REPLY_ERROR;
     snprintf(s->why, sizeof s->why, "%.290s",
              error      ? r->reply->str
-             : r->reply ? "the server's answer is none to SEEN.MADDX"
+             : r->reply ? "the server's answer does not fit SEEN.MADDX"
                         : s->cluster.why);
     return false;
 }

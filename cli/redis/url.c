@@ -53,7 +53,7 @@ static void take_host(struct redis_url *u, const char *from, const char *end) {
     decode(host, sizeof u->at->host, from + !!bracket, stop - !!bracket, "host");
     long port = stop == end ? 6379 : *stop == ':' ? strtol(stop + 1, &rest, 10) : 0;
     if (!host[0] || port < 1 || port > 65535 || (stop != end && rest != end))
-        die("--redis: '%.*s' is no HOST:PORT", (int)(end - from), from);
+        die("--redis: '%.*s' is not HOST:PORT", (int)(end - from), from);
     u->at[u->hosts++].port = (int)port;
 }
 

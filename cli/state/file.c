@@ -202,7 +202,7 @@ static bool at_end(void) {
 
 static const char *refuse_more(const char *name) {
     return refuse("the state %.200s cannot be used: more follows behind its end; remove it to "
-                  "start anew",
+                  "start again",
                   name);
 }
 
@@ -231,7 +231,7 @@ static const char *read_snapshot(int fd, const char *name, seen_detector **d, vo
     loading.error = 0;
     loading.at = loading.n = 0;
     if (!fstat(fd, &st) && !st.st_size)
-        return refuse("the state %.200s is empty; remove it to start anew", name);
+        return refuse("the state %.200s is empty; remove it to start again", name);
     const char *foreign = refuse_foreign(fd, name);
     if (foreign) return foreign;
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -239,7 +239,8 @@ static const char *read_snapshot(int fd, const char *name, seen_detector **d, vo
     if (loading.error)
         return refuse("cannot read the state %.200s: %s", name, strerror(loading.error));
     if (bad)
-        return refuse("the state %.200s cannot be used: %s; remove it to start anew", name, e.text);
+        return refuse("the state %.200s cannot be used: %s; remove it to start again", name,
+                      e.text);
     return NULL;
 }
 

@@ -141,10 +141,9 @@ const struct place *places_find(const struct places *p, const struct input *in, 
     else if (f && unchanged(in->fd, f))
         return f;
     else if (f)
-        snprintf(
-            what, cap,
-            "%.200s was written anew since %s bytes of it were read: it is read from its start",
-            in->name, number_grouped(f->offset).text);
+        snprintf(what, cap,
+                 "%.200s was rewritten since %s bytes of it were read: it is read from its start",
+                 in->name, number_grouped(f->offset).text);
     else if (named && strcmp(in->name, "standard input") != 0)
         say_rotated(named, in->name, what, cap);
     return NULL;

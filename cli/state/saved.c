@@ -70,7 +70,7 @@ seen_time saved_last(const struct saved *b) {
 
 void saved_refuse(const char *name) {
     die("the state %s cannot be used: what it says of the run makes no sense; remove it to start "
-        "anew",
+        "again",
         name);
 }
 
@@ -89,7 +89,7 @@ void saved_unpack(struct saved *b, const char *name) {
     b->version = unpack_text(&u);
     if (format < 1 || format > SAVED_FORMAT)
         die("the state %s was written by seen %.20s in format %ju, and this is seen " SEEN_VERSION
-            ", which reads 1 to %d; remove it to start anew",
+            ", which reads 1 to %d; remove it to start again",
             name, b->version, (uintmax_t)format, SAVED_FORMAT);
     b->spec = unpack_text(&u);
     unpack_wishes(&b->wishes, &u);

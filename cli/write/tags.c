@@ -62,7 +62,7 @@ void tags_parse(struct tags *t, const char *list) {
     t->n = 0;
     while ((word = strsep(&rest, ","))) {
         enum tag tag = tag_of(word, list);
-        if (tags_have(t, tag)) die("--tag=%s names %s twice", list, word);
+        if (tags_have(t, tag)) die("--tag=%s names %s twice: leave one out", list, word);
         t->list[t->n++] = tag;
     }
     free(copy);

@@ -177,9 +177,10 @@ int counting_queue_plan(struct seen_plan *plan, const struct filter_ops *none,
     int bad = counters_settle(spec, 1, e);
     if (bad) return bad;
     if (spec->width < 3)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "counters of width=2 stick faster than a sliding window counts them anew; "
-                         "use width=3 or more");
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "counters of width=2 stick faster than a sliding window counts them again; "
+            "use width=3 or more");
     bad = plan_overload(plan, time ? SEEN_SHRINK : SEEN_KEEP, e);
     if (!width) spec->set &= ~((uint64_t)1 << OPTION_WIDTH); /* decided below */
     if (!bad) bad = plan_items(plan, &fit, e);

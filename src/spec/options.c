@@ -35,7 +35,7 @@ static const struct seen_option table[OPTION_COUNT] = {
                          overload_names, 0, 3, SEEN_CHOICE, AT(overload), 0},
     [OPTION_HASH] = {"hash", "key to digest; siphash for hostile keys", NULL, hash_names, 0, 3,
                      SEEN_CHOICE, AT(hash), 0},
-    [OPTION_SEED] = {"seed", "of the hash (default: drawn anew)", NULL, NULL, 0,
+    [OPTION_SEED] = {"seed", "of the hash (default: drawn for each run)", NULL, NULL, 0,
                      18446744073709551615.0, SEEN_COUNT, AT(seed), 0},
     [OPTION_SHARDS] = {"shards", "independent structures, chosen by the key", NULL, NULL, 1, 1024,
                        SEEN_COUNT, AT(shards), 0},

@@ -248,7 +248,8 @@ static int parse_option(struct seen_spec *spec, const char *word, size_t len, si
     int row = options_find(word, name);
     if (row < 0) return unknown_option(word, name, where, e);
     if (options_has(spec, (enum option)row))
-        return error_set(e, SEEN_EINVAL, where, "%.*s is given twice", (int)name, word);
+        return error_set(e, SEEN_EINVAL, where, "%.*s is given twice: leave one out", (int)name,
+                         word);
     return set_option(spec, row, equals + 1, len - name - 1, where + name + 1, e);
 }
 

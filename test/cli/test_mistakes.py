@@ -36,6 +36,7 @@ FILES = {
     "clicks.zip": zipped("clicks.csv", "user\nann\n"),
     "clicks.parquet": b"PAR1\x15\x04\x15\x10" + bytes(50) + b"PAR1",
     "cut.gz": gzip.compress(b"a\n" * 10000, mtime=0)[:40],
+    "array.json": b'[{"id":1},\n{"id":2}]\n',
     "empty.txt": b"",
 }
 
@@ -109,7 +110,12 @@ MISTAKES = [
     ("a table read as JSON", "seen --ndjson -k user clicks.csv", 2,
      "none of the records could be judged (4): record 1 is not a JSON object or array: "
      "'when,user,ad,cost': ",
-     "leave out --ndjson, or name the format (--csv, --tsv, --clf)"),
+     "--ndjson reads a JSON text a line, as jq -c . FILE or jq -c '.[]' FILE writes it; --csv, --tsv "
+     "and --clf read other formats"),
+    ("an array of JSON", "seen --ndjson -k id array.json", 2,
+     "none of the records could be judged (2): record 1 is not a JSON object or array: '[{\"id\":1},': ",
+     "--ndjson reads a JSON text a line, as jq -c . FILE or jq -c '.[]' FILE writes it; --csv, --tsv "
+     "and --clf read other formats"),
     ("a table read as a web log", "seen --clf -k host clicks.csv", 2,
      "none of the records could be judged (4): record 1 is not a line of a web log: "
      "'when,user,ad,cost': ",
@@ -184,6 +190,12 @@ MISTAKES = [
     ("a filter of another window", "seen -w 'landmark filter=line' clicks.csv", 2,
      "filter=line does not serve this window; ",
      "leave filter= out and the planner chooses"),
+    ("an option given twice", "seen -w 'landmark fp=1e-3 fp=1e-6' clicks.csv", 2,
+     "fp is given twice: ",
+     "leave one out"),
+    ("a month", "seen -w landmark:1month clicks.csv", 2,
+     "'1month' has an unknown unit; months and years differ in length: ",
+     "write days, such as 30d"),
     ("--within beyond the window", "seen --csv --time when -w sliding:1h --within 2h clicks.csv", 2,
      "--within 2h: give it more than nothing, and ",
      "at most the window's length"),

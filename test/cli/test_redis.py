@@ -158,7 +158,7 @@ def test_shards_that_went_away_are_made_again_and_that_is_said(seen):
         server.hook = Once(lose_the_key, 5)
         done = seen("--redis", server.url(), "--shards", 4, text=text(records))
         assert set(done.lines) == {r.decode() for r in records}
-        assert b"1 time a shard was gone and was made anew" in done.err
+        assert b"1 time a shard was gone and was made again" in done.err
         assert {options(spec[0])["mem"] for spec in server.nodes[0].keys.values()} == {"256KiB"}
 
 

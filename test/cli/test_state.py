@@ -347,7 +347,7 @@ def test_a_file_written_anew_in_place_is_read_from_its_start(seen, state, tmp_pa
     seen(*SMALL, "--state", state, log)
     log.write_text("d\ne\nf\ng\n")
     done = seen("--state", state, log)
-    assert done.out == b"d\ne\nf\ng\n" and b"was written anew since 6 bytes of it were read" in done.err
+    assert done.out == b"d\ne\nf\ng\n" and b"was rewritten since 6 bytes of it were read" in done.err
 
 
 def test_a_rotated_file_is_found_and_read_to_its_end_where_it_is_named(seen, state, tmp_path):

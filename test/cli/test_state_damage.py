@@ -23,7 +23,7 @@ def test_a_state_cut_anywhere_is_refused(seen, state, tmp_path, rng):
     cuts = {0, 1, 15, 16, len(whole) - 1, *(rng.randrange(len(whole)) for _ in range(40))}
     for cut in sorted(cuts):
         state.write_bytes(whole[:cut])
-        seen(*args).refused("the state", "remove it to start anew")
+        seen(*args).refused("the state", "remove it to start again")
     state.write_bytes(whole + b"x")
     seen(*args).refused("more follows behind its end")
     state.write_bytes(whole)
@@ -43,8 +43,8 @@ def test_a_flipped_byte_is_refused(seen, state, tmp_path, rng):
 
 def test_a_state_of_another_version_is_refused(seen, state, tmp_path):
     whole, args = saved(seen, state, tmp_path)
-    state.write_bytes(whole[:4] + b"\x02\0\0\0" + whole[8:])
-    seen(*args).refused("format version 2, and this program reads 1")
+    state.write_bytes(whole[:4] + b"\x7f\0\0\0" + whole[8:])
+    seen(*args).refused("format version 127, and this program reads")
     state.write_bytes(b"no state at all\n")
     done = seen(*args)
     done.refused("does not begin with SEEN", "one that is not there yet")
@@ -53,7 +53,7 @@ def test_a_state_of_another_version_is_refused(seen, state, tmp_path):
 
 def test_what_cannot_be_a_state_is_refused(seen, state, tmp_path):
     state.touch()
-    seen("--state", state, text="a\n").refused("is empty; remove it to start anew")
+    seen("--state", state, text="a\n").refused("is empty; remove it to start again")
     seen("--state", tmp_path, text="a\n").refused("is a directory")
     seen("--state", "", text="a\n").refused("needs the name of a file")
     seen("--state", tmp_path / "no" / "state", text="a\n").refused("No such file or directory")

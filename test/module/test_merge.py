@@ -88,7 +88,7 @@ def test_a_filter_that_is_another_meanwhile_is_told(r, how):
         with pytest.raises(redis.exceptions.ResponseError, match="no such key"):
             r.execute_command("SEEN.MERGE", "a", "b", cursor)
         create(r, SPECS[0], how[1])
-    with pytest.raises(redis.exceptions.ResponseError, match="made anew"):
+    with pytest.raises(redis.exceptions.ResponseError, match="made again"):
         r.execute_command("SEEN.MERGE", "a", "b", cursor)
 
 

@@ -93,7 +93,7 @@ uint32_t json_paths_add(struct json_paths *t, const char *path) {
         } else if (*p && *p != '.') {
             name[n++] = *p;
         } else {
-            if (!n) die("'%s' is no path: names with a dot between, as in user.id", path);
+            if (!n) die("'%s' is not a path: write names with a dot between, as in user.id", path);
             if (n > JSON_MAX_NAME) die("the path '%.40s...' has a name too long", path);
             if (++depth > JSON_MAX_DEPTH) die("the path '%.40s...' is too deep", path);
             at = child_named(t, at, name, n);

@@ -27,7 +27,7 @@ static const char *begin_member(z_stream *z, struct stretch *s) {
     if (!s->left) return NULL;
     if (*s->in != gzip_packing.magic[0][0]) return "what follows it is not gzip";
     s->between = false;
-    return inflateReset(z) == Z_OK ? NULL : "zlib cannot begin anew";
+    return inflateReset(z) == Z_OK ? NULL : "zlib cannot begin again";
 }
 
 static const char *unpack_gzip(void *state, struct stretch *s) {
