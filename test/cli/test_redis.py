@@ -210,14 +210,14 @@ def test_any_server_that_answers_will_do(seen):
 
 
 @pytest.mark.parametrize("url, words", [
-    ("redis://a,,b/x", "no HOST:PORT"), ("redis://" + ",".join("abcdefghijklmnopq") + "/x", "more than 16"),
+    ("redis://a,,b/x", "not HOST:PORT"), ("redis://" + ",".join("abcdefghijklmnopq") + "/x", "more than 16"),
     ("localhost/x", "redis://HOST:PORT/NAME"), ("redis://localhost", "name of a filter"),
-    ("redis://localhost/", "name of a filter"), ("redis:///x", "no HOST:PORT"),
-    ("redis://localhost:0/x", "no HOST:PORT"), ("redis://localhost:65536/x", "no HOST:PORT"),
-    ("redis://localhost:6a/x", "no HOST:PORT"), ("rediss://localhost/x", "no TLS"),
+    ("redis://localhost/", "name of a filter"), ("redis:///x", "not HOST:PORT"),
+    ("redis://localhost:0/x", "not HOST:PORT"), ("redis://localhost:65536/x", "not HOST:PORT"),
+    ("redis://localhost:6a/x", "not HOST:PORT"), ("rediss://localhost/x", "no TLS"),
     ("redis://me@localhost/x", "USER:PASSWORD"), ("redis://localhost/a%2", "two hex digits"),
     ("redis://localhost/a%00", "NUL"), ("redis://localhost/a{b}", "cannot hold {"),
-    ("redis://localhost/" + "n" * 600, "longer than"), ("redis://[::1/x", "no HOST:PORT")])
+    ("redis://localhost/" + "n" * 600, "longer than"), ("redis://[::1/x", "not HOST:PORT")])
 def test_an_address_that_is_none_is_refused_in_a_sentence(seen, url, words):
     seen("--redis", url).refused(words)
 
