@@ -150,7 +150,8 @@ def test_a_seed_that_was_drawn_is_the_states(seen, state, tmp_path, rng):
 # -- kill -9 -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("way", [["count", "-w", "jumping:40000/8"], ["count", "-w", "landmark:1d", "--time", "when"],
+@pytest.mark.parametrize("way", [["count", "-w", "jumping:40000/8"],
+                                 ["count", "-w", "landmark:1d", "--time", "when", "-j", "2"],
                                  ["top", "-w", "landmark:20000", "--keep", "500"],
                                  ["top", "-w", "landmark:1w mem=64KiB", "--time", "when", "--distinct", "partner"]],
                          ids=["count in order", "count by day", "top in order", "top by partners"])
@@ -173,7 +174,7 @@ def test_killed_at_any_instant_it_counts_as_one_run(seen, tmp_path, rng, way, ki
         with open(out, "ab") as to:
             p = subprocess.Popen(args, stdout=to, stderr=subprocess.PIPE)
             try:
-                p.wait(rng.random() * longest if killed < kills else None)
+                p.wait(rng.random() * longest if killed < kills or not resumed else None)
             except subprocess.TimeoutExpired:
                 p.kill()
             err, code = p.communicate()[1], p.returncode
