@@ -63,7 +63,7 @@ bench-fp: setup-build all
 	@bench/fp.sh $(BUILD)
 
 bench-truth: setup-build all
-	@bench/truth.sh $(BUILD)
+	@bench/truth/run.sh $(BUILD)
 
 # The figures and tables of the source papers, made anew: doc/papers.md.  What was measured before is
 # kept (bench/paper/results); FULL=1 runs the largest streams at their full size.

@@ -2,12 +2,14 @@
 # All benchmarks, each a ratio within one run: `make bench`.
 set -eu
 build=${1:-build}
-ninja -C "$build" --quiet bench-blocked bench-cache bench-growth bench-line bench-plans bench-sliding \
+ninja -C "$build" --quiet bench-blocked bench-cache bench-control bench-growth bench-line bench-plans bench-sliding \
     bench-spaces
 echo "== blocked: test-and-add of digests in batches"
 "$build/bench-blocked"
 echo "== cache: windows without length, against stable"
 "$build/bench-cache"
+echo "== control: the sample that measures errors, against the same without it"
+"$build/bench-control"
 echo "== line: sliding windows without false negatives, and the papers' structures"
 "$build/bench-line"
 echo "== growth: tables of up to 10^9 bits"

@@ -139,13 +139,14 @@ static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
     return s;
 }
 
-/* The window is as it was planned, or nearly: the formulas hold. */
+/* The window is as it was planned, or nearly: the formulas hold.  Of a decaying window few records
+ * called new may be misses, since these stand for no false duplicates. */
 static bool as_planned(const seen_detector *d, const struct seen_stats *out, double fullest) {
     const struct seen_plan *plan = &d->plan;
     bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity ||
                  out->fp_worst <= plan->fp_full;
-    return (roomy || plan->spec.window == SEEN_DECAYING) && !out->saturated && !out->forgotten &&
-           plan->spec.refresh == SEEN_REFRESH_LAST;
+    if (plan->spec.window == SEEN_DECAYING) roomy = out->missed_hi <= out->unique / 10;
+    return roomy && !out->saturated && !out->forgotten && plan->spec.refresh == SEEN_REFRESH_LAST;
 }
 
 static void put_false(struct seen_stats *out, struct estimate e) {
@@ -202,11 +203,11 @@ static void tell_missed(const seen_detector *d, const struct sums *s, struct see
 
 void truth_stats(const seen_detector *d, struct seen_stats *out) {
     struct sums s = sums_of(d, out);
+    tell_missed(d, &s, out);
     if (d->plan.traits & SEEN_NO_FP)
         put_false(out, (struct estimate){0, 0, 0});
     else
         tell_false(d, &s, out);
-    tell_missed(d, &s, out);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
