@@ -205,7 +205,7 @@ def test_refusals(seen):
     seen("count", "-g", "1,1", text="a\n").refused("--group-by names 1 twice")
     seen("count", "-g", "1,,2", text="a\n").refused("--group-by 1,,2 holds an empty name")
     seen("count", "--error", "1e-6", text="a\n").refused("0.001")
-    seen("count", "--error", "x", text="a\n").refused("no number")
+    seen("count", "--error", "x", text="a\n").refused("not a number")
     seen("count", "-o", "xml", text="a\n").refused("json")
     seen("count", "--exact", "--fm", text="a\n").refused("--exact and --fm")
     seen("count", "--exact", "--error", "0.1", text="a\n").refused("--exact and --error")

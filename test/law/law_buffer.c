@@ -150,7 +150,7 @@ static void fp_lru_is_lru_and_a_coin(const struct law_case *c) {
         struct outcome sum = {0};
         struct seen_plan plan;
         for (uint64_t seed = 0; seed < SEEDS; seed++) {
-            law_plan(&plan, "decaying filter=fp-lru items=%llu seed=%llu %s",
+            law_plan(&plan, "decaying filter=fp-lru items=%llu seed=%llu control=0 %s",
                      (unsigned long long)(10 + seed * 101), (unsigned long long)seed, more[m]);
             side_by_side(&plan, seed, &sum);
         }

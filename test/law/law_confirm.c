@@ -377,7 +377,7 @@ static void at_the_price_of_the_first_repeat_nothing_is_false(const struct law_c
         plan.spec.seed = seed;
         count_effect(&plan, seed, &sum);
     }
-    law_check(sum.false_duplicates > 100 || plan.fp_full < .01,
+    law_check(sum.false_duplicates > 50 || plan.fp_full < .01,
               "only %llu false duplicates: nothing to tell apart",
               (unsigned long long)sum.false_duplicates);
     law_check(!sum.false_confirmed, "%llu false duplicates were confirmed",

@@ -282,7 +282,8 @@ static void a_fifth_of_slack_costs_so_many_bits_a_key(void **state) {
         struct seen_spec spec;
         struct seen_plan plan;
         char text[80];
-        snprintf(text, sizeof text, "sliding:1e6 filter=age-partitioned fp=%s", rows[i].fp);
+        snprintf(text, sizeof text, "sliding:1e6 filter=age-partitioned fp=%s control=0",
+                 rows[i].fp);
         assert_int_equal(seen_spec_parse(&spec, text, NULL), 0);
         assert_int_equal(seen_plan_make(&plan, &spec, NULL), 0);
         near((double)plan.bytes * 8 / 1e6, rows[i].bits, .01);

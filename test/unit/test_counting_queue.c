@@ -271,7 +271,8 @@ static void memory_is_the_queue_and_the_filter(void **state) {
     assert_true(each > 102 && each < 108);
     assert_int_equal(plan(&p, "sliding:1e6 fp=1e-2", NULL), 0);
     assert_string_not_equal(p.filter, "counting"); /* only where it is asked for */
-    assert_int_equal(plan(&p, "sliding:1h rate=100 items=5000 fp=.01 filter=counting", NULL), 0);
+    assert_int_equal(
+        plan(&p, "sliding:1h rate=100 items=5000 fp=.01 filter=counting control=0", NULL), 0);
     assert_true(p.bytes > 360000 * 16 && p.bytes < 360000 * 16 + 100000);
     static const char *const filled[] = {"", "fp=.01", "fp=1e-6 shards=3", "k=4", "lines=4000 k=3"};
     for (size_t i = 0; i < 5; i++) {
