@@ -104,7 +104,7 @@ REFUSED = [(["-w", "sliding:1h", "--within", "2h"], "at most the window's length
            (["-w", "sliding:1h", "--within", "100"], "--within 100"),
            (["-w", "landmark:1d", "--within", "1h"], "sliding and jumping windows"),
            (["-w", "decaying", "--within", "10"], "sliding and jumping windows"),
-           (["-w", "sliding:1000 filter=counting", "--within", "10"], "filter=counting knows who"),
+           (["-w", "sliding:1000 filter=counting", "--within", "10"], "filter=counting does not know"),
            (["-w", "sliding:1h refresh=first", "--within", "1m"], "refresh=first"),
            (["-w", "sliding:1h", "--lateness", "1m", "--within", "1m"], "--lateness"),
            (["-w", "sliding:1000", "--cache", "100", "--within", "10"], "--cache"),
