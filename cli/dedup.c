@@ -220,6 +220,12 @@ static void report_losses(const struct run *r) {
     if (r->settings.source.quiet || kept || judge_counts(&r->judge) || s.expected_false < 0.5)
         return;
     char source[80] = "";
+    if (!s.sampled_records && s.duplicates > 10 && !s.false_lo && s.false_hi == s.duplicates) {
+        warn("any of the %ju duplicates may have been new records; this memory is too small to "
+             "measure how many: %s",
+             (uintmax_t)s.duplicates, room_more(seen_plan_of(r->detector)));
+        return;
+    }
     if (s.source == SEEN_FROM_SAMPLE)
         snprintf(source, sizeof source, "; measured on %ju records of sampled keys",
                  (uintmax_t)s.sampled_records);

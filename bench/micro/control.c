@@ -29,7 +29,7 @@ static void row(const char *window, uint64_t n, uint32_t cpu, const char *name) 
     for (size_t i = 0; i < before; i += SLICE) timed(plain, digest + i), timed(sampled, digest + i);
     for (size_t i = 0; i < SLICES; i++) {
         const seen_digest *slice = digest + before + i * SLICE;
-        bool first = i % 2; /* whoever is second finds the digests in the cache */
+        bool first = i % 2; /* the second one finds the digests in the cache */
         if (first) with[i] = timed(sampled, slice);
         without[i] = timed(plain, slice);
         if (!first) with[i] = timed(sampled, slice);
