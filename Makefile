@@ -25,7 +25,7 @@ check: setup-test setup-module all
 check-asan: setup-test setup-module
 	@tools/configure.sh build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
 	@$(NINJA) build-asan
-	@SEEN_PAPERS=no tools/check.sh build-asan
+	@ASAN_OPTIONS=suppressions=$(CURDIR)/tools/asan.supp SEEN_PAPERS=no tools/check.sh build-asan
 
 # What runs on threads, on a build in which a race fails the test.
 check-tsan: setup-test
