@@ -11,7 +11,9 @@ Each round runs cat and seen with one thread, two and, where it has shards, with
 other; printed are medians, ratios of medians, and the peak memory.  Bars are for the first two; the
 exit code is 1 if one is not met.  Where the machine is busy with other things, the seconds of the
 processors say more than those on the wall.  With RIVALS=1 also awk and sort -u, once each.
+AGAINST=other/seen runs that program after each run of ours, and prints ours / the other, in medians.
 """
+import itertools
 import os
 import statistics
 import subprocess
@@ -22,6 +24,7 @@ import time
 SEEN = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/seen")
 RUNS = int(os.environ.get("RUNS", "5"))
 SCALE = float(os.environ.get("SCALE", "1"))
+AGAINST = os.environ.get("AGAINST")
 
 
 class Case:
@@ -64,12 +67,14 @@ def run(*command, shell=False):
 
 
 def measure(case, path):
-    yard, ours = [], [[] for _ in case.bars]
+    yard, ours, other = [], [[] for _ in case.bars], [[] for _ in case.bars]
     for _ in range(RUNS):
         yard.append(run("cat %s | cat" % path, shell=True))
         for i, (options, _, _) in enumerate(case.bars):
             ours[i].append(run(SEEN, "-q", *options, path))
-    return summary(yard), [summary(runs) for runs in ours]
+            if AGAINST:
+                other[i].append(run(AGAINST, "-q", *options, path))
+    return summary(yard), [summary(runs) for runs in ours], [summary(runs) for runs in other if runs]
 
 
 def summary(runs):
@@ -77,13 +82,13 @@ def summary(runs):
     return statistics.median(wall), statistics.median(cpu), max(peak)
 
 
-def report(case, size, cat, results):
+def report(case, size, cat, results, others):
     yard = cat[0]
     print("%s: %s records, %.0f MB; cat | cat %.2f s (cpu %.2f s)"
           % (case.name, f"{case.records:,}", size / 1e6, yard, cat[1]))
     met = True
-    for (options, times, memory), (wall, cpu, peak) in zip(case.bars, results):
-        bar = []
+    for (options, times, memory), (wall, cpu, peak), other in itertools.zip_longest(case.bars, results, others):
+        bar = ["wall %.3f, cpu %.3f of the other's" % (wall / other[0], cpu / other[1])] if other else []
         if times:
             bar.append("%s x%g" % ("within" if wall <= times * yard else "BEYOND", times))
         if memory:
@@ -109,8 +114,8 @@ def main():
             continue
         with tempfile.NamedTemporaryFile(prefix="seen-speed-") as file:
             subprocess.run([SEEN, "generate", "-n", str(case.records), *case.made], stdout=file, check=True)
-            cat, results = measure(case, file.name)
-            met = report(case, os.path.getsize(file.name), cat, results) and met
+            cat, results, others = measure(case, file.name)
+            met = report(case, os.path.getsize(file.name), cat, results, others) and met
             if os.environ.get("RIVALS") and case.name == "lines":
                 rivals(file.name)
     sys.exit(not met)
