@@ -6,7 +6,7 @@
 #     tools/check.sh build
 #
 # All that tests draw comes from SEEN_SEED, the same in every run: SEEN_SEED=$RANDOM make check tries another.
-# SEEN_PAPERS=no leaves the papers out, and the tests of make.
+# SEEN_PAPERS=no leaves the papers out, and the tests of make; SEEN_RATES=no the laws of rates.
 set -u
 build=${1:-build}
 cd "$(dirname "$0")/.."
@@ -38,7 +38,9 @@ number() { tail -n 1 "$log/$2" | grep -oE "[0-9]+ $1" | grep -oE '[0-9]+' || ech
 # -- unit and law tests: meson runs them, cmocka counts them -----------------------------------------
 sum() { awk -v k="$1" '$0 ~ k { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^test/) n += $i } END { print n + 0 }' "$2"; }
 
-timed meson meson test -C "$build" --no-rebuild --print-errorlogs -t 5
+rates=
+[ "${SEEN_RATES:-yes}" = yes ] || rates="--no-suite rate"
+timed meson meson test -C "$build" --no-rebuild --print-errorlogs -t 5 $rates
 status=$(cat "$log/meson.status")
 text="$build/meson-logs/testlog.txt"
 p=$(sum 'PASSED  ' "$text") f=$(sum 'FAILED  ' "$text")
