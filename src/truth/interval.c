@@ -27,11 +27,14 @@ static struct estimate own(const struct control_sum *s, double alpha) {
 
 struct estimate interval_sample(const struct control_sum *s, const struct control_sum *others,
                                 double all, double alpha) {
-    struct estimate e = own(s, alpha);
-    if (variance(others) < variance(s)) {
-        struct estimate o = own(others, alpha);
-        e = (struct estimate){all - o.value, all - o.hi, all - o.lo};
-    }
+    struct estimate e = own(s, alpha), o = own(others, alpha);
+    o = (struct estimate){all - o.value, all - o.hi, all - o.lo};
+    if (e.hi < o.lo ||
+        o.hi < e.lo) { /* frequent keys are missing from the sample: of either kind */
+        e.lo = fmin(e.lo, o.lo);
+        e.hi = fmax(e.hi, o.hi);
+    } else if (variance(others) < variance(s))
+        e = o;
     double least = fmin(s->count, all), most = all - fmin(others->count, all - least);
     e.value = fmin(fmax(e.value, least), most);
     e.lo = fmin(fmax(e.lo, least), most);
