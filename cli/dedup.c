@@ -333,6 +333,7 @@ static int finish(struct run *r) {
         stats_print_groups(&counts, r->settings.wanted.json);
     }
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
+    bad |= !failed && flow_has_no_groups(&r->flow);
     if (failed || bad || (r->settings.source.strict && lack)) return EXIT_TROUBLE;
     if (lack || hold_was_short(r)) return EXIT_DEGRADED;
     return r->settings.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;

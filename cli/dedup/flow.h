@@ -11,6 +11,7 @@
 #include "hold/keep.h"
 #include "hold/reorder.h"
 #include "judge/ledger.h"
+#include "read/unjudged.h"
 #include "write/sink.h"
 
 struct flow {
@@ -25,8 +26,9 @@ struct flow {
     struct outlet sorted, kept; /* let go by reorder and by keep */
     struct ledger ledger;
     struct groups groups;
-    uint64_t number;    /* records so far */
-    uint64_t landmarks; /* that the ledger knows of */
+    struct unjudged ungrouped; /* records that lack a field of --group-by: judged all the same */
+    uint64_t number;           /* records so far */
+    uint64_t landmarks;        /* that the ledger knows of */
     uint64_t age[BATCH];
     struct fact fact[BATCH];
     char heading[TAGS_TEXT];
@@ -45,6 +47,9 @@ void flow_columns(struct flow *, const struct header *);
 void flow_batch(struct flow *, struct batch *); /* the next, its records read ahead */
 void flow_unreadable(struct flow *, const char *p, size_t n, bool first, bool last);
 void flow_end(struct flow *); /* what is held back goes */
+
+/* True, and told: every record of the run lacks a field of --group-by. */
+bool flow_has_no_groups(const struct flow *);
 
 /* What --state keeps of it besides: groups and sums, in so many bytes at most. */
 enum { FLOW_STATE_GROUPS = 8 << 20 };

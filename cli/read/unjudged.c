@@ -268,7 +268,7 @@ void unjudged_batch(struct unjudged *u, const struct batch *b, seen_time now, si
     u->records += b->n;
     if (n == b->n && !u->slots) return;
     for (size_t i = 0, m = 0; i < b->n; i++, field += u->layout->slots) {
-        bool has = m < n && order[m] == i;
+        bool has = !order || (m < n && order[m] == i);
         m += has;
         if (!has)
             note(u, cause[i], b, i, now);

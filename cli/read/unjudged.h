@@ -42,7 +42,8 @@ void unjudged_free(struct unjudged *);
  * that asks for them. */
 void unjudged_wants(struct unjudged *, const uint32_t *slot, uint32_t slots, const char *option);
 
-/* The next batch, and what the clock says: all but the n records in `order` have a cause. */
+/* The next batch, and what the clock says: all but the n records in `order` have a cause.  Without
+ * an order only those have one that lack a field beside key and time. */
 void unjudged_batch(struct unjudged *, const struct batch *, seen_time now, size_t n,
                     const uint16_t *order, const uint8_t *cause);
 

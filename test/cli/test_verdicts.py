@@ -180,6 +180,19 @@ def test_a_record_that_is_too_long_counts_among_those_without_a_field(seen):
         assert sum(g["records"] for g in groups) == done.stats["records"]
 
 
+@pytest.mark.parametrize("more", [[], ["--stats=json"], ["--sum", "1"]])
+def test_a_field_of_groups_that_no_record_has_is_told(seen, state, more):
+    text = "1;a\n2;b\n1;a\n"
+    done = seen("--group-by", "9", "--state", state, "-w", "landmark mem=64KiB", *more, text=text)
+    assert done.code == 2 and done.lines == ["1;a", "2;b"] and state.exists()
+    assert b"none of the 3 records has a group: record 1 has 1 field, --group-by asks for 9" in done.err
+    assert b": try -d ';'" in seen("--group-by", "2", *more, text=text).err
+    named = seen("--ndjson", "-k", "a", "--group-by", "b", text='{"a":1}\n')
+    assert named.code == 2 and b"record 1 has no value at b, which --group-by asks for" in named.err
+    assert seen("-d;", "--group-by", "2", text=text + "3\n").code == 0
+    assert seen("--group-by", "9", text="").code == 0
+
+
 def test_groups_of_a_table_without_records(seen):
     for text in "", "key,pub\n":
         done = seen("--csv", "-k", "key", "--group-by", "pub", "--output=json", text=text)
