@@ -1,5 +1,6 @@
 #include "dedup/flow.h"
 
+#include "cli.h"
 #include "judge/key_list.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ void flow_init(struct flow *f, const struct wanted *w, const struct source *sour
     if (w->keep_last) init_keep(f);
     if (w->ledger) ledger_init(&f->ledger, d);
     if (w->tag_column) s->heading = w->tag_column;
+    f->ungrouped = (struct unjudged){.source = source, .layout = layout};
     groups_init(&f->groups, w->group_by, w->sum, s->confirmed, seen_plan_of(d)->spec.cache);
     if (!wanted_details(w)) return;
     tags_heading(&w->tags, s->heading, s->column ? s->column : '\t', f->heading);
@@ -60,9 +62,11 @@ void flow_columns(struct flow *f, const struct header *header) {
     sink_check_heading(f->sink, header);
     if (wanted_groups(w))
         groups_columns(&f->groups, f->layout, w->group_by, w->sum, header, w->max_groups);
+    unjudged_wants(&f->ungrouped, f->groups.by.slot, f->groups.by.n, "--group-by");
     if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
     const struct layout *kept = w->add_key ? &f->added : f->layout;
-    if (w->forget) key_list_read(w->forget, f->source, kept, f->detector, forget, f->detector);
+    if (w->forget)
+        key_list_read(w->forget, f->source, kept, f->detector, forget, NULL, f->detector);
 }
 
 /* -- what is known of records ------------------------------------------------------------- */
@@ -262,6 +266,7 @@ void flow_batch(struct flow *f, struct batch *b) {
     f->number += b->n;
     judge_note(f->judge, b, in);
     if (wanted_groups(f->wanted)) find_groups(f, b, in, before);
+    if (f->wanted->group_by) unjudged_batch(&f->ungrouped, b, 0, b->n, NULL, NULL);
     if (wanted_details(f->wanted))
         for (size_t m = 0; m < in->n; m++) in->number[m] = before + in->order[m] + 1;
     if (f->wanted->reorder)
@@ -286,4 +291,11 @@ void flow_end(struct flow *f) {
         take_kept(f, true);
         let_go_kept(f);
     }
+}
+
+bool flow_has_no_groups(const struct flow *f) {
+    const struct unjudged *u = &f->ungrouped;
+    if (!u->n || u->n < u->records) return false;
+    warn("none of the %ju records has a group: %s", (uintmax_t)u->n, u->first[CAUSE_FIELD]);
+    return true;
 }

@@ -18,6 +18,7 @@ enum { FORM_GROUPS = 32 };
 
 struct key_form {
     bool trim, ignore_case, url;
+    bool by_word;      /* these three are done to the words of a value, by whoever finds them */
     const char *regex; /* NULL: none */
     uint32_t groups;   /* of it, once form_check has looked at it */
 };

@@ -11,6 +11,7 @@ struct reading_keys {
     struct unjudged *unjudged;
     uint64_t n; /* keys so far */
     void (*take)(void *ctx, size_t n, const seen_digest *);
+    void (*look)(void *ctx, const char *key, size_t len);
     void *ctx;
     seen_digest digest[BATCH];
     uint16_t order[BATCH];
@@ -30,26 +31,33 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     (void)now;
     size_t n = key_batch(&r->keyer, b, r->digest, r->order);
     if (n < b->n) refuse(r, b, n);
+    for (size_t i = 0; r->look && i < n; i++) {
+        size_t len;
+        const char *key = key_bytes(&r->keyer, b, i, &len);
+        r->look(r->ctx, key, len);
+    }
     r->n += n;
     r->take(r->ctx, n, r->digest);
 }
 
 void key_list_read(const char *name, const struct source *records, const struct layout *of,
                    const seen_detector *hasher,
-                   void (*take)(void *ctx, size_t n, const seen_digest *), void *ctx) {
+                   void (*take)(void *ctx, size_t n, const seen_digest *),
+                   void (*look)(void *ctx, const char *key, size_t len), void *ctx) {
     static const struct reader_events events = {.batch = on_batch};
     static struct reading_keys r;
     static struct reader reader;
     char *const file[] = {(char *)(uintptr_t)name};
     char fields[32];
     struct source source = *records;
-    r = (struct reading_keys){.name = name, .take = take, .ctx = ctx};
+    r = (struct reading_keys){.name = name, .take = take, .look = look, .ctx = ctx};
     int64_t keys = parts_of_key(of);
     snprintf(fields, sizeof fields, "1-");
     if (keys > 0) snprintf(fields, sizeof fields, "1-%jd", (intmax_t)keys);
     bool line = keys == 0 || (keys == 1 && !source_column(&source));
     source.form.regex = NULL; /* its parts are what the list holds */
     source.form.groups = 0;
+    source.form.by_word = false;
     source.keys = line ? NULL : fields;
     source.time = NULL;
     source.merge = false;

@@ -6,10 +6,12 @@
 #include "judge/key.h"
 #include "read/source.h"
 
-/* Hands the digests on, up to BATCH at once; dies where a key cannot be read.  `of`: the layout of
- * the records' key; `hasher`: whose keys they are. */
+/* Hands the digests on, up to BATCH at once, and each key before to `look` (NULL: to nobody); dies
+ * where a key cannot be read.  `of`: the layout of the records' key; `hasher`: whose keys they are.
+ */
 void key_list_read(const char *name, const struct source *, const struct layout *of,
                    const seen_detector *hasher,
-                   void (*take)(void *ctx, size_t n, const seen_digest *), void *ctx);
+                   void (*take)(void *ctx, size_t n, const seen_digest *),
+                   void (*look)(void *ctx, const char *key, size_t len), void *ctx);
 
 #endif

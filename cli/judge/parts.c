@@ -42,6 +42,10 @@ static void add(struct parts *p, size_t len) {
 
 /* -- one field ---------------------------------------------------------------------------- */
 
+static size_t applied(const struct key_form *form, char *value, size_t len) {
+    return form && !form->by_word ? form_apply(form, value, len) : len;
+}
+
 /* The expression's parts of the value at the end of the text, which has `len` bytes. */
 static bool find_groups(struct parts *p, const struct key_form *form, size_t len) {
     regmatch_t match[FORM_GROUPS + 1];
@@ -53,7 +57,7 @@ static bool find_groups(struct parts *p, const struct key_form *form, size_t len
         size_t size = (size_t)(match[i].rm_eo - match[i].rm_so);
         char *at = room_for(p, size + 1);
         memcpy(at, p->text + value + match[i].rm_so, size);
-        add(p, form_apply(form, at, size));
+        add(p, applied(form, at, size));
     }
     return n > 0;
 }
@@ -62,7 +66,7 @@ static bool add_field(struct parts *p, const struct key_form *form, const struct
     char *at = room_for(p, (size_t)f->len + 1); /* form_apply may add a byte */
     size_t len = slice_value(f, at);
     if (form && form->regex) return find_groups(p, form, len);
-    add(p, form ? form_apply(form, at, len) : len);
+    add(p, applied(form, at, len));
     return true;
 }
 
@@ -79,7 +83,11 @@ bool parts_find(struct parts *p, const struct layout *l, const struct record *r,
                 const struct slice *slot) {
     p->used = p->n = 0;
     if (l->keys == 0) return add_field(p, l->form, &(struct slice){r->at, r->bare, AS_IT_IS});
-    for (uint32_t i = 0; i < l->keys; i++)
-        if (!add_fields(p, l, &slot[l->key[i]])) return false;
-    return true;
+    bool any = false;
+    for (uint32_t i = 0; i < l->keys; i++) {
+        bool added = add_fields(p, l, &slot[l->key[i]]);
+        if (!added && !p->some) return false;
+        any |= added;
+    }
+    return any;
 }

@@ -18,6 +18,7 @@ struct parts {
     size_t n, room;
     regex_t pattern; /* of the layout's form, once it was needed */
     bool compiled;
+    bool some; /* set by the caller: a record has a key if it has any of the fields */
 };
 
 void parts_free(struct parts *);

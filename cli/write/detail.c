@@ -34,16 +34,9 @@ static void end_base64(struct sink *s) {
     put_text(s, "\"}\n");
 }
 
-static void begin_object(struct sink *s, uint8_t verdict, const struct fact *f) {
-    char text[TAGS_TEXT];
-    tags_json(s->tags, verdict, f, text);
+void sink_object(struct sink *s, const struct record *r, const char *members) {
     put_text(s, "{");
-    put_text(s, text);
-}
-
-static void put_object(struct sink *s, const struct record *r, uint8_t verdict,
-                       const struct fact *f) {
-    begin_object(s, verdict, f);
+    put_text(s, members);
     if (json_is_text(r->at, r->bare)) {
         put_text(s, ",\"record\":");
         put_string(s, r->at, r->bare);
@@ -55,12 +48,26 @@ static void put_object(struct sink *s, const struct record *r, uint8_t verdict,
     }
 }
 
+/* What comes in several pieces cannot be looked at as a whole. */
+void sink_object_piece(struct sink *s, const char *p, size_t n, const char *members, bool first,
+                       bool last) {
+    bool ended = last && n > 0 && p[n - 1] == s->end;
+    if (first && last) {
+        sink_object(s, &(struct record){p, (uint32_t)n, (uint32_t)(n - ended)}, members);
+        return;
+    }
+    if (first) put_text(s, "{"), put_text(s, members), put_text(s, ",\"record_base64\":\"");
+    put_base64(s, p, n - ended);
+    if (last) end_base64(s);
+}
+
 /* -- both --------------------------------------------------------------------------------- */
 
 static void put_one(struct sink *s, const struct record *r, uint8_t verdict, const struct fact *f) {
     char text[TAGS_TEXT];
     if (s->json) {
-        put_object(s, r, verdict, f);
+        tags_json(s->tags, verdict, f, text);
+        sink_object(s, r, text);
         return;
     }
     tags_text(s->tags, verdict, f, s->column ? s->column : '\t', text);
@@ -76,16 +83,11 @@ void sink_loose(struct sink *s, const char *p, size_t n, const struct fact *f, b
                 bool last) {
     char text[TAGS_TEXT];
     if (!s->shows[UNREADABLE]) return;
-    if (!s->json) {
-        tags_text(s->tags, UNREADABLE, f, s->column ? s->column : '\t', text);
-        sink_unjudged(s, p, n, text, first, last);
-    } else if (first && last) {
-        bool ended = n > 0 && p[n - 1] == s->end;
-        struct record r = {p, (uint32_t)n, (uint32_t)(n - ended)};
-        put_one(s, &r, UNREADABLE, f);
-    } else {
-        if (first) begin_object(s, UNREADABLE, f), put_text(s, ",\"record_base64\":\"");
-        put_base64(s, p, n - (last && n > 0 && p[n - 1] == s->end));
-        if (last) end_base64(s);
+    if (s->json) {
+        tags_json(s->tags, UNREADABLE, f, text);
+        sink_object_piece(s, p, n, text, first, last);
+        return;
     }
+    tags_text(s->tags, UNREADABLE, f, s->column ? s->column : '\t', text);
+    sink_unjudged(s, p, n, text, first, last);
 }

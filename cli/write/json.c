@@ -1,25 +1,14 @@
 #include "write/json.h"
 
+#include "utf8.h"
+
 #include <string.h>
 
 /* -- UTF-8 -------------------------------------------------------------------------------- */
 
-/* The length of the character at p, of which n bytes are there; 0: it is none. */
-static size_t character(const unsigned char *p, size_t n) {
-    if (p[0] < 0x80) return 1;
-    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
-    if (p[0] < 0xc2 || p[0] > 0xf4 || n < len) return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((p[i] & 0xc0) != 0x80) return 0;
-    bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
-    bool beyond = (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf4 && p[1] > 0x8f);
-    return overlong || beyond ? 0 : len;
-}
-
-bool json_is_text(const char *text, size_t n) {
-    const unsigned char *p = (const unsigned char *)text;
+bool json_is_text(const char *p, size_t n) {
     for (size_t i = 0, len; i < n; i += len)
-        if (!(len = character(p + i, n - i))) return false;
+        if (!(len = utf8_character(p + i, n - i))) return false;
     return true;
 }
 

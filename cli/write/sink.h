@@ -49,6 +49,12 @@ void sink_tagged(struct sink *, const struct record *, const char *tag);
 void sink_unreadable(struct sink *, const char *p, size_t n, bool first, bool last);
 void sink_unjudged(struct sink *, const char *p, size_t n, const char *tag, bool first, bool last);
 
+/* One record as a JSON object a line: the caller's members, then the record.  And one that comes in
+ * pieces, with the same members in each call. */
+void sink_object(struct sink *, const struct record *, const char *members);
+void sink_object_piece(struct sink *, const char *p, size_t n, const char *members, bool first,
+                       bool last);
+
 /* The same with what is known of each record, as `tags` and `json` say (detail.c). */
 void sink_details(struct sink *, const struct batch *, const struct fact *);
 void sink_loose(struct sink *, const char *p, size_t n, const struct fact *, bool first, bool last);
