@@ -3,10 +3,12 @@
  *
  * A jumping window is the union of its last Q sub-windows, each with a sketch of its own; a row is
  * printed at the end of each.  So a row is of exactly the last N records (or T), at moments N/Q
- * apart. */
+ * apart.  A sliding window has one sketch that can be asked at any moment: a row is printed at the
+ * end of the input, and as often as --every says. */
 #include "count/counts.h"
 #include "count/pace.h"
 #include "count/part.h"
+#include "count/recent.h"
 #include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
@@ -15,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { GROUP = 1, ERROR, FM, EXACT, MEM, SEED, OUTPUT, STATS };
+enum { GROUP = 1, ERROR, FM, EXACT, MEM, SEED, EVERY, OUTPUT, STATS };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
@@ -27,6 +29,7 @@ static const struct option_row own_rows[] = {
     {"exact", 0, NULL, "keep every key instead of a sketch: no error", EXACT},
     {"mem", 0, "SIZE", "of --exact: refuse what does not fit (default: 1GiB)", MEM},
     {"seed", 0, "N", "of the hash: equal seeds give equal estimates", SEED},
+    {"every", 0, "N|SPAN", "sliding windows: a row as often (default: one at the end)", EVERY},
     PACE_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json|value", "json: an object a line; value: the count alone", OUTPUT},
@@ -48,12 +51,12 @@ struct run {
     struct account account;
     struct counting how;
     struct counts rows;
-    const char *error_given;
-    bool several;                 /* windows or groups, besides all records */
-    bool unended;                 /* an earlier run was killed inside a line */
-    seen_counter *total, *merged; /* of all records; scratch for a jumping window */
-    struct part **ended;          /* sub-windows that later rows still hold, the oldest first */
-    uint64_t endeds;
+    struct recent recent; /* of a sliding window */
+    const char *error_given, *every;
+    bool several;                /* windows or groups, besides all records */
+    bool unended;                /* an earlier run was killed inside a line */
+    seen_counter *total, *empty; /* of all records; of none */
+    struct part *whole;          /* of a jumping window, scratch; NULL: not yet needed */
 };
 
 static const struct state_kind kept;
@@ -70,6 +73,7 @@ static void take(struct run *r, int id, const char *value) {
     case EXACT: r->how.exact = true; break;
     case MEM: counting_take_memory(&r->how, value); break;
     case SEED: asked_set(&r->asked, "seed", value); break;
+    case EVERY: r->every = value; break;
     case STATS: account_take(&r->account, value); break;
     case OUTPUT:
         r->rows.json = option_is_json(value);
@@ -113,38 +117,29 @@ static void read_options(struct run *r, int argc, char **argv) {
 
 static void *on_begin(void *ctx) { return part_new(&((struct run *)ctx)->how); }
 
-/* A row of the last Q sub-windows, of which this one, `p`, is kept for later rows. */
-static void put_jumping(struct run *r, struct part *p) {
-    uint64_t records = p->records, old = 0, q = r->pace.subwindows;
-    const char *from = p->from;
-    while (old < r->endeds && r->ended[old]->number + q <= p->number) part_free(r->ended[old++]);
-    r->endeds -= old;
-    memmove(r->ended, r->ended + old, r->endeds * sizeof(struct part *));
-    seen_counter_clear(r->merged);
-    seen_counter_merge(r->merged, p->counter, NULL);
-    for (uint64_t i = 0; i < r->endeds; i++) {
-        seen_counter_merge(r->merged, r->ended[i]->counter, NULL);
-        records += r->ended[i]->records;
-        if (i == 0) from = r->ended[i]->from;
-    }
-    counts_put(&r->rows, from, NULL, 0, records, r->merged);
-    r->ended[r->endeds++] = p;
+/* What n sub-windows counted together. */
+static struct part *join(struct run *r, const struct window *w, size_t n) {
+    if (!r->whole) r->whole = part_new(&r->how);
+    part_clear(&r->how, r->whole);
+    for (size_t i = 0; i < n; i++) part_merge(&r->how, r->whole, w[i].own);
+    counting_check(&r->how);
+    return r->whole;
 }
 
-static void on_end(void *ctx, const struct window *w) {
+static void on_end(void *ctx, const struct window *w, size_t n) {
     struct run *r = ctx;
-    struct part *p = w->own;
-    p->number = w->number;
-    pace_from(&r->pace, w, p->from);
-    if (r->pace.subwindows > 1) {
-        put_jumping(r, p);
-        return;
-    }
+    char from[32];
+    const struct part *p = n > 1 ? join(r, w, n) : w[0].own;
+    pace_from(&r->pace, w[0].from, from);
     if (r->how.by)
-        counts_put_groups(&r->rows, p);
+        counts_put_groups(&r->rows, from, p);
     else
-        counts_put(&r->rows, p->from, NULL, 0, p->records, p->counter);
-    part_free(p);
+        counts_put(&r->rows, from, NULL, 0, counts_figures(p->records, p->counter));
+}
+
+static void on_drop(void *ctx, void *own) {
+    (void)ctx;
+    part_free(own);
 }
 
 static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
@@ -157,7 +152,7 @@ static void *on_load(void *ctx, struct blocks_in *in) {
 }
 
 static const struct pace_events windows = {
-    .begin = on_begin, .end = on_end, .save = on_save, .load = on_load};
+    .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
 
 /* -- records ------------------------------------------------------------------------------ */
 
@@ -183,7 +178,9 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
         const struct window *w = pace_window(&r->pace, m);
         if (r->several) seen_counter_add(r->total, 1, &r->pace.judge.in->digest[m]);
         size_t i = r->pace.judge.in->order[m];
-        if (w)
+        if (r->recent.window)
+            recent_add(&r->recent, &r->pace.judge.in->digest[m], r->pace.judge.in->time[m]);
+        else if (w)
             part_add(&r->how, w->own, &r->pace.judge.in->digest[m],
                      &b->field[i * r->reader.layout.slots]);
     }
@@ -227,22 +224,8 @@ static bool unpack(void *ctx, const char *bytes, size_t len) {
 static void save(const void *ctx, struct blocks_out *out) {
     const struct run *r = ctx;
     counting_save(r->total, out);
-    blocks_put_number(out, r->endeds);
-    for (uint64_t i = 0; i < r->endeds; i++) part_save(r->ended[i], out);
+    if (r->recent.window) recent_save(&r->recent, out);
     pace_save(&r->pace, out);
-}
-
-/* The sub-windows that ended come before those that are open, in the order of their numbers. */
-static bool load_ended(struct run *r, struct blocks_in *in) {
-    uint64_t n = blocks_get_number(in);
-    if (n && (r->pace.subwindows < 2 || n > r->pace.subwindows)) return false;
-    for (uint64_t i = 0; i < n; i++) {
-        struct part *p = part_load(&r->how, in);
-        if (!p) return false;
-        r->ended[r->endeds++] = p;
-        if (p->number >> 62 || (i && p->number <= r->ended[i - 1]->number)) return false;
-    }
-    return true;
 }
 
 static bool load(void *ctx, struct blocks_in *in) {
@@ -251,9 +234,8 @@ static bool load(void *ctx, struct blocks_in *in) {
     if (!total) return false;
     seen_counter_free(r->total);
     r->total = total;
-    if (!load_ended(r, in) || !pace_load(&r->pace, in)) return false;
-    const struct window *first = r->pace.n ? &r->pace.open[r->pace.first] : NULL;
-    return !r->endeds || (first && r->ended[r->endeds - 1]->number < first->number);
+    if (r->recent.window && !recent_load(&r->recent, in)) return false;
+    return pace_load(&r->pace, in);
 }
 
 static const struct state_kind kept = {.command = "count",
@@ -265,25 +247,40 @@ static const struct state_kind kept = {.command = "count",
 
 /* -- a run -------------------------------------------------------------------------------- */
 
+static void check_sliding(const struct run *r) {
+    bool slides = r->pace.slides;
+    if (r->every && !slides)
+        die("--every serves sliding windows, such as -w sliding:1h; jumping:1h/12 has a row every "
+            "5m");
+    if (slides && r->how.by)
+        die("--group-by serves landmark and jumping windows: jumping:1h/60 counts the groups of "
+            "the last hour every minute");
+    if (slides && r->how.kind == SEEN_FM)
+        die("--fm serves landmark and jumping windows; leave it out, or write jumping:1h/60");
+}
+
 static void start(struct run *r) {
+    r->pace.may_slide = true;
+    r->pace.every = r->every;
     pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout, &r->state);
-    if (r->how.by && r->pace.subwindows > 1)
-        die("--group-by serves landmark windows, such as -w landmark:1d");
+    check_sliding(r);
     r->several = r->how.by || r->pace.length || r->asked.landmark_on || r->asked.zone;
     if (r->rows.value && r->several)
         die("-o value prints one number: leave out %s, or take -o json",
-            r->how.by ? "--group-by" : "windows, which have a number each");
+            r->how.by  ? "--group-by"
+            : r->every ? "--every"
+                       : "windows, which have a number each");
     r->rows.how = &r->how;
     r->how.seed = r->pace.seed;
     r->how.records = &r->pace.records;
     reader_init(&r->reader, &r->source, &events, r);
-    pace_begin(&r->pace, &windows, r, 10000);
     r->reader.unjudged.detector = r->pace.detector;
-    uint64_t q = r->pace.subwindows;
-    r->ended = calloc(q, sizeof(struct part *));
-    if (!r->ended) die("out of memory for %" PRIu64 " sub-windows", q);
     r->total = counting_new(&r->how);
-    r->how.empty = r->merged = counting_new(&r->how);
+    r->how.empty = r->empty = counting_new(&r->how);
+    if (r->pace.slides)
+        recent_begin(&r->recent, &r->how, &r->pace, &r->rows);
+    else
+        pace_begin(&r->pace, &windows, r, 10000);
     state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
                                              .reader = &r->reader,
                                              .judge = &r->pace.judge,
@@ -300,9 +297,12 @@ static int finish(struct run *r, bool read) {
     struct counts *rows = &r->rows;
     pace_end(&r->pace);
     counting_check(&r->how);
-    if (rows->n == 0 && !r->how.by) counts_put(rows, "-", NULL, 0, 0, r->total);
-    if (rows->n > 1 || r->how.by) counts_put(rows, "all", NULL, 0, r->pace.records, r->total);
-    judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
+    struct figures all = counts_figures(r->pace.records, r->total);
+    if (rows->n == 0 && !r->how.by) counts_put(rows, "-", NULL, 0, all);
+    if (rows->n > 1 || r->how.by) counts_put(rows, "all", NULL, 0, all);
+    bool own = r->pace.own || r->recent.window;
+    judge_tell(&r->pace.judge, own ? 0 : r->pace.judge.lateness.run_late);
+    recent_tell(&r->recent, &r->source);
     pace_tell(&r->pace, &r->source, "in the row 'all' alone");
     bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
     account_print(&r->account, &r->reader.unjudged);
@@ -310,11 +310,11 @@ static int finish(struct run *r, bool read) {
 }
 
 static void free_run(struct run *r) {
-    for (uint64_t i = 0; i < r->endeds; i++) part_free(r->ended[i]);
-    free(r->ended);
+    if (r->whole) part_free(r->whole);
+    recent_free(&r->recent);
     columns_free_fields(&r->how.fields);
     seen_counter_free(r->total);
-    seen_counter_free(r->merged);
+    seen_counter_free(r->empty);
     pace_free(&r->pace);
     reader_free(&r->reader);
     asked_free(&r->asked);
@@ -340,6 +340,7 @@ static const struct example examples[] = {
     {"seen count --csv -k user --group-by ad clicks.csv", "users of each advertisement"},
     {"seen count -k 2 --time 1 -w jumping:1h/12 -o json clicks.tsv",
      "of the last hour, every 5 minutes"},
+    {"seen count --csv -k user -w sliding:1e6 clicks.csv", "in the last million records"},
     {"seen count --csv -k user --state users.state clicks.csv",
      "of what was added since the last run as well"},
     {0},
@@ -352,12 +353,17 @@ const struct command count_command = {
     .usage = "[-w SPEC] [OPTION]... [FILE]...",
     .about =
         "Counts the different keys of FILE... (default: standard input): in all, or for each "
-        "window of landmark:1d, landmark:1e6 or jumping:1h/12.\n\n"
+        "window of landmark:1d, landmark:1e6, jumping:1h/12 or sliding:1h.\n\n"
         "The count is exact up to 3072 keys. Beyond that it is an estimate with a relative "
         "standard error of one percent in 16 KiB, however many keys there are. `--error` chooses "
         "another error and with it another size; groups are exact up to 96 keys. A row has the "
         "window's begin, the records in it, the count, and the interval that holds the truth in 95 "
         "of 100 cases. A jumping window has a row at the end of each of its parts.\n\n"
+        "A sliding window has one row, at the end of the input, and with `--every` one whenever so "
+        "many records or so much time has passed. It is of the window that ends with the latest "
+        "record; nothing older counts, nothing inside is missing, and the error is the same. The "
+        "count is exact while the window holds at most 2688 keys. Records of a window of time are "
+        "counted to a 1024th of it.\n\n"
         "With `--exact` every count is exact: each key takes 21 to 64 bytes in each window and "
         "group, and once more for the row of all. Keys that do not fit into `--mem` end the run "
         "with a message. `-o` value prints the count alone, for scripts.\n\n"

@@ -16,8 +16,8 @@
 #include "read/reader.h"
 #include "signals.h"
 #include "top/counted.h"
-#include "top/listing.h"
-#include "top/shortfall.h"
+#include "top/partners.h"
+#include "top/shown.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -52,20 +52,13 @@ struct run {
     struct reader reader;
     struct pace pace;
     struct account account;
-    struct seen_plan plan;  /* of the detectors of pairs */
-    struct counted *spare;  /* of a window that ended, for the next one; NULL: none */
-    struct ranking windows; /* in how many windows a key was among the rows */
-    struct listing listing;
-    struct seen_heavy *list; /* room for all counters */
-    struct name name;        /* scratch */
+    struct partners partners;
+    struct counted *spare; /* of a window that ended, for the next one; NULL: none */
+    struct shown shown;
+    struct name name; /* scratch */
     const char *distinct;
-    uint64_t number, keep, least;
     bool unended;  /* an earlier run was killed inside a line */
     uint32_t slot; /* of the partner's field */
-    char *pair;    /* scratch: a key's digest and its partner */
-    size_t pair_cap;
-    uint64_t ended; /* windows */
-    struct shortfall short_of;
 };
 
 static const struct state_kind kept;
@@ -87,20 +80,20 @@ static void take(struct run *r, int id, const char *value) {
     if (source_take(&r->source, id, value) || asked_take(&r->asked, id, value)) return;
     if (pace_take(&r->pace, id, value) || state_take(&r->state, id, value)) return;
     switch (id) {
-    case NUMBER: r->number = count_of("number", value); break;
-    case KEEP: r->keep = count_of("keep", value); break;
-    case LEAST: r->least = count_of("at-least", value); break;
+    case NUMBER: r->shown.number = count_of("number", value); break;
+    case KEEP: r->shown.keep = count_of("keep", value); break;
+    case LEAST: r->shown.least = count_of("at-least", value); break;
     case DISTINCT: r->distinct = value; break;
     case STATS: account_take(&r->account, value); break;
-    case OUTPUT: r->listing.json = option_is_json(value); break;
+    case OUTPUT: r->shown.listing.json = option_is_json(value); break;
     }
 }
 
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &top_command};
     source_init(&r->source);
-    r->number = 10;
-    r->keep = 10000;
+    r->shown.number = 10;
+    r->shown.keep = 10000;
     state_init(&r->state, &kept);
     for (int id; (id = args_next(&a));) {
         wishes_note(&r->state.wishes, a.row, a.value);
@@ -115,83 +108,33 @@ static void read_options(struct run *r, int argc, char **argv) {
 /* -- windows ------------------------------------------------------------------------------ */
 
 static const struct seen_plan *plan_of_pairs(const struct run *r) {
-    return r->distinct ? &r->plan : NULL;
+    return r->distinct ? &r->partners.plan : NULL;
 }
 
 static void *on_begin(void *ctx) {
     struct run *r = ctx;
     struct counted *t = r->spare;
     r->spare = NULL;
-    return t ? t : counted_new(r->keep, plan_of_pairs(r));
+    return t ? t : counted_new(r->shown.keep, plan_of_pairs(r));
+}
+
+/* With partners the first part of a jumping window has counted all of it. */
+static void on_end(void *ctx, const struct window *w, size_t n) {
+    struct run *r = ctx;
+    char from[32];
+    struct counted **parts = malloc(n * sizeof *parts);
+    if (!parts) die("out of memory for %zu windows", n);
+    for (size_t i = 0; i < n; i++) parts[i] = w[i].own;
+    shown_put(&r->shown, pace_from(&r->pace, w[0].from, from), parts, r->distinct ? 1 : n);
+    free(parts);
 }
 
 /* The next window uses it again: memory for pairs is not given back and fetched for each. */
-static void leave(struct run *r, struct counted *t) {
-    counted_free(r->spare);
-    counted_clear(t);
-    r->spare = t;
-}
-
-/* The error is all of the count, but for the record with which the key took its counter over. */
-static bool says_nothing(const struct seen_heavy *h) {
-    return h->error > 0 && h->count - h->error <= 1;
-}
-
-/* The rows of the window that ends: those of the list that surely came often enough. */
-static size_t choose(struct run *r, const struct counted *t, uint64_t twice) {
-    size_t m = 0, n = seen_top_list(t->keys.top, r->list), out = 0;
-    for (size_t i = 0; i < n && m < r->number; i++) {
-        const struct seen_heavy *h = &r->list[i];
-        if (h->count < h->error + twice || h->count - h->error - twice < r->least) continue;
-        if (!says_nothing(h))
-            r->list[m++] = *h;
-        else if (m + out < r->number)
-            out++;
-    }
-    r->short_of.left_out += out;
-    return m;
-}
-
-/* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
-static void persist(struct run *r, const struct counted *t, const struct seen_heavy *chosen,
-                    size_t m, uint64_t *in) {
-    struct ranking *w = &r->windows;
-    uint64_t *surely = calloc(r->keep, sizeof *surely);
-    if (!surely) die("out of memory for %" PRIu64 " counters", r->keep);
-    for (size_t i = 0; i < m; i++) {
-        bool taken;
-        size_t c = ranking_add(w, chosen[i].key, &taken);
-        if (taken) ranking_name(w, c, t->keys.name[chosen[i].counter]);
-        in[i] = c;
-    }
-    size_t n = seen_top_list(w->top, r->list);
-    for (size_t i = 0; i < n; i++) surely[r->list[i].counter] = r->list[i].count - r->list[i].error;
-    for (size_t i = 0; i < m; i++) in[i] = surely[in[i]];
-    free(surely);
-}
-
-static void on_end(void *ctx, const struct window *w) {
+static void on_drop(void *ctx, void *own) {
     struct run *r = ctx;
-    struct counted *t = w->own;
-    char from[32];
-    uint64_t twice = t->pairs ? missing_twice(&t->missing, t->pairs) : 0;
-    size_t m = choose(r, t, twice);
-    uint64_t *in = calloc(m + 1, sizeof *in);
-    struct seen_heavy *chosen = malloc((m + 1) * sizeof *chosen);
-    if (!in || !chosen) die("out of memory for %zu keys", m);
-    memcpy(chosen, r->list, m * sizeof *chosen);
-    if (t->pairs) shortfall_note(&r->short_of, &t->missing, twice);
-    for (size_t i = 0; t->pairs && i < m; i++)
-        chosen[i].error += twice + missing_most(&t->missing, chosen[i].key, chosen[i].counter);
-    pace_from(&r->pace, w, from);
-    listing_heading(&r->listing);
-    persist(r, t, chosen, m, in);
-    for (size_t i = 0; i < m; i++)
-        listing_row(&r->listing, from, t->keys.name[chosen[i].counter], &chosen[i], in[i]);
-    free(chosen);
-    free(in);
-    leave(r, t);
-    r->ended++;
+    counted_free(r->spare);
+    counted_clear(own);
+    r->spare = own;
 }
 
 static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
@@ -201,11 +144,11 @@ static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
 
 static void *on_load(void *ctx, struct blocks_in *in) {
     struct run *r = ctx;
-    return counted_load(r->keep, plan_of_pairs(r), in);
+    return counted_load(r->shown.keep, plan_of_pairs(r), in);
 }
 
 static const struct pace_events windows = {
-    .begin = on_begin, .end = on_end, .save = on_save, .load = on_load};
+    .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
 
 /* -- records ------------------------------------------------------------------------------ */
 
@@ -216,40 +159,31 @@ static void on_columns(void *ctx, const struct header *header) {
     unjudged_wants(&r->reader.unjudged, &r->slot, 1, "--distinct");
 }
 
-/* Is this pair of key and partner new in the window? */
-static bool first_seen(struct run *r, struct counted *t, const struct slice *f, size_t m) {
-    const struct judge *j = &r->pace.judge;
-    size_t need = sizeof(seen_digest) + f->len;
-    if (need > r->pair_cap) {
-        r->pair_cap = 2 * need;
-        r->pair = realloc(r->pair, r->pair_cap);
-        if (!r->pair) die("out of memory for a pair of %zu bytes", need);
-    }
-    memcpy(r->pair, &j->in->digest[m], sizeof(seen_digest));
-    size_t len = slice_value(f, r->pair + sizeof(seen_digest));
-    seen_digest pair = seen_hash(r->pair, sizeof(seen_digest) + len, seen_seed(t->pairs));
-    bool timed = r->plan.spec.unit == SEEN_MICROSECONDS;
-    uint8_t verdict;
-    seen_observe(t->pairs, 1, &pair, timed ? &j->in->time[m] : NULL, &verdict);
-    return verdict == SEEN_NEW;
-}
-
 static void count(struct run *r, struct counted *t, const struct batch *b, size_t m) {
-    size_t i = r->pace.judge.in->order[m];
+    const struct readable *in = r->pace.judge.in;
+    size_t i = in->order[m];
     if (t->pairs) {
         const struct slice *f = &b->field[i * r->reader.layout.slots + r->slot];
         if (!f->at) return;
-        if (!first_seen(r, t, f, m)) {
-            missing_duplicate(&t->missing, r->pace.judge.in->digest[m]);
+        if (!partners_first(&r->partners, t->pairs, in->digest[m], f, in->time[m])) {
+            missing_duplicate(&t->missing, in->digest[m]);
             return;
         }
     }
     bool taken;
-    size_t c = ranking_add(&t->keys, r->pace.judge.in->digest[m], &taken);
+    size_t c = ranking_add(&t->keys, in->digest[m], &taken);
     if (t->pairs) missing_note(&t->missing, t->pairs, c, taken);
     if (!taken) return;
     name_of_key(&r->name, &r->pace.judge.keyer[0], b, i);
     ranking_name(&t->keys, c, &r->name);
+}
+
+/* With partners each sub-window counts to the end of the jumping window that begins with it, since
+ * counts of partners cannot be added. */
+static void count_past(struct run *r, const struct window *w, const struct batch *b, size_t m) {
+    const struct pace *p = &r->pace;
+    for (size_t i = 0; i < p->pasts; i++)
+        if (p->past[i].number + p->subwindows > w->number) count(r, p->past[i].own, b, m);
 }
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
@@ -264,6 +198,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     size_t n = judge_take(&r->pace.judge, b->own);
     for (size_t m = 0; m < n; m++) {
         const struct window *w = pace_window(&r->pace, m);
+        if (w && r->distinct) count_past(r, w, b, m);
         if (w) count(r, w->own, b, m);
     }
 }
@@ -289,7 +224,7 @@ static const struct reader_events events = {.columns = on_columns,
 
 static void pack(const void *ctx, struct packer *p) {
     const struct run *r = ctx;
-    const struct kept k = {r->pace.records, r->pace.n, r->ended, r->listing.headed};
+    const struct kept k = {r->pace.records, r->pace.n, r->shown.ended, r->shown.listing.headed};
     kept_pack(&k, p);
 }
 
@@ -297,20 +232,20 @@ static bool unpack(void *ctx, const char *bytes, size_t len) {
     struct run *r = ctx;
     struct kept k;
     if (!kept_unpack(&k, bytes, len)) return false;
-    r->ended = k.done;
-    r->listing.headed = k.headed && state_goes_on(&r->state);
+    r->shown.ended = k.done;
+    r->shown.listing.headed = k.headed && state_goes_on(&r->state);
     return true;
 }
 
 static void save(const void *ctx, struct blocks_out *out) {
     const struct run *r = ctx;
-    ranking_save(&r->windows, out);
+    ranking_save(&r->shown.windows, out);
     pace_save(&r->pace, out);
 }
 
 static bool load(void *ctx, struct blocks_in *in) {
     struct run *r = ctx;
-    return ranking_load(&r->windows, in) && pace_load(&r->pace, in);
+    return ranking_load(&r->shown.windows, in) && pace_load(&r->pace, in);
 }
 
 static const struct state_kind kept = {.command = "top",
@@ -322,26 +257,15 @@ static const struct state_kind kept = {.command = "top",
 
 /* -- a run -------------------------------------------------------------------------------- */
 
-/* As many as fit into 256 MiB with their detectors of pairs, and two at least: one that is over and
- * one that is not. */
-static uint64_t open_windows(const struct run *r) {
-    uint64_t fit = (UINT64_C(256) << 20) / (r->plan.bytes + 1);
-    if (!r->distinct || fit > 400) return 400;
-    return fit > 2 ? fit : 2;
-}
-
-/* Each window has a detector of pairs; its own length is only for its size. */
 static void start(struct run *r) {
+    r->pace.by_order = r->distinct;
     pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout, &r->state);
-    if (r->pace.subwindows > 1) die("keys are ranked in landmark windows, such as landmark:1h");
-    asked_plan(&r->asked, 0, &r->source, &r->plan);
-    pace_begin(&r->pace, &windows, r, open_windows(r));
-    ranking_init(&r->windows, r->keep);
-    r->list = calloc(r->keep, sizeof *r->list);
-    if (!r->list) die("out of memory for %" PRIu64 " counters", r->keep);
+    partners_plan(&r->partners, &r->asked, &r->source, r->pace.subwindows > 1);
+    pace_begin(&r->pace, &windows, r, r->distinct ? partners_windows(&r->partners, 400) : 400);
+    shown_init(&r->shown);
     r->spare = on_begin(r); /* says at once if there is no room for one */
-    r->listing.distinct = r->distinct;
-    r->listing.delimiter = r->source.delimiter;
+    r->shown.listing.distinct = r->distinct;
+    r->shown.listing.delimiter = r->source.delimiter;
     reader_init(&r->reader, &r->source, &events, r);
     r->reader.unjudged.detector = r->pace.detector;
     state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
@@ -358,11 +282,10 @@ static void start(struct run *r) {
 static int finish(struct run *r, bool read) {
     bool saved = state_end(&r->state);
     pace_end(&r->pace);
-    listing_heading(&r->listing);
-    if (r->ended > 1) listing_persistent(&r->listing, &r->windows, r->list, r->number);
+    shown_end(&r->shown);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
     pace_tell(&r->pace, &r->source, "in no row");
-    if (!r->source.quiet) shortfall_tell(&r->short_of, &r->plan, r->keep);
+    if (!r->source.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
     bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
     account_print(&r->account, &r->reader.unjudged);
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
@@ -370,9 +293,8 @@ static int finish(struct run *r, bool read) {
 
 static void free_run(struct run *r) {
     counted_free(r->spare);
-    ranking_free(&r->windows);
-    free(r->list);
-    free(r->pair);
+    shown_free(&r->shown);
+    partners_free(&r->partners);
     pace_free(&r->pace);
     reader_free(&r->reader);
     asked_free(&r->asked);
@@ -396,6 +318,8 @@ static const struct example examples[] = {
     {"seen top --csv -k ip -w landmark:1h --time when clicks.csv", "of each hour"},
     {"seen top --csv -k ip --distinct cookie --at-least 100 clicks.csv",
      "addresses with too many cookies"},
+    {"seen top --csv -k ip -w jumping:1h/12 --time when clicks.csv",
+     "of the last hour, every 5 minutes"},
     {"seen top -n 100 -o json access.log", "an object a line"},
     {0},
 };
@@ -406,18 +330,22 @@ const struct command top_command = {
     .help = "the most frequent keys; addresses with too many cookies",
     .usage = "[-w SPEC] [OPTION]... [FILE]...",
     .about =
-        "The most frequent keys of FILE... (default: standard input), for each landmark window; "
-        "with `--distinct` those with the most different partners, such as addresses with too "
+        "The most frequent keys of FILE... (default: standard input), for each landmark window, or "
+        "for a jumping one at the end of each of its parts; with `--distinct` those with the most "
+        "different partners, such as addresses with too "
         "many cookies.\n\n"
         "The column windows says in how many a key was among them so far; the rows 'all' at the "
         "end, in how many in all. A count is at most its error too high and never too low; the "
         "error is at most the records over `--keep`. Rows whose error is as large as their count "
-        "are left out, which is told. In JSON a key of several fields is an array of its "
+        "are left out, which is told. A jumping window of Q parts has Q times the counters. In "
+        "JSON a key of several fields is an array of its "
         "values.\n\n"
         "With `--distinct` a pair that the detector takes for another is not counted; that happens "
         "at a rate of `fp=`, and more often once more pairs come in a window than were planned. A "
         "count may then be too low as well. The error includes what is missing, and is exceeded "
-        "in 1 of 2000 rows. A message says how many pairs are missing in all.\n\n"
+        "in 1 of 2000 rows. A message says how many pairs are missing in all. In a jumping window "
+        "each part has a table of pairs and counts the window that begins with it: a record takes "
+        "Q times the work, and windows follow the order of records.\n\n"
         "With `--time` a record counts in the window of its own time, in whatever order records "
         "come. From files all rows are printed at the end; from pipes a row is printed as soon as "
         "its window is over, or `--lateness` later. At most `--open-windows` are open at once; "

@@ -421,6 +421,39 @@ int seen_counter_save(const seen_counter *, struct seen_writer, struct seen_erro
 int seen_counter_load(seen_counter **, struct seen_reader, size_t limit,
                       const struct seen_allocator *, struct seen_error *);
 
+/* -- counting distinct keys of a sliding window ------------------------------------------- */
+
+/* How many different keys came in the last `window` records or microseconds: exactly while they
+ * are few (2688 of a standard error of one percent), then from a sliding HyperLogLog.  Its estimate
+ * is that of a HyperLogLog over exactly the keys of the window.  Freed with
+ * seen_sliding_counter_free; one counter, one thread; digests as for seen_counter. */
+typedef struct seen_sliding_counter seen_sliding_counter;
+
+/* kind: SEEN_HLL, or SEEN_SET, which keeps the digests of the window in up to 98 bytes each.  Error
+ * and failures are those of seen_counter_new; SEEN_EINVAL for another kind, or a window of 0. */
+int seen_sliding_counter_new(seen_sliding_counter **, uint32_t kind, double error, uint64_t window,
+                             const struct seen_allocator *, struct seen_error *);
+void seen_sliding_counter_free(seen_sliding_counter *); /* NULL is fine */
+
+/* Times may come in any order; the window ends with the latest.  NULL: a key is one record later
+ * than the one before it. */
+void seen_sliding_counter_add(seen_sliding_counter *, size_t n, const seen_digest *,
+                              const seen_time *);
+
+/* Of the `last` records or microseconds, at most the window; 0: the window.  error (may be NULL):
+ * as of seen_counter_estimate; INFINITY: there was no memory for some keys. */
+double seen_sliding_counter_estimate(const seen_sliding_counter *, uint64_t last, double *error);
+uint64_t seen_sliding_counter_bytes(const seen_sliding_counter *); /* now */
+
+/* 1 if both are of the same kind, error and window. */
+int seen_sliding_counter_alike(const seen_sliding_counter *, const seen_sliding_counter *);
+
+/* A snapshot, as of a counter. */
+int seen_sliding_counter_save(const seen_sliding_counter *, struct seen_writer,
+                              struct seen_error *);
+int seen_sliding_counter_load(seen_sliding_counter **, struct seen_reader, size_t limit,
+                              const struct seen_allocator *, struct seen_error *);
+
 /* -- heavy hitters ------------------------------------------------------------------------ */
 
 /* Space-Saving: the most frequent keys, with k counters.  After N keys each that came more than N/k

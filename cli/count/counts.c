@@ -9,15 +9,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void put_figures(const struct counts *r, uint64_t records, const seen_counter *c) {
-    double error, distinct = seen_counter_estimate(c, &error);
-    double low = distinct / (1 + 1.96 * error), high = distinct / fmax(1 - 1.96 * error, .05);
+struct figures counts_figures(uint64_t records, const seen_counter *c) {
+    struct figures f = {.records = records};
+    f.distinct = seen_counter_estimate(c, &f.error);
+    return f;
+}
+
+static void put_figures(const struct counts *r, struct figures f) {
+    double low = f.distinct / (1 + 1.96 * f.error);
+    double high = f.distinct / fmax(1 - 1.96 * f.error, .05);
     if (r->json)
         printf("\"records\": %" PRIu64
                ", \"distinct\": %.0f, \"distinct_95\": [%.0f, %.0f], \"error\": %.3g}\n",
-               records, distinct, low, high, error);
+               f.records, f.distinct, low, high, f.error);
     else
-        printf("%" PRIu64 "\t%.0f\t%.0f\t%.0f\n", records, distinct, low, high);
+        printf("%" PRIu64 "\t%.0f\t%.0f\t%.0f\n", f.records, f.distinct, low, high);
 }
 
 /* A table's columns before the figures; several fields of a group have a column each. */
@@ -43,10 +49,10 @@ static void put_group(const struct counts *r, const struct names *names, uint32_
 }
 
 void counts_put(struct counts *r, const char *from, const struct names *names, uint32_t group,
-                uint64_t records, const seen_counter *c) {
+                struct figures f) {
     r->n++;
     if (r->value) {
-        printf("%.0f\n", seen_counter_estimate(c, NULL));
+        printf("%.0f\n", f.distinct);
         return;
     }
     if (!r->json && !r->headed) put_heading(r);
@@ -56,7 +62,7 @@ void counts_put(struct counts *r, const char *from, const struct names *names, u
     else
         printf("%s\t", from);
     if (r->how->by) put_group(r, names, group);
-    put_figures(r, records, c);
+    put_figures(r, f);
 }
 
 static int by_count(const void *a, const void *b, void *ctx) {
@@ -67,14 +73,14 @@ static int by_count(const void *a, const void *b, void *ctx) {
     return x != y ? (x < y ? 1 : -1) : names_order(&p->names, i, j);
 }
 
-void counts_put_groups(struct counts *r, struct part *p) {
+void counts_put_groups(struct counts *r, const char *from, const struct part *p) {
     uint32_t n = p->room ? p->names.n - GROUP_FIRST : 0, *list = malloc((n + 1) * sizeof *list);
     if (!list) die("out of memory for %u groups", n);
     for (uint32_t i = 0; i < n; i++) list[i] = GROUP_FIRST + i;
-    qsort_r(list, n, sizeof *list, by_count, p);
+    qsort_r(list, n, sizeof *list, by_count, (void *)(uintptr_t)p);
     for (uint32_t i = 0; i < n; i++) {
         const struct group *g = &p->group[list[i]];
-        counts_put(r, p->from, &p->names, list[i], g->records, g->counter);
+        counts_put(r, from, &p->names, list[i], counts_figures(g->records, g->counter));
     }
     free(list);
 }

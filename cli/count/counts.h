@@ -11,11 +11,18 @@ struct counts {
     bool headed;                /* the heading of the table is printed */
 };
 
+struct figures {
+    uint64_t records;
+    double distinct, error; /* error: relative, standard */
+};
+
+struct figures counts_figures(uint64_t records, const seen_counter *);
+
 /* A group of those names; a number below GROUP_FIRST stands for all. */
 void counts_put(struct counts *, const char *from, const struct names *, uint32_t group,
-                uint64_t records, const seen_counter *);
+                struct figures);
 
 /* All groups of a part, the most distinct first. */
-void counts_put_groups(struct counts *, struct part *);
+void counts_put_groups(struct counts *, const char *from, const struct part *);
 
 #endif

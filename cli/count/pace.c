@@ -24,8 +24,8 @@ static bool given(const struct seen_spec *spec, const char *name) {
 static void ticking(const struct pace *p, const struct seen_plan *plan, char *text, size_t cap) {
     char window[64];
     const struct seen_option *table = seen_options(&(size_t){0});
-    struct seen_spec spec = {
-        .window = SEEN_LANDMARK, .unit = plan->asked.unit, .length = p->length};
+    struct seen_spec spec = {.window = SEEN_LANDMARK, .length = p->length};
+    if (p->length) spec.unit = plan->asked.unit;
     seen_spec_print(&spec, window, sizeof window);
     snprintf(text, cap, "%s items=1 filter=exact hash=%s", window,
              table[option_index("hash")].choices[plan->spec.hash]);
@@ -39,6 +39,34 @@ static void take_detector(struct pace *p, const struct seen_plan *ticks, struct 
     if (!kept_same_plan(ticks, p->detector)) saved_refuse(state->name);
 }
 
+/* The periods of a sliding window. */
+static uint64_t period(const struct pace *p, bool timed) {
+    struct seen_error e;
+    uint64_t n = 0;
+    if (!p->every) return 0;
+    int bad = timed ? seen_parse_span(&n, p->every, &e) : seen_parse_count(&n, p->every, &e);
+    if (bad) die("--every %s: %s", p->every, e.text);
+    if (!n) die("--every %s: give %s", p->every, timed ? "a span, such as 5m" : "1 or more");
+    return n;
+}
+
+static void take_window(struct pace *p, const struct seen_plan *plan) {
+    const struct seen_spec *asked = &plan->asked;
+    p->subwindows = plan->spec.window == SEEN_JUMPING ? asked->subwindows : 1;
+    if (plan->spec.window == SEEN_SLIDING && p->may_slide) {
+        p->slides = asked->length;
+        p->length = period(p, asked->unit == SEEN_MICROSECONDS);
+        return;
+    }
+    if (plan->spec.window != SEEN_LANDMARK && plan->spec.window != SEEN_JUMPING)
+        die("keys are counted in landmark%s jumping windows, such as landmark:1d or jumping:1h/12",
+            p->may_slide ? ", sliding and" : " and");
+    if (asked->length % p->subwindows)
+        die("a window is counted in equal parts here: make its length a multiple of %" PRIu64,
+            p->subwindows);
+    p->length = asked->length / p->subwindows;
+}
+
 void pace_init(struct pace *p, struct asked *a, struct source *source, const struct layout *layout,
                struct state *state) {
     char text[256], seed[24];
@@ -47,14 +75,7 @@ void pace_init(struct pace *p, struct asked *a, struct source *source, const str
     struct seen_error e;
     if (a->specs > 1) die("-w is given twice; one window at a time is counted");
     enum zone_window zone = asked_plan(a, 0, source, &plan);
-    if (plan.spec.window != SEEN_LANDMARK && plan.spec.window != SEEN_JUMPING)
-        die("keys are counted in landmark and jumping windows, such as landmark:1d or "
-            "jumping:1h/12");
-    p->subwindows = plan.spec.window == SEEN_JUMPING ? plan.asked.subwindows : 1;
-    if (plan.asked.length % p->subwindows)
-        die("a window is counted in equal parts here: make its length a multiple of %" PRIu64,
-            p->subwindows);
-    p->length = plan.asked.length / p->subwindows;
+    take_window(p, &plan);
     ticking(p, &plan, text, sizeof text);
     snprintf(seed, sizeof seed, "%" PRIu64, plan.spec.seed);
     if (seen_spec_parse(&spec, text, &e)) die("%s", e.text);
@@ -64,8 +85,10 @@ void pace_init(struct pace *p, struct asked *a, struct source *source, const str
     judge_init(&p->judge, p->detector, layout, source->max_record);
     asked_of_judge(a, source, zone, &p->judge);
     p->seed = seen_seed(p->detector);
-    p->timed = p->judge.timed || zone;
-    p->own = p->timed && source->time && !a->landmark_on;
+    p->timed = p->judge.timed || zone || (p->slides && plan.asked.unit == SEEN_MICROSECONDS);
+    p->judge.times |= p->timed;
+    p->own = p->timed && source->time && !a->landmark_on && !p->slides &&
+             !(p->by_order && p->subwindows > 1);
     p->live = !source_regular_file(source);
     p->calendar = (struct calendar){p->length, zone};
     p->at = SIZE_MAX;
@@ -78,12 +101,15 @@ void pace_free(struct pace *p) {
     judge_free(&p->judge);
     seen_free(p->detector);
     free(p->open);
+    free(p->past);
 }
 
 void pace_begin(struct pace *p, const struct pace_events *on, void *ctx, uint64_t most) {
     p->on = on;
     p->ctx = ctx;
     if (!p->most) p->most = most;
+    p->past = calloc(p->subwindows, sizeof *p->past);
+    if (!p->past) die("out of memory for %" PRIu64 " sub-windows", p->subwindows);
 }
 
 bool pace_take(struct pace *p, int id, const char *value) {
@@ -104,17 +130,30 @@ bool pace_take(struct pace *p, int id, const char *value) {
 
 static struct window *window_at(struct pace *p, size_t i) { return &p->open[p->first + i]; }
 
+/* Those that ended and are not in the row of the sub-window with that number, nor in later ones. */
+static void drop_past(struct pace *p, uint64_t number) {
+    size_t old = 0;
+    while (old < p->pasts && p->past[old].number + p->subwindows <= number)
+        p->on->drop(p->ctx, p->past[old++].own);
+    p->pasts -= old;
+    memmove(p->past, p->past + old, p->pasts * sizeof *p->past);
+}
+
 static void end_first(struct pace *p) {
     struct window w = *window_at(p, 0);
     if (w.end > p->over) p->over = w.end;
     p->first++;
     p->n--;
     p->at = SIZE_MAX;
-    p->on->end(p->ctx, &w);
+    drop_past(p, w.number);
+    p->past[p->pasts++] = w;
+    p->on->end(p->ctx, p->past, p->pasts);
+    drop_past(p, w.number + 1);
 }
 
 void pace_end(struct pace *p) {
     while (p->n) end_first(p);
+    drop_past(p, UINT64_MAX);
 }
 
 static void make_room(struct pace *p) {
@@ -241,13 +280,10 @@ struct window *pace_window(struct pace *p, size_t m) {
 
 /* -- in a state --------------------------------------------------------------------------- */
 
-void pace_save(const struct pace *p, struct blocks_out *out) {
-    blocks_put_number(out, p->records);
-    blocks_put_number(out, p->newest);
-    blocks_put_number(out, p->over);
-    blocks_put_number(out, p->n);
-    for (size_t i = 0; i < p->n; i++) {
-        const struct window *w = &p->open[p->first + i];
+static void save_windows(const struct pace *p, const struct window *w, size_t n,
+                         struct blocks_out *out) {
+    blocks_put_number(out, n);
+    for (; n; n--, w++) {
         blocks_put_number(out, w->number);
         blocks_put_number(out, w->from);
         blocks_put_number(out, w->begin);
@@ -256,29 +292,59 @@ void pace_save(const struct pace *p, struct blocks_out *out) {
     }
 }
 
-/* Windows of the records' own time follow one another and hold their first record. */
-static bool follows(struct pace *p, const struct window *w) {
-    const struct window *before = p->n ? window_at(p, p->n - 1) : NULL;
+void pace_save(const struct pace *p, struct blocks_out *out) {
+    blocks_put_number(out, p->records);
+    blocks_put_number(out, p->newest);
+    blocks_put_number(out, p->over);
+    save_windows(p, p->past, p->pasts, out);
+    save_windows(p, p->open + p->first, p->n, out);
+}
+
+/* Windows follow one another; those of the records' own time hold their first record. */
+static bool follows(const struct pace *p, const struct window *before, const struct window *w) {
     if ((w->number | w->from | w->begin | w->end) >> 62) return false;
-    if (!p->own) return !before;
-    if (w->begin > w->from || w->from >= w->end || p->n == p->most) return false;
-    return !before || (w->begin >= before->end && w->number > before->number);
+    if (before && w->number <= before->number) return false;
+    if (!p->own) return true;
+    if (w->begin > w->from || w->from >= w->end) return false;
+    return !before || w->begin >= before->end;
+}
+
+static bool load_window(struct pace *p, const struct window *before, struct blocks_in *in,
+                        struct window *w) {
+    *w = (struct window){.number = blocks_get_number(in)};
+    w->from = blocks_get_number(in);
+    w->begin = blocks_get_number(in);
+    w->end = blocks_get_number(in);
+    return follows(p, before, w) && (w->own = p->on->load(p->ctx, in));
+}
+
+/* Fewer than the sub-windows of a window have ended and are in the row of the next. */
+static const struct window *load_past(struct pace *p, struct blocks_in *in, bool *bad) {
+    const struct window *before = NULL;
+    uint64_t n = blocks_get_number(in);
+    *bad = n >= p->subwindows;
+    for (; n && !*bad; n--) {
+        *bad = in->bad || !load_window(p, before, in, &p->past[p->pasts]);
+        if (!*bad) before = &p->past[p->pasts++];
+    }
+    return before;
 }
 
 bool pace_load(struct pace *p, struct blocks_in *in) {
+    bool bad;
     p->records = blocks_get_number(in);
     p->newest = blocks_get_number(in);
     p->over = blocks_get_number(in);
-    uint64_t n = blocks_get_number(in);
     if ((p->records | p->newest | p->over) >> 62) return false;
+    const struct window *before = load_past(p, in, &bad);
+    uint64_t n = bad ? 0 : blocks_get_number(in), most = p->own ? p->most : 1;
+    if (bad || n > most) return false;
     for (; n && !in->bad; n--) {
-        struct window w = {.number = blocks_get_number(in)};
-        w.from = blocks_get_number(in);
-        w.begin = blocks_get_number(in);
-        w.end = blocks_get_number(in);
-        if (!follows(p, &w) || !(w.own = p->on->load(p->ctx, in))) return false;
+        struct window w;
+        if (!load_window(p, before, in, &w)) return false;
         make_room(p);
         *window_at(p, p->n++) = w;
+        before = window_at(p, p->n - 1);
     }
     return !in->bad;
 }
@@ -300,12 +366,12 @@ void pace_tell(const struct pace *p, const struct source *source, const char *wh
              p->crowded, one ? " was" : "s were", p->most, where);
 }
 
-const char *pace_from(const struct pace *p, const struct window *w, char buf[32]) {
+const char *pace_from(const struct pace *p, uint64_t from, char buf[32]) {
     struct tm tm;
-    time_t seconds = (time_t)(w->from / 1000000);
+    time_t seconds = (time_t)(from / 1000000);
     if (p->timed && gmtime_r(&seconds, &tm))
         strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm);
     else
-        snprintf(buf, 32, "%" PRIu64, w->from);
+        snprintf(buf, 32, "%" PRIu64, from);
     return buf;
 }

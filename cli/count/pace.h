@@ -23,8 +23,10 @@ struct window {
 
 struct pace_events {
     void *(*begin)(void *ctx); /* a window begins: returns what is counted in it */
-    /* A window ends; windows end in the order of their numbers.  `own` is the caller's again. */
-    void (*end)(void *ctx, const struct window *);
+    /* A window ends: the last of these n.  Before it stand, the oldest first, the sub-windows that
+     * ended earlier and are in the same jumping window.  They end in the order of their numbers. */
+    void (*end)(void *ctx, const struct window *, size_t n);
+    void (*drop)(void *ctx, void *own); /* no later row holds it: `own` is the caller's again */
     /* For a state: what is counted in a window, and back again: NULL if that cannot be right. */
     void (*save)(const void *ctx, const void *own, struct blocks_out *);
     void *(*load)(void *ctx, struct blocks_in *);
@@ -35,6 +37,10 @@ struct pace {
     seen_detector *detector;
     const struct pace_events *on;
     void *ctx;
+    bool by_order;       /* set before pace_init: jumping windows follow the order of records */
+    bool may_slide;      /* set before pace_init: the caller takes sliding windows, and ... */
+    const char *every;   /* ... the periods in which it tells of them; NULL: one */
+    uint64_t slides;     /* a sliding window's length, whose periods the windows here are; or 0 */
     uint64_t length;     /* of a window or, jumping, a sub-window; 0: none */
     uint64_t subwindows; /* Q of a jumping window, else 1 */
     uint64_t records;    /* so far */
@@ -48,7 +54,9 @@ struct pace {
     seen_time newest, over;    /* the latest time; windows that end up to `over` have ended */
     struct window *open;       /* in order: open[first] to open[first + n - 1] */
     size_t first, n, room, at; /* at: the one of the record before */
-    uint64_t late, crowded;    /* records outside: their windows were over, or too many are open */
+    struct window *past;       /* sub-windows that ended and are in a later row, the oldest first */
+    size_t pasts;
+    uint64_t late, crowded; /* records outside: their windows were over, or too many are open */
 };
 
 enum { PACE_LATENESS = 950, PACE_OPEN_WINDOWS };
@@ -64,8 +72,8 @@ enum { PACE_LATENESS = 950, PACE_OPEN_WINDOWS };
 /* False if the option is none of these rows. */
 bool pace_take(struct pace *, int id, const char *value);
 
-/* Reads the spec asked for, or dies: landmark and jumping windows only.  The state, which has been
- * loaded, says where an earlier run stopped. */
+/* Reads the spec asked for, or dies: landmark and jumping windows only, unless it may slide.  The
+ * state, which has been loaded, says where an earlier run stopped. */
 void pace_init(struct pace *, struct asked *, struct source *, const struct layout *,
                struct state *);
 void pace_free(struct pace *); /* its windows have ended */
@@ -77,7 +85,8 @@ void pace_begin(struct pace *, const struct pace_events *, void *ctx, uint64_t m
 /* The window of record m of the judge's batch, until the next call; NULL: it is outside. */
 struct window *pace_window(struct pace *, size_t m);
 
-/* The windows that are open into a state, and back again: false if that cannot be right. */
+/* The windows that are open, and those in later rows, into a state, and back again: false if that
+ * cannot be right. */
 void pace_save(const struct pace *, struct blocks_out *);
 bool pace_load(struct pace *, struct blocks_in *);
 
@@ -87,7 +96,7 @@ void pace_end(struct pace *);
 /* Says how many records were outside, and `where` they are counted all the same, unless --quiet. */
 void pace_tell(const struct pace *, const struct source *, const char *where);
 
-/* Where the window began, as text: a record's number or a time in UTC. */
-const char *pace_from(const struct pace *, const struct window *, char buf[32]);
+/* Where a window began, as text: a record's number or a time in UTC. */
+const char *pace_from(const struct pace *, uint64_t from, char buf[32]);
 
 #endif

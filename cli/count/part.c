@@ -2,7 +2,6 @@
 #include "count/part.h"
 
 #include "cli.h"
-#include "print.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -67,6 +66,37 @@ seen_counter *counting_load(struct counting *c, struct blocks_in *in) {
     return NULL;
 }
 
+seen_sliding_counter *counting_new_sliding(struct counting *c, uint64_t window) {
+    const struct seen_allocator bounded = {take_bytes, give_bytes, &c->memory}, *memory = NULL;
+    struct seen_error e;
+    seen_sliding_counter *new;
+    if (c->exact) memory = &bounded;
+    int bad = seen_sliding_counter_new(&new, c->kind, c->error, window, memory, &e);
+    counting_check(c);
+    if (bad) die("%s", e.text);
+    return new;
+}
+
+void counting_save_sliding(const seen_sliding_counter *c, struct blocks_out *out) {
+    seen_sliding_counter_save(c, blocks_writer(out), NULL);
+}
+
+bool counting_load_sliding(struct counting *c, struct blocks_in *in,
+                           seen_sliding_counter **counter) {
+    const struct seen_allocator bounded = {take_bytes, give_bytes, &c->memory}, *memory = NULL;
+    seen_sliding_counter *new;
+    if (c->exact) memory = &bounded;
+    int bad = seen_sliding_counter_load(&new, blocks_reader(in), 0, memory, NULL);
+    counting_check(c);
+    if (bad || !seen_sliding_counter_alike(new, *counter)) {
+        seen_sliding_counter_free(new);
+        return false;
+    }
+    seen_sliding_counter_free(*counter);
+    *counter = new;
+    return true;
+}
+
 /* -- parts -------------------------------------------------------------------------------- */
 
 static struct part *allocate(void) {
@@ -118,12 +148,41 @@ void part_add(struct counting *c, struct part *p, const seen_digest *digest,
     seen_counter_add(g->counter, 1, digest);
 }
 
+static void merge_group(struct counting *c, struct part *p, const struct part *from, uint32_t i) {
+    size_t len;
+    const char *key = names_key(&from->names, i, &len);
+    uint32_t number = names_find_key(&p->names, key, len);
+    make_room(p);
+    struct group *g = &p->group[number];
+    if (!g->counter) g->counter = counting_new(c);
+    g->records += from->group[i].records;
+    seen_counter_merge(g->counter, from->group[i].counter, NULL);
+}
+
+void part_merge(struct counting *c, struct part *p, const struct part *from) {
+    p->records += from->records;
+    if (p->counter) seen_counter_merge(p->counter, from->counter, NULL);
+    for (uint32_t i = GROUP_FIRST; i < from->names.n; i++) merge_group(c, p, from, i);
+}
+
+void part_clear(struct counting *c, struct part *p) {
+    p->records = 0;
+    if (p->counter) {
+        seen_counter_clear(p->counter);
+        return;
+    }
+    for (uint32_t i = 0; i < p->room; i++) seen_counter_free(p->group[i].counter);
+    free(p->group);
+    p->group = NULL;
+    p->room = 0;
+    names_free(&p->names);
+    names_init(&p->names, c->fields.n, UINT32_MAX);
+}
+
 /* -- in a state --------------------------------------------------------------------------- */
 
 void part_save(const struct part *p, struct blocks_out *out) {
     blocks_put_number(out, p->records);
-    blocks_put_number(out, p->number);
-    blocks_put(out, p->from, sizeof p->from);
     if (p->counter) {
         counting_save(p->counter, out);
         return;
@@ -162,10 +221,6 @@ static bool load_groups(struct counting *c, struct part *p, struct blocks_in *in
 struct part *part_load(struct counting *c, struct blocks_in *in) {
     struct part *p = allocate();
     p->records = blocks_get_number(in);
-    p->number = blocks_get_number(in);
-    blocks_get(in, p->from, sizeof p->from);
-    p->from[sizeof p->from - 1] = '\0';
-    print_tame(p->from);
     if (!c->by) p->counter = counting_load(c, in);
     if (c->by ? load_groups(c, p, in) : p->counter != NULL) return p;
     part_free(p);

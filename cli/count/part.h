@@ -38,6 +38,11 @@ void counting_check(const struct counting *);
 void counting_save(const seen_counter *, struct blocks_out *);
 seen_counter *counting_load(struct counting *, struct blocks_in *);
 
+/* Likewise of a sliding window; *counter is the run's, and is replaced. */
+seen_sliding_counter *counting_new_sliding(struct counting *, uint64_t window);
+void counting_save_sliding(const seen_sliding_counter *, struct blocks_out *);
+bool counting_load_sliding(struct counting *, struct blocks_in *, seen_sliding_counter **counter);
+
 struct group {
     seen_counter *counter; /* NULL: none yet */
     uint64_t records;
@@ -46,8 +51,6 @@ struct group {
 struct part {
     seen_counter *counter; /* NULL: there are groups */
     uint64_t records;
-    uint64_t number; /* as the window's */
-    char from[32];
     struct names names;  /* of its groups */
     struct group *group; /* by number */
     uint32_t room;
@@ -58,6 +61,10 @@ void part_free(struct part *);
 
 /* One record; its fields stand at `field`, by slots, and are looked at where there are groups. */
 void part_add(struct counting *, struct part *, const seen_digest *, const struct slice *field);
+
+/* Adds what another part counted, so that this one counts the records of both. */
+void part_merge(struct counting *, struct part *, const struct part *from);
+void part_clear(struct counting *, struct part *);
 
 /* For a state; and back again: NULL if the bytes cannot be right. */
 void part_save(const struct part *, struct blocks_out *);

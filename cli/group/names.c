@@ -73,20 +73,24 @@ static size_t append(struct names *g, size_t at, const struct slice *f) {
     return (size_t)(values_append(g->key + at, value, len) - g->key);
 }
 
-uint32_t names_find(struct names *g, const struct fields *fields, const struct slice *field) {
+uint32_t names_find_key(struct names *g, const char *key, size_t len) {
     struct name *found;
+    HASH_FIND(hh, g->by_value, key, len, found);
+    if (found) return found->number;
+    if (g->n - GROUP_FIRST >= g->most) return GROUP_OTHERS;
+    g->crowded |= g->bytes + len + g->each > g->most_bytes;
+    if (g->crowded) return GROUP_OTHERS;
+    return add(g, key, (uint32_t)len)->number;
+}
+
+uint32_t names_find(struct names *g, const struct fields *fields, const struct slice *field) {
     size_t len = 0;
     for (uint32_t i = 0; i < fields->n; i++) {
         const struct slice *f = &field[fields->slot[i]];
         if (!f->at) return GROUP_LACKING;
         len = append(g, len, f);
     }
-    HASH_FIND(hh, g->by_value, g->key, len, found);
-    if (found) return found->number;
-    if (g->n - GROUP_FIRST >= g->most) return GROUP_OTHERS;
-    g->crowded |= g->bytes + len + g->each > g->most_bytes;
-    if (g->crowded) return GROUP_OTHERS;
-    return add(g, g->key, (uint32_t)len)->number;
+    return names_find_key(g, g->key, len);
 }
 
 const char *names_key(const struct names *g, uint32_t number, size_t *len) {

@@ -40,6 +40,9 @@ uint32_t names_find(struct names *, const struct fields *, const struct slice *f
 const char *names_key(const struct names *, uint32_t number, size_t *len);
 bool names_restore(struct names *, const char *key, size_t len);
 
+/* The group with that key, which is another's of as many fields; a new one if there is none. */
+uint32_t names_find_key(struct names *, const char *key, size_t len);
+
 /* As memcmp, value by value, for numbers from GROUP_FIRST on. */
 int names_order(const struct names *, uint32_t a, uint32_t b);
 

@@ -15,14 +15,11 @@
  * Example    Ranks 1, 3, 1, 2 in one register leave 3: about 2^3 different keys came there.
  * Cost       One multiplication pair and one cache line a record; an estimate reads all registers.
  */
-#include "bits.h"
-#include "count/counter.h"
+#include "count/hll.h"
 
 #include <math.h>
 
-enum { P_LEAST = 4, P_MOST = 20, RANKS = 64 };
-
-#define DRAW 65 /* one that neither probes nor shards use */
+enum { P_LEAST = 4, P_MOST = 20 };
 
 static double error_of(uint64_t m) { return 1.04 / sqrt((double)m); }
 
@@ -40,10 +37,7 @@ static void add(void *state, uint64_t m, size_t n, const seen_digest *d) {
     uint8_t *reg = state;
     int p = __builtin_ctzll(m);
     for (size_t i = 0; i < n; i++) {
-        uint64_t x = bits_draw(d[i].lo, d[i].hi, DRAW);
-        uint64_t rest = x << p | (uint64_t)1 << (p - 1); /* a 1 behind the q bits ends the search */
-        uint8_t rank = (uint8_t)(__builtin_clzll(rest) + 1);
-        uint8_t *r = &reg[x >> (64 - p)];
+        uint8_t rank, *r = &reg[hll_place(d[i], p, &rank)];
         if (rank > *r) *r = rank;
     }
 }
@@ -73,15 +67,19 @@ static double tau(double x) {
     return z / 3;
 }
 
-static double estimate(const void *state, uint64_t m) {
-    const uint8_t *reg = state;
-    uint64_t count[RANKS + 2] = {0};
+double hll_estimate(const uint64_t count[HLL_RANKS + 2], uint64_t m) {
     int q = 64 - __builtin_ctzll(m);
-    for (uint64_t i = 0; i < m; i++) count[reg[i]]++;
     double all = (double)m, z = all * tau(1 - (double)count[q + 1] / all);
     for (int k = q; k >= 1; k--) z = (z + (double)count[k]) / 2;
     z += all * sigma((double)count[0] / all);
     return all * all / (2 * log(2) * z); /* alpha for m without bound */
+}
+
+static double estimate(const void *state, uint64_t m) {
+    const uint8_t *reg = state;
+    uint64_t count[HLL_RANKS + 2] = {0};
+    for (uint64_t i = 0; i < m; i++) count[reg[i]]++;
+    return hll_estimate(count, m);
 }
 
 static void merge(void *into, const void *from, uint64_t m) {
@@ -97,7 +95,7 @@ static bool valid(uint64_t m) {
 
 static bool sound(const void *state, uint64_t m, uint64_t seed) {
     const uint8_t *reg = state;
-    uint8_t most = (uint8_t)(64 - __builtin_ctzll(m) + 1);
+    uint8_t most = hll_rank_most(m);
     (void)seed;
     for (uint64_t i = 0; i < m; i++)
         if (reg[i] > most) return false;

@@ -116,6 +116,120 @@ def test_windows_of_time_and_silence(seen, rng):
         near(row[2], len(set(inside)))
 
 
+def test_groups_in_a_jumping_window_are_those_of_its_parts_together(seen, rng):
+    records = [(rng.choice("abcdef"), rng.randrange(40)) for _ in range(5000)]
+    text = "".join("%s\t%d\n" % r for r in records)
+    args = ["count", "-k", "2", "-g", "1", "-w", "jumping:1200/4"]
+    found = rows(seen(*args, text=text))[:-1]
+    for end in [*range(300, 5000, 300), 5000]:
+        begin = max(0, math.ceil(end / 300) * 300 - 1200)
+        inside = {}
+        for name, key in records[begin:end]:
+            inside.setdefault(name, []).append(key)
+        told, found = found[:len(inside)], found[len(inside):]
+        assert {row[1]: (row[0], int(row[2]), int(row[3])) for row in told} == {
+            name: (str(begin + 1), len(keys), len(set(keys))) for name, keys in inside.items()}
+        assert [int(row[3]) for row in told] == sorted((int(row[3]) for row in told), reverse=True)
+    assert found == []
+    exact = seen(*args, "--exact", text=text)
+    assert exact.lines[:-1] == seen(*args, text=text).lines[:-1]  # few keys are exact anyway
+
+
+def test_groups_of_the_last_hour_whatever_the_order_of_records(seen, rng, tmp_path):
+    records = [(1_732_060_800 + rng.randrange(20000), rng.choice("abc"), rng.randrange(2000)) for _ in range(9000)]
+    (tmp_path / "log").write_text("".join("%d\t%s\t%d\n" % r for r in records))
+    done = seen("count", "--time", "1", "-g", "2", "-k", "3", "-w", "jumping:1h/6", "-o", "json", tmp_path / "log")
+    found = [json.loads(line) for line in done.lines]
+    parts = sorted({at // 600 for at, _, _ in records})
+    assert len(found) == 3 * len(parts) + 1
+    for i, part in enumerate(parts):
+        for row in found[3 * i:3 * i + 3]:
+            inside = [key for at, name, key in records if part - 6 < at // 600 <= part and name == row["group"]]
+            assert row["records"] == len(inside)
+            near(row["distinct"], len(set(inside)), GROUP)
+
+
+# -- sliding windows -----------------------------------------------------------------------------------
+
+
+def sliding_truth(records, window, end):
+    """Of (time, key): the records and the keys of the window that ends with the latest before `end`."""
+    now = max(at for at, _ in records[:end])
+    inside = [key for at, key in records[:end] if now - window < at <= now]
+    return len(inside), len(set(inside))
+
+
+def test_the_last_records_are_counted_as_if_there_were_no_others(seen, rng):
+    """The same estimate as of these records alone, to the last digit."""
+    keys = [rng.randrange(60000) for _ in range(120000)]
+    text = ["%d\n" % key for key in keys]
+    for n in (20000, 70001):
+        (row,) = rows(seen("count", "-w", "sliding:%d" % n, "--seed", "5", text="".join(text)))
+        (alone,) = rows(seen("count", "--seed", "5", text="".join(text[-n:])))
+        assert row == [str(120000 - n + 1)] + alone[1:]
+        near(row[2], len(set(keys[-n:])))
+    few = seen("count", "-w", "sliding:1000", "-o", "value", text="".join(text))
+    assert int(few.out) == len(set(keys[-1000:]))
+    assert seen("count", "-w", "sliding:1000", "-o", "value", text="").out == b"0\n"
+
+
+def test_every_so_many_records_a_row_tells_of_the_window_then(seen, rng):
+    keys = [rng.randrange(3000) for _ in range(20500)]
+    args = ["count", "-w", "sliding:6000", "--every", "2000", "--exact"]
+    found = rows(seen(*args, text="".join("%d\n" % key for key in keys)))
+    ends = [*range(2000, 20500, 2000), 20500]
+    assert [(int(row[0]), int(row[1]), int(row[2])) for row in found[:-1]] == [
+        (max(0, end - 6000) + 1, min(end, 6000), len(set(keys[max(0, end - 6000):end]))) for end in ends]
+    assert found[-1][:3] == ["all", "20500", str(len(set(keys)))]
+
+
+@pytest.mark.parametrize("exact", [["--exact"], []])
+def test_records_of_a_sliding_window_of_time_count_at_their_own_time(seen, rng, exact):
+    now, records = 1_732_060_800, []
+    for _ in range(20000):
+        now += rng.choice([0, 0, 1])
+        records.append((now - rng.randrange(900), rng.randrange(9000)))
+    text = "".join("%d\t%d\n" % r for r in records)
+    (row,) = rows(seen("count", "--time", "1", "-k", "2", "-w", "sliding:1h", *exact, text=text))
+    count, truth = sliding_truth(records, 3600, len(records))
+    near(row[2], truth, 0 if exact else SIGMA)
+    assert count <= int(row[1]) <= count + len(records) / 1000  # to a 1024th of the window
+
+
+def test_what_comes_too_late_for_a_sliding_window_is_told(seen):
+    text = "1732068000\ta\n1732060800\tb\n1732064000\tc\n1732067900\td\n"
+    args = ["count", "--time", "1", "-k", "2", "-w", "sliding:1h"]
+    done = seen(*args, text=text)
+    assert rows(done)[0][1:3] == ["2", "2"]
+    assert b"2 records were older than the window when they came, and in no row" in done.err
+    done = seen(*args, "--every", "10m", text="1732068000\ta\n1732068700\tb\n1732068100\tc\n")
+    assert [row[2] for row in rows(done)] == ["1", "3", "3"]
+    assert b"1 record came when a row that holds its time was printed" not in done.err  # it was not yet
+    done = seen(*args, "--every", "10m", text="1732068000\ta\n1732068700\tb\n1732067990\tc\n")
+    assert b"1 record came when a row that holds its time was printed, and is in later rows only" in done.err
+    assert seen(*args, "-q", text=text).err == b""
+
+
+def test_threads_do_not_change_what_is_counted(seen, rng):
+    text = "".join("%d\t%d\t%d\n" % (1_732_060_800 + i // 3 - rng.randrange(100), rng.randrange(5), rng.getrandbits(14))
+                   for i in range(60000))
+    for how in (["-w", "sliding:30m", "--every", "5m"], ["-g", "2", "-w", "jumping:30m/3"], ["-w", "sliding:30m", "--exact"]):
+        args = ["count", "--seed", "1", "--time", "1", "-k", "3", *how]
+        assert seen(*args, text=text).out == seen(*args, "-j", "3", text=text).out
+
+
+def test_over_many_seeds_a_sliding_count_errs_as_it_says(seen, rng):
+    """Windows of 100,000 different keys in a stream of 160,000; the error is stated in each row."""
+    text = "".join("%d\n" % rng.getrandbits(60) for _ in range(160000))
+    off, runs = [], 24
+    for seed in range(runs):
+        row = json.loads(seen("count", "-w", "sliding:1e5", "--error", "0.05", "--seed", seed, "-o", "json", text=text).out)
+        assert row["records"] == 100000 and row["error"] == pytest.approx(GROUP, rel=0.01)
+        off.append(row["distinct"] / 100000 - 1)
+    assert abs(sum(off) / runs) <= 5 * GROUP / math.sqrt(runs)
+    assert math.sqrt(sum(x * x for x in off) / runs) <= GROUP * (1 + 5 / math.sqrt(2 * runs))
+
+
 def test_days_of_a_zone(seen):
     text = "".join("2024-03-0%dT23:30:00Z\t%d\n2024-03-0%dT22:30:00Z\tk\n" % (d, d, d + 1)
                    for d in (1, 2))
@@ -199,9 +313,15 @@ def test_the_same_seed_gives_the_same_count(seen, rng):
 
 
 def test_refusals(seen):
-    seen("count", "-w", "sliding:10", text="a\n").refused("landmark and jumping")
+    seen("count", "-w", "decaying", text="a\n").refused("landmark, sliding and jumping")
     seen("count", "-w", "jumping:10/4", text="a\n").refused("multiple of 4")
-    seen("count", "-w", "jumping:12/4", "-g", "1", text="a\n").refused("landmark windows")
+    seen("count", "-w", "sliding:12", "-g", "1", text="a\n").refused("--group-by serves landmark and jumping", "jumping:1h/60")
+    seen("count", "-w", "sliding:12", "--fm", text="a\n").refused("--fm serves landmark and jumping")
+    seen("count", "-w", "jumping:12/4", "--every", "2", text="a\n").refused("--every serves sliding windows")
+    seen("count", "-w", "sliding:12", "--every", "0", text="a\n").refused("--every 0")
+    seen("count", "-w", "sliding:12", "--every", "5m", text="a\n").refused("--every 5m", "unit")
+    seen("count", "-w", "sliding:1h", "--time", "1", "--every", "5x", text="a\n").refused("--every 5x", "unit")
+    seen("count", "-w", "sliding:12", "--every", "2", "-o", "value", text="a\n").refused("-o value", "--every")
     seen("count", "-g", "1,1", text="a\n").refused("--group-by names 1 twice")
     seen("count", "-g", "1,,2", text="a\n").refused("--group-by 1,,2 holds an empty name")
     seen("count", "--error", "1e-6", text="a\n").refused("0.001")

@@ -56,6 +56,45 @@ def test_windows_and_how_long_a_key_stays(seen, rng):
     assert [int(row[4]) for row in last] == [n for _, n in windows.most_common(5)]
 
 
+@pytest.mark.parametrize("keep", [10000, 60])
+def test_a_jumping_window_is_its_last_parts(seen, rng, keep):
+    """With counters for all it is exact; with few the bounds hold, and no frequent key is missing."""
+    keys = [str(zipf(rng, 500)) for _ in range(12000)]
+    found = rows(seen("top", "-q", "-n", "600", "--keep", str(keep), "-w", "jumping:4000/4", text="".join(k + "\n" for k in keys)))
+    found = [row for row in found if row[0] != "all"]
+    for end in range(1000, 12001, 1000):
+        begin = max(0, end - 4000)
+        truth = collections.Counter(keys[begin:end])
+        n = next((i for i in range(1, len(found)) if int(found[i][2]) > int(found[i - 1][2])), len(found))
+        told, found = found[:n], found[n:]  # the greatest first in each window
+        assert all(row[0] == str(begin + 1) for row in told)
+        for _, key, count, error, _ in told:
+            assert int(count) - int(error) <= truth[key] <= int(count) and int(error) <= (end - begin) / keep
+        if keep == 10000:
+            assert {row[1]: int(row[2]) for row in told} == truth
+        else:
+            assert {k for k, c in truth.items() if c > 2 * (end - begin) / keep} <= {row[1] for row in told}
+    assert found == []
+
+
+def test_partners_in_a_jumping_window_are_counted_once(seen, rng):
+    """Partners come again in other parts; the rows are those of sets of the last parts."""
+    pairs = [("k%d" % rng.randrange(8), rng.randrange(60)) for _ in range(6000)]
+    text = "".join("%s\t%d\n" % p for p in pairs)
+    args = ["top", "-k", "1", "--distinct", "2", "-n", "8", "-w"]
+    found = rows(seen(*args, "jumping:400/4", text=text))
+    timed = "".join("%d\t%s\t%d\n" % (1_732_060_800 + 36 * i, *p) for i, p in enumerate(pairs))
+    by_time = rows(seen("top", "--time", "1", "-k", "2", "--distinct", "3", "-n", "8", "-w", "jumping:4h/4", text=timed))
+    assert [row[1:] for row in by_time] == [row[1:] for row in found]
+    for i, end in enumerate(range(100, 6001, 100)):
+        partners = {}
+        for key, partner in pairs[max(0, end - 400):end]:
+            partners.setdefault(key, set()).add(partner)
+        told = found[8 * i:8 * i + 8]
+        assert {row[1]: int(row[2]) for row in told} == {k: len(p) for k, p in partners.items()}
+        assert all(row[3] == "0" and row[0] == str(max(0, end - 400) + 1) for row in told)
+
+
 def test_partners_are_counted_once_a_window(seen, rng):
     """A busy address with one cookie is nobody; one with many cookies, in every window, is."""
     day, text = [], ["at,ip,cookie\n"]
@@ -148,7 +187,7 @@ def test_nothing_in_nothing_out(seen):
 
 def test_refusals(seen):
     seen("top", "-w", "sliding:10", text="a\n").refused("landmark")
-    seen("top", "-w", "jumping:10/2", text="a\n").refused("landmark windows")
+    seen("top", "-w", "jumping:10/3", text="a\n").refused("multiple of 3")
     seen("top", "--keep", "0", text="a\n").refused("--keep")
     seen("top", "-n", "x", text="a\n").refused("--number x")
     seen("top", "-o", "xml", text="a\n").refused("json")

@@ -1,0 +1,25 @@
+/* hll.h - where HyperLogLog puts a key, and what its registers say of their number: for hll.c and
+ * the sliding counter, whose registers are the same. */
+#ifndef COUNT_HLL_H
+#define COUNT_HLL_H
+
+#include "bits.h"
+#include "count/counter.h"
+
+enum { HLL_RANKS = 64, HLL_DRAW = 65 }; /* HLL_DRAW: one that neither probes nor shards use */
+
+/* The register of a key, of 2^p, and its rank there, from 1. */
+static inline uint64_t hll_place(seen_digest d, int p, uint8_t *rank) {
+    uint64_t x = bits_draw(d.lo, d.hi, HLL_DRAW);
+    uint64_t rest = x << p | (uint64_t)1 << (p - 1); /* a 1 behind the q bits ends the search */
+    *rank = (uint8_t)(__builtin_clzll(rest) + 1);
+    return x >> (64 - p);
+}
+
+/* The greatest rank there is with m registers. */
+static inline uint8_t hll_rank_most(uint64_t m) { return (uint8_t)(64 - __builtin_ctzll(m) + 1); }
+
+/* How many different keys: count[r] of m registers hold rank r, 0 to hll_rank_most(m). */
+double hll_estimate(const uint64_t count[HLL_RANKS + 2], uint64_t m);
+
+#endif
