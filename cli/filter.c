@@ -282,7 +282,7 @@ static const struct example examples[] = {
      "clicks of addresses not in the list"},
     {"seen filter --list a.txt --list b.txt --tag -k 2 orders.tsv", "and in which lists"},
     {"seen filter --list huge.txt --fp 1e-3 urls.txt", "a thousandth of the others may pass"},
-    {"seen filter --list a.txt --list b.txt --words --ignore-case --tag access.log",
+    {"seen filter --list sport.txt --list weather.txt --words --ignore-case --tag news.txt",
      "lines with a word of a list, and which word"},
     {0},
 };

@@ -127,6 +127,9 @@ def sample_files(tmp_path):
     (tmp_path / "events.json.gz").write_bytes(gzip.compress(b'{"user":{"id":7}}\n' * 3))
     for name in "customers.txt", "blocked.txt", "a.txt", "b.txt", "huge.txt":
         write(name, "u1\nu2\n1.2.3.4\nline 7\n")
+    write("sport.txt", "goal\nteam\n")
+    write("weather.txt", "storm\nrain\n")
+    write("news.txt", "Storm over the coast\nThe team won\nElections\n")
     subprocess.run([SEEN, *SMALL, "--state", str(tmp_path / "clicks.state")], input=b"a\n", stdout=subprocess.DEVNULL)
     return tmp_path
 
