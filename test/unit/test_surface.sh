@@ -1,8 +1,8 @@
 #!/bin/sh
 # What a build shows to the world.  Prints what cmocka would, so that the counts add up.
 #
-#     test_surface.sh SOURCE_DIR LIBSEEN_SO
-source=$1 library=$2
+#     test_surface.sh SOURCE_DIR LIBSEEN_SO LIBSEEN_A
+source=$1 library=$2 archive=$3
 passed=0 failed=0
 
 check() { # check NAME COMMAND…
@@ -31,14 +31,15 @@ fi
 check "seen.h compiles as strict C11" compile "cc -x c -std=c11" "$source/include/seen.h"
 
 declared() { sed 's|/\*.*\*/||' "$source/include/seen.h" | grep -v '^ \*' | grep -oE '\bseen_[a-z_]+\(' | tr -d '(' | sort -u; }
-exported() { nm -D --defined-only "$library" | awk '$2 ~ /[TDBR]/ { sub(/@.*/, "", $3); print $3 }' | sort -u; }
-same() {
-    declared > "$scratch/declared" && exported > "$scratch/exported"
+exported() { nm "$@" | awk 'NF == 3 && $2 ~ /[TDBRVW]/ { sub(/@.*/, "", $3); print $3 }' | grep -v '^__odr_asan' | sort -u; }
+same() { # same NM_OPTIONS...
+    declared > "$scratch/declared" && exported "$@" > "$scratch/exported"
     diff "$scratch/declared" "$scratch/exported"
 }
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-check "libseen exports exactly what seen.h declares" same
+check "libseen.so exports exactly what seen.h declares" same -D --defined-only "$library"
+check "libseen.a has no other global names" same --defined-only "$archive"
 
 only_ours() { ! grep -rnE '\b(fopen|time|clock_gettime|gettimeofday|pthread_create|setlocale|getenv|exit|abort)\(' "$source/src"; }
 check "src has no files, clocks, threads or environment" only_ours
