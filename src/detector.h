@@ -8,6 +8,7 @@
 #define DETECTOR_H
 
 #include "filter/filter.h"
+#include "gaps/law.h"
 #include "seen.h"
 
 #define DETECTOR_BATCH                                                                             \
@@ -29,6 +30,11 @@ struct window_ops {
 
     /* Decides everything that plan->spec leaves open, and predicts. */
     int (*plan)(struct seen_plan *, const struct filter_ops *, struct seen_error *);
+    /* Decaying windows: the errors that a plan makes on a stream whose gaps are known; and the i-th
+     * geometry worth trying for such a stream, set in the spec where that leaves it open.  False
+     * behind the last; NULL: there is one. */
+    struct forecast (*forecast)(const struct seen_plan *, const struct gap_law *);
+    bool (*variant)(struct seen_spec *, size_t i);
     uint64_t (*size)(const struct seen_plan *, const struct filter_ops *); /* one shard's state */
 
     void (*init)(struct window *);

@@ -148,6 +148,8 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_cache = {
     .name = "decaying",
     .plan = cache_plan,
+    .forecast = cache_forecast,
+    .variant = cache_variant,
     .size = size,
     .init = init,
     .destroy = destroy,

@@ -52,6 +52,8 @@ static inline struct cache_place cache_place(const struct cache_shape *g, seen_d
 }
 
 int cache_plan(struct seen_plan *, const struct filter_ops *none, struct seen_error *);
+struct forecast cache_forecast(const struct seen_plan *, const struct gap_law *);
+bool cache_variant(struct seen_spec *, size_t i);
 
 /* Test and add in order, at most DETECTOR_BATCH records: one algorithm, a file for each
  * instruction set. */

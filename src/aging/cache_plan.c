@@ -5,6 +5,7 @@
 #include "error.h"
 #include "plan/decaying.h"
 #include "plan/plan.h"
+#include "plan/theory.h"
 #include "plan/theory_cache.h"
 
 #include <math.h>
@@ -96,4 +97,31 @@ int cache_plan(struct seen_plan *plan, const struct filter_ops *none, struct see
     plan->fn = theory_cache_fn_mean(&c, decaying_gaps(spec));
     plan->touches = 1;
     return 0;
+}
+
+/* -- for a stream whose gaps are known ------------------------------------------------------ */
+
+bool cache_variant(struct seen_spec *spec, size_t i) {
+    bool given = options_has(spec, OPTION_WAYS);
+    if (i >= (given ? 1 : CACHE_WAYS_MOST)) return false;
+    if (given) return true;
+    spec->ways = i + 1;
+    options_mark(spec, OPTION_WAYS);
+    return true;
+}
+
+static double fp_after(const void *ctx, double keys) { return theory_cache_fp_after(ctx, keys); }
+
+/* What counts is the different keys between; each shard gets its part of them. */
+struct forecast cache_forecast(const struct seen_plan *plan, const struct gap_law *law) {
+    double shards = (double)plan->spec.shards;
+    struct theory_cache c = theory_of(&plan->spec, plan->spec.lines);
+    struct forecast f = {theory_cache_fp(&c), 0};
+    if (law->run < INFINITY) f.fp = theory_mean(fp_after, &c, law_keys(law, law->run) / shards);
+    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+        double depth = (law_from(b) + law_from(b + 1) - 1) / 2;
+        if (law->at_depth[b] > 0)
+            f.fn += law->at_depth[b] * (1 - theory_cache_found(&c, depth / shards));
+    }
+    return f;
 }

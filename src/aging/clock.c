@@ -130,6 +130,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_clock = {
     .name = "decaying",
     .plan = plan,
+    .forecast = clock_forecast,
     .size = recent_size,
     .init = recent_init,
     .destroy = recent_destroy,

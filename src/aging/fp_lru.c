@@ -41,6 +41,11 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     return 0;
 }
 
+static struct forecast forecast(const struct seen_plan *plan, const struct gap_law *law) {
+    struct forecast f = recent_forecast(plan, law);
+    return (struct forecast){plan->spec.fp, theory_buffer_fn_coin(f.fn, plan->spec.fp)};
+}
+
 /* -- the coin ----------------------------------------------------------------------------- */
 
 static bool coin(const struct seen_spec *spec, seen_digest d, uint64_t at) {
@@ -86,6 +91,7 @@ const struct window_ops aging_fp_lru = {
     .name = "decaying",
     .by_name = true,
     .plan = plan,
+    .forecast = forecast,
     .size = recent_size,
     .init = recent_init,
     .destroy = recent_destroy,

@@ -168,6 +168,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_lru = {
     .name = "decaying",
     .plan = plan,
+    .forecast = recent_forecast,
     .size = recent_size,
     .init = recent_init,
     .destroy = recent_destroy,

@@ -38,6 +38,10 @@ int recent_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
     return 0;
 }
 
+struct forecast recent_forecast(const struct seen_plan *plan, const struct gap_law *law) {
+    return (struct forecast){plan->fp_full, law_deeper(law, (double)plan->capacity)};
+}
+
 /* -- the window --------------------------------------------------------------------------- */
 
 uint64_t recent_size(const struct seen_plan *plan, const struct filter_ops *none) {

@@ -10,6 +10,11 @@
  * key is found while fewer than capacity others came since. */
 int recent_plan(struct seen_plan *, uint64_t slot, struct seen_error *);
 
+/* On a stream whose gaps are known: lru misses a repeat if as many keys or more came between; what
+ * clock does instead stands in clock_forecast.c. */
+struct forecast recent_forecast(const struct seen_plan *, const struct gap_law *);
+struct forecast clock_forecast(const struct seen_plan *, const struct gap_law *);
+
 uint64_t recent_size(const struct seen_plan *, const struct filter_ops *);
 void recent_init(struct window *);
 void recent_destroy(struct window *);

@@ -299,6 +299,8 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 const struct window_ops aging_stable = {
     .name = "decaying",
     .plan = stable_plan,
+    .forecast = stable_forecast,
+    .variant = stable_variant,
     .size = size,
     .init = init,
     .destroy = destroy,

@@ -20,4 +20,8 @@ static inline double stable_cells(const struct seen_spec *spec, uint64_t lines) 
 
 int stable_plan(struct seen_plan *, const struct filter_ops *none, struct seen_error *);
 
+/* For streams whose gaps are known (stable_forecast.c). */
+struct forecast stable_forecast(const struct seen_plan *, const struct gap_law *);
+bool stable_variant(struct seen_spec *, size_t i);
+
 #endif

@@ -174,8 +174,8 @@ static int plan_measured(struct seen_plan *plan, const struct seen_spec *asked,
     return plan_structure(plan, &with, c, e);
 }
 
-static int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
-                       const struct registry_choice *c, struct seen_error *e) {
+int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
+                const struct registry_choice *c, struct seen_error *e) {
     memset(plan, 0, sizeof *plan);
     plan->asked = *asked;
     plan->window = c->ops->name;

@@ -31,6 +31,11 @@ int plan_sliding(struct seen_plan *, uint32_t does, struct seen_error *);
  * given `fit`, whose state takes `fixed` bytes a detector besides; predicts errors and bytes. */
 int plan_filter(struct seen_plan *, const struct fit *, uint64_t fixed, struct seen_error *);
 
+/* The plan of one structure, whatever others there are. */
+struct registry_choice;
+int plan_choice(struct seen_plan *, const struct seen_spec *asked, const struct registry_choice *,
+                struct seen_error *);
+
 /* To three digits upwards, so that a spec stays readable; above 0 and below 1. */
 double plan_round_up(double rate);
 

@@ -6,15 +6,27 @@
 
 double theory_cache_fp(const struct theory_cache *c) { return c->ways / c->values; }
 
+/* P(one of the values came to a set), of so many different keys. */
+static double came(const struct theory_cache *c, double keys) {
+    return -expm1(-keys / (c->sets * c->values));
+}
+
+double theory_cache_fp_after(const struct theory_cache *c, double keys) {
+    struct theory_few few = theory_few_begin(c->values, came(c, keys));
+    double held = 0;
+    for (double i = 0; i < c->ways; i++) held += 1 - theory_few_next(&few);
+    return held / c->values;
+}
+
 static double found_fifo(const struct theory_cache *c, double gap) {
-    double came = gap / c->sets * (1 - theory_cache_fp(c)), term = exp(-came), sum = 0;
-    for (double j = 0; j < c->ways; term *= came / ++j) sum += term;
+    double put = gap / c->sets * (1 - theory_cache_fp(c)), term = exp(-put), sum = 0;
+    for (double j = 0; j < c->ways; term *= put / ++j) sum += term;
     return sum;
 }
 
 double theory_cache_found(const struct theory_cache *c, double gap) {
     if (c->fifo) return found_fifo(c, gap);
-    double kept = theory_few(c->values, -expm1(-gap / (c->sets * c->values)), c->ways);
+    double kept = theory_few(c->values, came(c, gap), c->ways);
     return kept + (1 - kept) * theory_cache_fp(c);
 }
 

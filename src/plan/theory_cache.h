@@ -17,6 +17,10 @@ struct theory_cache {
  * is, on every stream. */
 double theory_cache_fp(const struct theory_cache *);
 
+/* The same once `keys` different keys came to an empty one: a set then holds as many entries as
+ * values came to it, `ways` at most. */
+double theory_cache_fp_after(const struct theory_cache *, double keys);
+
 /* P(a key is called a duplicate after `gap` records of other keys, all different).
  *
  * What a set holds are the `ways` values used last.  If fewer than that came, the key's is among

@@ -5,6 +5,7 @@ import math
 
 from deng_table2 import CELLS, fold, folding, measured, percent, rivals, rows_of, scale, streams, table2
 from lab import Job, table
+from learnt import learnt, learnt_jobs
 
 TITLE = "Deng, Rafiei: Approximately Detecting Duplicates … using Stable Bloom Filters, SIGMOD 2006"
 PROGRAM = "paper-deng-rafiei-2006"
@@ -30,6 +31,7 @@ def jobs(lab):
         *[Job(f"figure 1, {i}", lab.program(PROGRAM, "hashes", f"max={m}", f"fp={fp}", f"lines={lines}", f"gap={gap}", runs))
           for i, (m, fp, lines, gap) in enumerate(HASHES)],
         *[Job(f"figure 2, {i}", lab.program(PROGRAM, "gaps", f"fp={fp}", f"lines={lines}", runs)) for i, (fp, lines) in enumerate(GAPS)],
+        *learnt_jobs(lab, PROGRAM),
         Job("observation 1", lab.program(PROGRAM, "observation")),
         Job("bound", lab.program(PROGRAM, "bound")),
     ]
@@ -48,7 +50,7 @@ def jobs(lab):
 
 
 def page(lab):
-    return bound(lab) + figure1(lab) + figure2(lab) + figure3(lab) + table2(lab) + folding(lab) + rivals(lab) + figure4(lab) + times(lab)
+    return bound(lab) + figure1(lab) + figure2(lab) + learnt(lab) + figure3(lab) + table2(lab) + folding(lab) + rivals(lab) + figure4(lab) + times(lab)
 
 
 # -- the bound ----------------------------------------------------------------------------------------

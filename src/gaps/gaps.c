@@ -1,0 +1,209 @@
+/* gaps - learns from a sample of a stream how far apart the repeats of its keys are.
+ *
+ * Idea       Keys stand in a log in the order of their last use.  A record of a key that is there
+ *            tells how many records came since, and how many keys stand behind it: its LRU stack
+ *            distance, which a Fenwick tree over the log counts.  The key moves to the end.
+ * Memory     Fixed.  When half of the log is keys, only every second key is followed from then on,
+ *            chosen by its digest, later every fourth and so on; each stands for as many.
+ * Papers     Stack distances: Mattson, Gecsei, Slutz, Traiger 1970; by a tree: Bennett, Kruskal
+ * 1975; of sampled keys: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015 (SHARDS). Layout     One
+ * block:
+ *
+ *            | struct seen_gaps | entry[places] | alive: a bit a place | tree | index[2 places] |
+ *              log:    a  -  c  d  b  b is used last; its old place is dead
+ *              tree:   live places in each 64, as sums (Fenwick 1994)
+ *              index:  digest -> place + 1, 0 empty, linear probing
+ *
+ *            A full log is squeezed: the dead places go, and the keys that are followed no more.
+ * Example    a b c b a: the second b has 1 record and 1 key between, the second a 3 records, 2
+ * keys. Cost       log2(places/64) steps a record; a squeeze every places/2 records at most.
+ */
+#include "alloc.h"
+#include "error.h"
+#include "gaps/law.h"
+#include "gaps/sample.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+enum { PICK_DRAW = 68, HOME_DRAW, MEM_LEAST = 2 << 20, HALVINGS_MOST = 62 };
+
+struct entry {
+    seen_digest key;
+    uint64_t at : 48;     /* number of the record that used it last */
+    uint64_t before : 16; /* its gap then, of LAW_PAIRED */
+};
+
+struct seen_gaps {
+    struct seen_allocator alloc;
+    uint64_t bytes, places;
+    uint64_t used, live; /* places; of them those with a key */
+    uint64_t records;
+    uint32_t halvings; /* one key of 2^halvings is followed */
+    uint64_t alive_at, tree_at, index_at;
+    double decade[GAP_DECADES];
+    struct gap_counts counts;
+    struct entry log[];
+};
+
+static uint64_t *alive(const seen_gaps *g) { return (uint64_t *)((uintptr_t)g + g->alive_at); }
+static uint32_t *tree(const seen_gaps *g) { return (uint32_t *)((uintptr_t)g + g->tree_at); }
+static uint32_t *table(const seen_gaps *g) { return (uint32_t *)((uintptr_t)g + g->index_at); }
+
+/* -- life --------------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(uint64_t places) {
+    return sizeof(seen_gaps) + places * (sizeof(struct entry) + 8) + places / 64 * 12;
+}
+
+/* Whole words of places; 2^31 of them at most. */
+static uint64_t places_in(uint64_t mem) {
+    uint64_t fixed = bytes_of(0), a_word = bytes_of(64) - fixed;
+    uint64_t words = mem > fixed ? (mem - fixed) / a_word : 0;
+    return bits_min(words, (uint64_t)1 << 25) * 64;
+}
+
+int seen_gaps_new(seen_gaps **out, uint64_t mem, const struct seen_allocator *alloc,
+                  struct seen_error *e) {
+    uint64_t places = places_in(mem);
+    *out = NULL;
+    if (mem < (uint64_t)MEM_LEAST)
+        return error_set(e, SEEN_EREFUSED, 0, "to learn gaps takes 2MiB of memory at least");
+    if (!alloc) alloc = &alloc_default;
+    seen_gaps *g = alloc->zalloc(alloc->ctx, bytes_of(places));
+    if (!g)
+        return error_set(e, SEEN_ENOMEM, 0, "no memory for %llu keys of the sample",
+                         (unsigned long long)places / 2);
+    g->alloc = *alloc;
+    g->bytes = bytes_of(places);
+    g->places = places;
+    g->alive_at = sizeof *g + places * sizeof(struct entry);
+    g->tree_at = g->alive_at + places / 64 * 8;
+    g->index_at = g->tree_at + places / 64 * 4;
+    *out = g;
+    return 0;
+}
+
+void seen_gaps_free(seen_gaps *g) {
+    if (!g) return;
+    struct seen_allocator alloc = g->alloc;
+    alloc.free(alloc.ctx, g, g->bytes);
+}
+
+/* -- the log: which places are live ------------------------------------------------------- */
+
+static void count_word(const seen_gaps *g, uint64_t word, uint32_t change) {
+    for (uint64_t i = word + 1; i <= g->places / 64; i += i & -i) tree(g)[i - 1] += change;
+}
+
+static void enliven(const seen_gaps *g, uint64_t place) {
+    alive(g)[place / 64] |= (uint64_t)1 << place % 64;
+    count_word(g, place / 64, 1);
+}
+
+static void kill(const seen_gaps *g, uint64_t place) {
+    alive(g)[place / 64] &= ~((uint64_t)1 << place % 64);
+    count_word(g, place / 64, UINT32_MAX);
+}
+
+/* Live places up to this one, itself included. */
+static uint64_t live_to(const seen_gaps *g, uint64_t place) {
+    uint64_t sum = bits_popcount(alive(g)[place / 64] << (63 - place % 64));
+    for (uint64_t i = place / 64; i; i &= i - 1) sum += tree(g)[i - 1];
+    return sum;
+}
+
+/* -- the index ---------------------------------------------------------------------------- */
+
+static bool is_followed(const seen_gaps *g, seen_digest d) {
+    return !g->halvings || !(bits_draw(d.lo, d.hi, PICK_DRAW) >> (64 - g->halvings));
+}
+
+/* Where the key's place stands, or would. */
+static uint32_t *probe(const seen_gaps *g, seen_digest d) {
+    uint32_t *index = table(g);
+    uint64_t slots = 2 * g->places, i = bits_range(bits_draw(d.lo, d.hi, HOME_DRAW), slots);
+    for (; index[i]; i = i + 1 < slots ? i + 1 : 0) {
+        const struct entry *entry = &g->log[index[i] - 1];
+        if (entry->key.lo == d.lo && entry->key.hi == d.hi) break;
+    }
+    return &index[i];
+}
+
+static void append(seen_gaps *g, uint32_t *slot, struct entry entry) {
+    g->log[g->used] = entry;
+    enliven(g, g->used);
+    *slot = (uint32_t)++g->used;
+}
+
+/* Dead places go, and keys that are followed no more. */
+static void squeeze(seen_gaps *g) {
+    uint64_t used = g->used;
+    if (g->live > g->places / 2 && g->halvings < HALVINGS_MOST) g->halvings++;
+    memset(table(g), 0, 2 * g->places * sizeof *table(g));
+    memset(tree(g), 0, g->places / 64 * sizeof *tree(g));
+    g->used = g->live = 0;
+    for (uint64_t i = 0; i < used; i++) {
+        bool was = alive(g)[i / 64] >> i % 64 & 1;
+        alive(g)[i / 64] &= ~((uint64_t)1 << i % 64);
+        if (!was || !is_followed(g, g->log[i].key)) continue;
+        append(g, probe(g, g->log[i].key), g->log[i]);
+        g->live++;
+    }
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+static void count_repeat(seen_gaps *g, size_t before, uint64_t between, uint64_t depth) {
+    double weight = ldexp(1, (int)g->halvings);
+    uint32_t decade = 0;
+    depth = bits_min(depth << g->halvings, between);
+    g->counts.repeats[law_bucket(between)][law_bucket(depth)] += weight;
+    g->counts.pairs[before][law_paired(law_bucket(between))] += weight;
+    for (uint64_t ago = between + 1; ago >= 10 && decade < GAP_DECADES - 1; ago /= 10) decade++;
+    g->decade[decade] += weight;
+}
+
+static void add(seen_gaps *g, seen_digest d, uint64_t at) {
+    while (is_followed(g, d) && g->used == g->places) squeeze(g);
+    if (!is_followed(g, d)) return;
+    uint32_t *slot = probe(g, d);
+    size_t gap = 0;
+    if (*slot) {
+        uint64_t place = *slot - 1, between = at - g->log[place].at - 1;
+        count_repeat(g, g->log[place].before, between, g->live - live_to(g, place));
+        gap = law_paired(law_bucket(between));
+        kill(g, place);
+    } else {
+        g->counts.first[law_bucket(at)] += ldexp(1, (int)g->halvings);
+        g->live++;
+    }
+    append(g, slot, (struct entry){d, at & UINT64_C(0xffffffffffff), gap & UINT16_MAX});
+}
+
+void seen_gaps_add(seen_gaps *g, size_t n, const seen_digest *digest) {
+    for (size_t i = 0; i < n; i++) add(g, digest[i], g->records + i);
+    g->records += n;
+    g->counts.records = (double)g->records;
+}
+
+/* -- what was learnt ---------------------------------------------------------------------- */
+
+const struct gap_counts *sample_counts(const seen_gaps *g) { return &g->counts; }
+
+void seen_gaps_stats(const seen_gaps *g, struct seen_gaps_stats *out) {
+    struct gap_law law;
+    memset(out, 0, sizeof *out);
+    law_make(&law, &g->counts, INFINITY);
+    out->records = g->records;
+    for (size_t b = 0; b < LAW_BUCKETS; b++) out->keys += g->counts.first[b];
+    for (size_t i = 0; i < GAP_DECADES; i++) out->repeats += out->decade[i] = g->decade[i];
+    double surplus = out->repeats + out->keys - (double)g->records;
+    law_absorb(out->decade, GAP_DECADES, surplus);
+    out->repeats = fmax(0, out->repeats - surplus);
+    out->followed = ldexp(1, -(int)g->halvings);
+    out->reach = (uint64_t)law.reach;
+    out->within = law.within;
+    out->bytes = g->bytes;
+}

@@ -1,0 +1,113 @@
+#include "gaps/law.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define REACH .9 /* of the sample: how long gaps can be that count for ever */
+
+double law_from(size_t bucket) {
+    if (bucket < LAW_EXACT) return (double)bucket;
+    size_t i = bucket - LAW_EXACT;
+    return ldexp((double)(LAW_STEPS + i % LAW_STEPS), (int)(i / LAW_STEPS) + 1);
+}
+
+/* -- counts ------------------------------------------------------------------------------- */
+
+struct sums {
+    double gap[LAW_BUCKETS]; /* repeats with so many records between, corrected */
+    double row[LAW_BUCKETS]; /* as counted */
+};
+
+void law_absorb(double *shortest, size_t n, double surplus) {
+    if (surplus < 0) shortest[0] -= surplus;
+    for (size_t i = 0; i < n && surplus > 0; i++) {
+        double less = fmin(surplus, shortest[i]);
+        shortest[i] -= less;
+        surplus -= less;
+    }
+}
+
+static void correct(struct sums *s, const struct gap_counts *c) {
+    double counted = 0;
+    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+        for (size_t d = 0; d <= b; d++) s->row[b] += c->repeats[b][d];
+        s->gap[b] = s->row[b];
+        counted += s->row[b] + c->first[b];
+    }
+    law_absorb(s->gap, LAW_BUCKETS, counted - c->records);
+}
+
+/* -- the law ------------------------------------------------------------------------------ */
+
+/* The middle of what a bucket holds of numbers below `records`. */
+static double centre_of(size_t b, double records) {
+    double from = law_from(b), end = law_from(b + 1);
+    if (from < records && end > records) end = records;
+    return (from + end - 1) / 2;
+}
+
+/* Kaplan-Meier, and the working set: one more record adds a key if its own is not among those
+ * before it, and that is the share of gaps that are longer (Denning, Schwartz 1972). */
+static void estimate(struct gap_law *law, const struct sums *s, const struct gap_counts *c,
+                     double *share) {
+    double longer = 1, risk = c->records;
+    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+        double from = law_from(b), width = law_from(b + 1) - from, asked = risk - c->first[b] / 2;
+        bool counts = from + width <= law->reach && asked > 0;
+        share[b] = counts ? longer * fmin(1, s->gap[b] / asked) : 0;
+        law->keys[b + 1] = law->keys[b] + width * (longer - share[b] * (width - 1) / (2 * width));
+        longer -= share[b];
+        risk -= s->gap[b] + c->first[b];
+    }
+    law->within = 1 - longer;
+}
+
+static void spread_depths(struct gap_law *law, const struct sums *s, const struct gap_counts *c) {
+    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+        if (s->row[b] > 0)
+            for (size_t d = 0; d <= b; d++)
+                law->at_depth[d] += law->at_gap[b] * c->repeats[b][d] / s->row[b];
+        else
+            law->at_depth[b] += law->at_gap[b]; /* b = 0, of keys that were not followed */
+    }
+}
+
+void law_make(struct gap_law *law, const struct gap_counts *c, double run) {
+    double share[LAW_BUCKETS], all = 0;
+    struct sums s;
+    memset(&s, 0, sizeof s);
+    memset(law, 0, sizeof *law);
+    law->counts = c;
+    law->run = run;
+    double reach = run == c->records ? run : REACH * c->records;
+    law->reach = law_from(law_bucket((uint64_t)reach) + (run == c->records));
+    correct(&s, c);
+    estimate(law, &s, c, share);
+    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+        law->centre[b] = centre_of(b, c->records);
+        double seen = isinf(run) ? 1 : fmax(0, 1 - (law->centre[b] + 1) / run);
+        law->at_gap[b] = run == c->records ? s.gap[b] : share[b] * seen;
+        all += law->at_gap[b];
+    }
+    for (size_t b = 0; b < LAW_BUCKETS && all > 0; b++) law->at_gap[b] /= all;
+    spread_depths(law, &s, c);
+}
+
+/* -- questions ---------------------------------------------------------------------------- */
+
+double law_keys(const struct gap_law *law, double records) {
+    size_t b = law_bucket((uint64_t)records);
+    double from = law_from(b), width = law_from(b + 1) - from;
+    return law->keys[b] + (law->keys[b + 1] - law->keys[b]) * (records - from) / width;
+}
+
+double law_deeper(const struct gap_law *law, double depth) {
+    double sum = 0;
+    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+        double from = law_from(b), end = law_from(b + 1);
+        if (end <= depth) continue;
+        sum += law->at_depth[b] * fmin(1, (end - depth) / (end - from));
+    }
+    return fmin(1, sum);
+}

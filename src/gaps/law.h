@@ -1,0 +1,74 @@
+/* law.h - how far apart the repeats of a stream are, for structures that predict their errors on
+ * it.
+ *
+ * Numbers of records and of keys are kept in buckets: one for each number below LAW_EXACT, then
+ * LAW_STEPS for each power of two.
+ *
+ *     between   the records between two of a key: 0 where they are neighbours ([DR06] 3.6: gaps)
+ *     depth     the different keys among these: the stack distance of an LRU list */
+#ifndef LAW_H
+#define LAW_H
+
+#include "bits.h"
+#include "seen.h"
+
+enum { LAW_EXACT = 16, LAW_STEPS = 8, LAW_BUCKETS = LAW_EXACT + 44 * LAW_STEPS };
+
+static inline size_t law_bucket(uint64_t x) {
+    if (x < LAW_EXACT) return (size_t)x;
+    uint32_t octave = 63 - (uint32_t)__builtin_clzll(x);
+    size_t bucket = LAW_EXACT + (octave - 4) * LAW_STEPS + (x >> (octave - 3)) % LAW_STEPS;
+    return bucket < LAW_BUCKETS ? bucket : LAW_BUCKETS - 1;
+}
+
+/* The least number of a bucket; that of the next is its end. */
+double law_from(size_t bucket);
+
+/* A gap and the one before it, two buckets together; 0 stands before the first gap of a key. */
+enum { LAW_PAIRED = 1 + LAW_BUCKETS / 2 };
+static inline size_t law_paired(size_t bucket) { return 1 + bucket / 2; }
+
+/* What a sample shows, counted: `first[b]`: records without an earlier one of their key, by how
+ * many records came before; `repeats[between][depth]`; `pairs[between before][between]`. */
+struct gap_counts {
+    double records;
+    double first[LAW_BUCKETS];
+    double repeats[LAW_BUCKETS][LAW_BUCKETS];
+    double pairs[LAW_PAIRED][LAW_PAIRED];
+};
+
+struct gap_law {
+    const struct gap_counts *counts;
+    double run;                 /* records in all from an empty structure on; INFINITY: for ever */
+    double reach;               /* no longer gaps count */
+    double within;              /* share of all records that repeat a key within reach, for ever */
+    double centre[LAW_BUCKETS]; /* a bucket's mean number of records between, nearly */
+    double at_gap[LAW_BUCKETS]; /* share of the repeats with so many records between */
+    double at_depth[LAW_BUCKETS]; /* share of the repeats at that depth */
+    double keys[LAW_BUCKETS + 1]; /* different keys among law_from(b) records, expected */
+};
+
+/* Where only some keys are followed they stand for all records.  Too many or too few are those of
+ * frequent keys, which are followed or not: the shortest gaps are theirs (Waldspurger et al., FAST
+ * 2015, 4.3).  Takes as many from the front of n numbers, or adds them to the first. */
+void law_absorb(double *shortest, size_t n, double surplus);
+
+/* Of a run of so many records, or for ever.
+ *
+ * A record of the sample is seen to repeat a key only if it comes late enough in it: its gap is
+ * censored at its place.  So the law of gaps is estimated as lifetimes are (Kaplan, Meier 1958),
+ * where a gap is a lifetime, and the place of a first occurrence the end of the observation.  Gaps
+ * above nine tenths of the sample, which few records could show, do not count.  A run as long as
+ * the sample shows what the sample shows: there the counts are taken as they are. */
+void law_make(struct gap_law *, const struct gap_counts *, double run);
+
+/* Different keys among so many records; repeats of at least that depth, as a share of all. */
+double law_keys(const struct gap_law *, double records);
+double law_deeper(const struct gap_law *, double depth);
+
+/* Rates of false positives among the records of new keys, and of false negatives among repeats. */
+struct forecast {
+    double fp, fn;
+};
+
+#endif
