@@ -8,7 +8,7 @@
 #define DETECTOR_H
 
 #include "filter/filter.h"
-#include "gaps/law.h"
+#include "gaps/gap_law.h"
 #include "seen.h"
 
 #define DETECTOR_BATCH                                                                             \

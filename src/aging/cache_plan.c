@@ -117,9 +117,9 @@ struct forecast cache_forecast(const struct seen_plan *plan, const struct gap_la
     double shards = (double)plan->spec.shards;
     struct theory_cache c = theory_of(&plan->spec, plan->spec.lines);
     struct forecast f = {theory_cache_fp(&c), 0};
-    if (law->run < INFINITY) f.fp = theory_mean(fp_after, &c, law_keys(law, law->run) / shards);
-    for (size_t b = 0; b < LAW_BUCKETS; b++) {
-        double depth = (law_from(b) + law_from(b + 1) - 1) / 2;
+    if (law->run < INFINITY) f.fp = theory_mean(fp_after, &c, gap_law_keys(law, law->run) / shards);
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
+        double depth = (gap_from(b) + gap_from(b + 1) - 1) / 2;
         if (law->at_depth[b] > 0)
             f.fn += law->at_depth[b] * (1 - theory_cache_found(&c, depth / shards));
     }

@@ -21,19 +21,19 @@ enum { ROUNDS = 30 };
 struct hand {
     const struct gap_counts *counts;
     double T;
-    double found[LAW_PAIRED];  /* P(found | this gap); of a key's first record 0 */
-    double column[LAW_PAIRED]; /* repeats with this gap */
+    double found[GAP_PAIRED];  /* P(found | this gap); of a key's first record 0 */
+    double column[GAP_PAIRED]; /* repeats with this gap */
 };
 
-static double from_of(size_t gap) { return law_from(2 * (gap - 1)); }
+static double from_of(size_t gap) { return gap_from(2 * (gap - 1)); }
 static double share(double x) { return fmin(1, fmax(0, x)); }
 
 static void learn_found(struct hand *h) {
-    double next[LAW_PAIRED] = {0};
-    for (size_t j = 1; j < LAW_PAIRED; j++) {
+    double next[GAP_PAIRED] = {0};
+    for (size_t j = 1; j < GAP_PAIRED; j++) {
         double from = from_of(j), end = from_of(j + 1), marked = 0;
         if (!(h->column[j] > 0)) continue;
-        for (size_t i = 0; i < LAW_PAIRED; i++) marked += h->counts->pairs[i][j] * h->found[i];
+        for (size_t i = 0; i < GAP_PAIRED; i++) marked += h->counts->pairs[i][j] * h->found[i];
         marked /= h->column[j];
         next[j] = (1 - marked) * share((h->T - from) / (end - from)) +
                   marked * share(2 - (from + end - 1) / 2 / h->T);
@@ -51,11 +51,11 @@ static double stays_marked(double gap, double T) {
 /* Keys in the buffer. */
 static double held(const struct hand *h) {
     double sum = 0;
-    for (size_t i = 0; i < LAW_PAIRED; i++) {
+    for (size_t i = 0; i < GAP_PAIRED; i++) {
         double all = h->column[i], plain = 0, marked = 0, again = 0;
-        for (size_t b = 0; i == 0 && b < LAW_BUCKETS; b++) all += h->counts->first[b];
+        for (size_t b = 0; i == 0 && b < GAP_BUCKETS; b++) all += h->counts->first[b];
         if (!(all > 0)) continue;
-        for (size_t j = 1; j < LAW_PAIRED; j++) {
+        for (size_t j = 1; j < GAP_PAIRED; j++) {
             double n = h->counts->pairs[i][j], gap = (from_of(j) + from_of(j + 1) + 1) / 2;
             again += n;
             plain += n * stays(gap, h->T);
@@ -77,14 +77,14 @@ struct forecast clock_forecast(const struct seen_plan *plan, const struct gap_la
     struct hand h = {.counts = law->counts};
     struct forecast f = {plan->fp_full, 0};
     double lo = 1, hi = 0x1p46;
-    for (size_t i = 0; i < LAW_PAIRED; i++)
-        for (size_t j = 1; j < LAW_PAIRED; j++) h.column[j] += law->counts->pairs[i][j];
+    for (size_t i = 0; i < GAP_PAIRED; i++)
+        for (size_t j = 1; j < GAP_PAIRED; j++) h.column[j] += law->counts->pairs[i][j];
     while (hi > lo * 1.001) {
         double middle = sqrt(lo * hi);
         turn(&h, middle);
         *(held(&h) < (double)plan->capacity ? &lo : &hi) = middle;
     }
     turn(&h, lo);
-    for (size_t b = 0; b < LAW_BUCKETS; b++) f.fn += law->at_gap[b] * (1 - h.found[law_paired(b)]);
+    for (size_t b = 0; b < GAP_BUCKETS; b++) f.fn += law->at_gap[b] * (1 - h.found[gap_paired(b)]);
     return f;
 }

@@ -39,7 +39,7 @@ int recent_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
 }
 
 struct forecast recent_forecast(const struct seen_plan *plan, const struct gap_law *law) {
-    return (struct forecast){plan->fp_full, law_deeper(law, (double)plan->capacity)};
+    return (struct forecast){plan->fp_full, gap_law_deeper(law, (double)plan->capacity)};
 }
 
 /* -- the window --------------------------------------------------------------------------- */

@@ -41,7 +41,7 @@ struct cell {
 };
 
 static double not_set(const struct cell *c, const struct gap_law *law, double records) {
-    return exp(c->untouched * law_keys(law, records));
+    return exp(c->untouched * gap_law_keys(law, records));
 }
 
 static void go_on(struct cell *c, const struct gap_law *law, double to) {
@@ -58,8 +58,8 @@ struct forecast stable_forecast(const struct seen_plan *plan, const struct gap_l
         (double)spec->p / m / shards, (double)spec->max, log1p(-K / m) / shards, 0, 0, 0};
     struct forecast f = {0, 0};
     double fresh = 0;
-    for (size_t b = 0; b < LAW_BUCKETS; b++) {
-        double from = law_from(b), width = law_from(b + 1) - from;
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
+        double from = gap_from(b), width = gap_from(b + 1) - from;
         if (b > 0) go_on(&c, law, law->centre[b]);
         f.fn += law->at_gap[b] * -expm1(K * log1p(-fmin(1, c.lost)));
         if (from >= law->run || isinf(law->run)) continue;

@@ -20,7 +20,7 @@
  */
 #include "alloc.h"
 #include "error.h"
-#include "gaps/law.h"
+#include "gaps/gap_law.h"
 #include "gaps/sample.h"
 
 #include <math.h>
@@ -32,7 +32,7 @@ enum { PICK_DRAW = 68, HOME_DRAW, MEM_LEAST = 2 << 20, HALVINGS_MOST = 62 };
 struct entry {
     seen_digest key;
     uint64_t at : 48;     /* number of the record that used it last */
-    uint64_t before : 16; /* its gap then, of LAW_PAIRED */
+    uint64_t before : 16; /* its gap then, of GAP_PAIRED */
 };
 
 struct seen_gaps {
@@ -159,8 +159,8 @@ static void count_repeat(seen_gaps *g, size_t before, uint64_t between, uint64_t
     double weight = ldexp(1, (int)g->halvings);
     uint32_t decade = 0;
     depth = bits_min(depth << g->halvings, between);
-    g->counts.repeats[law_bucket(between)][law_bucket(depth)] += weight;
-    g->counts.pairs[before][law_paired(law_bucket(between))] += weight;
+    g->counts.repeats[gap_bucket(between)][gap_bucket(depth)] += weight;
+    g->counts.pairs[before][gap_paired(gap_bucket(between))] += weight;
     for (uint64_t ago = between + 1; ago >= 10 && decade < GAP_DECADES - 1; ago /= 10) decade++;
     g->decade[decade] += weight;
 }
@@ -173,10 +173,10 @@ static void add(seen_gaps *g, seen_digest d, uint64_t at) {
     if (*slot) {
         uint64_t place = *slot - 1, between = at - g->log[place].at - 1;
         count_repeat(g, g->log[place].before, between, g->live - live_to(g, place));
-        gap = law_paired(law_bucket(between));
+        gap = gap_paired(gap_bucket(between));
         kill(g, place);
     } else {
-        g->counts.first[law_bucket(at)] += ldexp(1, (int)g->halvings);
+        g->counts.first[gap_bucket(at)] += ldexp(1, (int)g->halvings);
         g->live++;
     }
     append(g, slot, (struct entry){d, at & UINT64_C(0xffffffffffff), gap & UINT16_MAX});
@@ -195,12 +195,12 @@ const struct gap_counts *sample_counts(const seen_gaps *g) { return &g->counts; 
 void seen_gaps_stats(const seen_gaps *g, struct seen_gaps_stats *out) {
     struct gap_law law;
     memset(out, 0, sizeof *out);
-    law_make(&law, &g->counts, INFINITY);
+    gap_law_make(&law, &g->counts, INFINITY);
     out->records = g->records;
-    for (size_t b = 0; b < LAW_BUCKETS; b++) out->keys += g->counts.first[b];
+    for (size_t b = 0; b < GAP_BUCKETS; b++) out->keys += g->counts.first[b];
     for (size_t i = 0; i < GAP_DECADES; i++) out->repeats += out->decade[i] = g->decade[i];
     double surplus = out->repeats + out->keys - (double)g->records;
-    law_absorb(out->decade, GAP_DECADES, surplus);
+    gap_law_absorb(out->decade, GAP_DECADES, surplus);
     out->repeats = fmax(0, out->repeats - surplus);
     out->followed = ldexp(1, -(int)g->halvings);
     out->reach = (uint64_t)law.reach;

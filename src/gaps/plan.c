@@ -48,7 +48,7 @@ int seen_gaps_predict(const seen_gaps *g, const struct seen_plan *plan, uint64_t
     struct gap_law law;
     int bad = check(&plan->spec, e);
     if (bad) return bad;
-    law_make(&law, sample_counts(g), run ? (double)run : INFINITY);
+    gap_law_make(&law, sample_counts(g), run ? (double)run : INFINITY);
     struct forecast f = forecast_of(plan, &law);
     *fp = f.fp;
     *fn = f.fn;
@@ -108,7 +108,7 @@ int seen_gaps_plan(const seen_gaps *g, struct seen_plan *plans, size_t cap,
     size_t n = 0, refused = 0;
     int bad = check_asked(asked, e);
     if (bad) return bad;
-    law_make(&law, sample_counts(g), INFINITY);
+    gap_law_make(&law, sample_counts(g), INFINITY);
     for (size_t i = 0; registry_pick(SEEN_DECAYING, asked->filter, i, &c); i++) {
         if (best_variant(&plan, asked, &c, &law, refused ? NULL : e)) {
             refused++;

@@ -2,7 +2,7 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
-#include "gaps/law.h"
+#include "gaps/gap_law.h"
 
 #define GAP_DECADES 16 /* of seen_gaps_stats */
 

@@ -3,7 +3,7 @@
 #include "aging/cache.h"
 #include "aging/stable.h"
 #include "bits.h"
-#include "gaps/law.h"
+#include "gaps/gap_law.h"
 #include "gaps/sample.h"
 #include "plan/theory_cache.h"
 #include "plan/theory_stable.h"
@@ -59,9 +59,9 @@ static void stack_distances_are_those_of_a_list(void **state) {
         uint64_t key = draw(1 + draw(KEYS));
         size_t depth = use(list, n, key);
         if (depth == n)
-            naive.first[law_bucket(i)]++, n++;
+            naive.first[gap_bucket(i)]++, n++;
         else
-            naive.repeats[law_bucket(i - last[key] - 1)][law_bucket(depth)]++;
+            naive.repeats[gap_bucket(i - last[key] - 1)][gap_bucket(depth)]++;
         last[key] = i;
         add(g, key);
     }
@@ -91,11 +91,11 @@ static void decades_count_records_ago(void **state) {
 
 static void buckets_have_the_numbers_they_say(void **state) {
     (void)state;
-    for (size_t b = 0; b + 1 < LAW_BUCKETS; b++) {
-        uint64_t from = (uint64_t)law_from(b), end = (uint64_t)law_from(b + 1);
-        assert_true(from < end && law_bucket(from) == b && law_bucket(end - 1) == b);
+    for (size_t b = 0; b + 1 < GAP_BUCKETS; b++) {
+        uint64_t from = (uint64_t)gap_from(b), end = (uint64_t)gap_from(b + 1);
+        assert_true(from < end && gap_bucket(from) == b && gap_bucket(end - 1) == b);
     }
-    assert_true(law_bucket(UINT64_MAX) == LAW_BUCKETS - 1);
+    assert_true(gap_bucket(UINT64_MAX) == GAP_BUCKETS - 1);
 }
 
 /* -- the law ------------------------------------------------------------------------------ */
@@ -113,12 +113,12 @@ static void gaps_that_the_sample_cuts_are_estimated(void **state) {
     double known = 1 - exp(-(double)s.reach / N), seen = s.repeats / RECORDS;
     assert_true(s.reach > .8 * RECORDS && seen < known - .2); /* the count itself is far off */
     assert_true(fabs(s.within - known) < .01);
-    law_make(&law, sample_counts(g), INFINITY);
+    gap_law_make(&law, sample_counts(g), INFINITY);
     for (double l = 100; l < .8 * RECORDS; l *= 1.7)
-        assert_true(fabs(law_keys(&law, l) / (N * (1 - exp(-l / N))) - 1) < .02);
+        assert_true(fabs(gap_law_keys(&law, l) / (N * (1 - exp(-l / N))) - 1) < .02);
     /* Depths are alike from 0 to N - 1, those of longer gaps left out. */
     for (double d = .1; d < .8; d += .1)
-        assert_true(fabs(law_deeper(&law, d * N) - (1 - d / known)) < .015);
+        assert_true(fabs(gap_law_deeper(&law, d * N) - (1 - d / known)) < .015);
     seen_gaps_free(g);
 }
 
@@ -131,18 +131,18 @@ static void shorter_runs_see_fewer_long_gaps(void **state) {
     for (uint64_t i = 0; i < RECORDS; i++) add(g, draw(N));
     for (double run = 500; run <= RECORDS; run *= 2) {
         double repeats = 0, deep = 0;
-        law_make(&law, sample_counts(g), run);
+        gap_law_make(&law, sample_counts(g), run);
         for (double gap = 0; gap < run - 1;
              gap++) { /* positions that can show it, times its share */
             double share = (run - 1 - gap) * exp(-gap / N);
             repeats += share;
             if (N * (1 - exp(-gap / N)) >= N / 20) deep += share;
         }
-        assert_true(fabs(law_deeper(&law, N / 20) - deep / repeats) < .025);
+        assert_true(fabs(gap_law_deeper(&law, N / 20) - deep / repeats) < .025);
     }
-    law_make(&law, sample_counts(g), RECORDS);
+    gap_law_make(&law, sample_counts(g), RECORDS);
     double sum = 0;
-    for (size_t b = 0; b < LAW_BUCKETS; b++) sum += law.at_gap[b];
+    for (size_t b = 0; b < GAP_BUCKETS; b++) sum += law.at_gap[b];
     assert_true(fabs(sum - 1) < 1e-9);
     seen_gaps_free(g);
 }
@@ -165,10 +165,10 @@ static void sampled_keys_stand_for_all(void **state) {
         seen_gaps_stats(all, &a), seen_gaps_stats(some, &s);
         assert_true(a.followed == 1 && s.followed <= .125 && s.bytes <= MEM);
         assert_true(fabs(s.keys / a.keys - 1) < .03 && fabs(s.within - a.within) < .01);
-        law_make(&la, sample_counts(all), INFINITY);
-        law_make(&ls, sample_counts(some), INFINITY);
+        gap_law_make(&la, sample_counts(all), INFINITY);
+        gap_law_make(&ls, sample_counts(some), INFINITY);
         for (double d = 1000; d < N; d *= 2)
-            assert_true(fabs(law_deeper(&la, d) - law_deeper(&ls, d)) < .02);
+            assert_true(fabs(gap_law_deeper(&la, d) - gap_law_deeper(&ls, d)) < .02);
         seen_gaps_free(all), seen_gaps_free(some);
     }
 }
@@ -207,9 +207,9 @@ static struct seen_plan plan_of(const char *text) {
 /* All records between are of different keys, and all repeats come at one gap. */
 static struct gap_law different(size_t bucket) {
     struct gap_law law = {.run = INFINITY};
-    for (size_t b = 0; b <= LAW_BUCKETS; b++) law.keys[b] = law_from(b);
-    for (size_t b = 0; b < LAW_BUCKETS; b++)
-        law.centre[b] = (law_from(b) + law_from(b + 1) - 1) / 2;
+    for (size_t b = 0; b <= GAP_BUCKETS; b++) law.keys[b] = gap_from(b);
+    for (size_t b = 0; b < GAP_BUCKETS; b++)
+        law.centre[b] = (gap_from(b) + gap_from(b + 1) - 1) / 2;
     law.at_gap[bucket] = law.at_depth[bucket] = 1;
     return law;
 }
@@ -225,7 +225,7 @@ static void different_keys_give_the_formulas_of_the_paper(void **state) {
         const struct seen_spec *s = &plan.spec;
         struct theory_stable t = {stable_cells(s, s->lines), (double)s->k, (double)s->p,
                                   (double)s->max};
-        for (size_t b = 0; b < law_bucket(1 << 20); b += 3) {
+        for (size_t b = 0; b < gap_bucket(1 << 20); b += 3) {
             struct gap_law law = different(b);
             struct forecast f = stable_forecast(&plan, &law);
             assert_true(fabs(f.fn - theory_stable_fn(&t, law.centre[b])) < .003);

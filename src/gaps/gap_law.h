@@ -1,40 +1,40 @@
-/* law.h - how far apart the repeats of a stream are, for structures that predict their errors on
- * it.
+/* gap_law.h - how far apart the repeats of a stream are, for structures that predict their errors
+ * on it.
  *
- * Numbers of records and of keys are kept in buckets: one for each number below LAW_EXACT, then
- * LAW_STEPS for each power of two.
+ * Numbers of records and of keys are kept in buckets: one for each number below GAP_EXACT, then
+ * GAP_STEPS for each power of two.
  *
  *     between   the records between two of a key: 0 where they are neighbours ([DR06] 3.6: gaps)
  *     depth     the different keys among these: the stack distance of an LRU list */
-#ifndef LAW_H
-#define LAW_H
+#ifndef GAP_LAW_H
+#define GAP_LAW_H
 
 #include "bits.h"
 #include "seen.h"
 
-enum { LAW_EXACT = 16, LAW_STEPS = 8, LAW_BUCKETS = LAW_EXACT + 44 * LAW_STEPS };
+enum { GAP_EXACT = 16, GAP_STEPS = 8, GAP_BUCKETS = GAP_EXACT + 44 * GAP_STEPS };
 
-static inline size_t law_bucket(uint64_t x) {
-    if (x < LAW_EXACT) return (size_t)x;
+static inline size_t gap_bucket(uint64_t x) {
+    if (x < GAP_EXACT) return (size_t)x;
     uint32_t octave = 63 - (uint32_t)__builtin_clzll(x);
-    size_t bucket = LAW_EXACT + (octave - 4) * LAW_STEPS + (x >> (octave - 3)) % LAW_STEPS;
-    return bucket < LAW_BUCKETS ? bucket : LAW_BUCKETS - 1;
+    size_t bucket = GAP_EXACT + (octave - 4) * GAP_STEPS + (x >> (octave - 3)) % GAP_STEPS;
+    return bucket < GAP_BUCKETS ? bucket : GAP_BUCKETS - 1;
 }
 
 /* The least number of a bucket; that of the next is its end. */
-double law_from(size_t bucket);
+double gap_from(size_t bucket);
 
 /* A gap and the one before it, two buckets together; 0 stands before the first gap of a key. */
-enum { LAW_PAIRED = 1 + LAW_BUCKETS / 2 };
-static inline size_t law_paired(size_t bucket) { return 1 + bucket / 2; }
+enum { GAP_PAIRED = 1 + GAP_BUCKETS / 2 };
+static inline size_t gap_paired(size_t bucket) { return 1 + bucket / 2; }
 
 /* What a sample shows, counted: `first[b]`: records without an earlier one of their key, by how
  * many records came before; `repeats[between][depth]`; `pairs[between before][between]`. */
 struct gap_counts {
     double records;
-    double first[LAW_BUCKETS];
-    double repeats[LAW_BUCKETS][LAW_BUCKETS];
-    double pairs[LAW_PAIRED][LAW_PAIRED];
+    double first[GAP_BUCKETS];
+    double repeats[GAP_BUCKETS][GAP_BUCKETS];
+    double pairs[GAP_PAIRED][GAP_PAIRED];
 };
 
 struct gap_law {
@@ -42,16 +42,16 @@ struct gap_law {
     double run;                 /* records in all from an empty structure on; INFINITY: for ever */
     double reach;               /* no longer gaps count */
     double within;              /* share of all records that repeat a key within reach, for ever */
-    double centre[LAW_BUCKETS]; /* a bucket's mean number of records between, nearly */
-    double at_gap[LAW_BUCKETS]; /* share of the repeats with so many records between */
-    double at_depth[LAW_BUCKETS]; /* share of the repeats at that depth */
-    double keys[LAW_BUCKETS + 1]; /* different keys among law_from(b) records, expected */
+    double centre[GAP_BUCKETS]; /* a bucket's mean number of records between, nearly */
+    double at_gap[GAP_BUCKETS]; /* share of the repeats with so many records between */
+    double at_depth[GAP_BUCKETS]; /* share of the repeats at that depth */
+    double keys[GAP_BUCKETS + 1]; /* different keys among gap_from(b) records, expected */
 };
 
 /* Where only some keys are followed they stand for all records.  Too many or too few are those of
  * frequent keys, which are followed or not: the shortest gaps are theirs (Waldspurger et al., FAST
  * 2015, 4.3).  Takes as many from the front of n numbers, or adds them to the first. */
-void law_absorb(double *shortest, size_t n, double surplus);
+void gap_law_absorb(double *shortest, size_t n, double surplus);
 
 /* Of a run of so many records, or for ever.
  *
@@ -60,11 +60,11 @@ void law_absorb(double *shortest, size_t n, double surplus);
  * where a gap is a lifetime, and the place of a first occurrence the end of the observation.  Gaps
  * above nine tenths of the sample, which few records could show, do not count.  A run as long as
  * the sample shows what the sample shows: there the counts are taken as they are. */
-void law_make(struct gap_law *, const struct gap_counts *, double run);
+void gap_law_make(struct gap_law *, const struct gap_counts *, double run);
 
 /* Different keys among so many records; repeats of at least that depth, as a share of all. */
-double law_keys(const struct gap_law *, double records);
-double law_deeper(const struct gap_law *, double depth);
+double gap_law_keys(const struct gap_law *, double records);
+double gap_law_deeper(const struct gap_law *, double depth);
 
 /* Rates of false positives among the records of new keys, and of false negatives among repeats. */
 struct forecast {

@@ -1,4 +1,4 @@
-#include "gaps/law.h"
+#include "gaps/gap_law.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -6,20 +6,20 @@
 
 #define REACH .9 /* of the sample: how long gaps can be that count for ever */
 
-double law_from(size_t bucket) {
-    if (bucket < LAW_EXACT) return (double)bucket;
-    size_t i = bucket - LAW_EXACT;
-    return ldexp((double)(LAW_STEPS + i % LAW_STEPS), (int)(i / LAW_STEPS) + 1);
+double gap_from(size_t bucket) {
+    if (bucket < GAP_EXACT) return (double)bucket;
+    size_t i = bucket - GAP_EXACT;
+    return ldexp((double)(GAP_STEPS + i % GAP_STEPS), (int)(i / GAP_STEPS) + 1);
 }
 
 /* -- counts ------------------------------------------------------------------------------- */
 
 struct sums {
-    double gap[LAW_BUCKETS]; /* repeats with so many records between, corrected */
-    double row[LAW_BUCKETS]; /* as counted */
+    double gap[GAP_BUCKETS]; /* repeats with so many records between, corrected */
+    double row[GAP_BUCKETS]; /* as counted */
 };
 
-void law_absorb(double *shortest, size_t n, double surplus) {
+void gap_law_absorb(double *shortest, size_t n, double surplus) {
     if (surplus < 0) shortest[0] -= surplus;
     for (size_t i = 0; i < n && surplus > 0; i++) {
         double less = fmin(surplus, shortest[i]);
@@ -30,19 +30,19 @@ void law_absorb(double *shortest, size_t n, double surplus) {
 
 static void correct(struct sums *s, const struct gap_counts *c) {
     double counted = 0;
-    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
         for (size_t d = 0; d <= b; d++) s->row[b] += c->repeats[b][d];
         s->gap[b] = s->row[b];
         counted += s->row[b] + c->first[b];
     }
-    law_absorb(s->gap, LAW_BUCKETS, counted - c->records);
+    gap_law_absorb(s->gap, GAP_BUCKETS, counted - c->records);
 }
 
 /* -- the law ------------------------------------------------------------------------------ */
 
 /* The middle of what a bucket holds of numbers below `records`. */
 static double centre_of(size_t b, double records) {
-    double from = law_from(b), end = law_from(b + 1);
+    double from = gap_from(b), end = gap_from(b + 1);
     if (from < records && end > records) end = records;
     return (from + end - 1) / 2;
 }
@@ -52,8 +52,8 @@ static double centre_of(size_t b, double records) {
 static void estimate(struct gap_law *law, const struct sums *s, const struct gap_counts *c,
                      double *share) {
     double longer = 1, risk = c->records;
-    for (size_t b = 0; b < LAW_BUCKETS; b++) {
-        double from = law_from(b), width = law_from(b + 1) - from, asked = risk - c->first[b] / 2;
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
+        double from = gap_from(b), width = gap_from(b + 1) - from, asked = risk - c->first[b] / 2;
         bool counts = from + width <= law->reach && asked > 0;
         share[b] = counts ? longer * fmin(1, s->gap[b] / asked) : 0;
         law->keys[b + 1] = law->keys[b] + width * (longer - share[b] * (width - 1) / (2 * width));
@@ -64,7 +64,7 @@ static void estimate(struct gap_law *law, const struct sums *s, const struct gap
 }
 
 static void spread_depths(struct gap_law *law, const struct sums *s, const struct gap_counts *c) {
-    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
         if (s->row[b] > 0)
             for (size_t d = 0; d <= b; d++)
                 law->at_depth[d] += law->at_gap[b] * c->repeats[b][d] / s->row[b];
@@ -73,39 +73,39 @@ static void spread_depths(struct gap_law *law, const struct sums *s, const struc
     }
 }
 
-void law_make(struct gap_law *law, const struct gap_counts *c, double run) {
-    double share[LAW_BUCKETS], all = 0;
+void gap_law_make(struct gap_law *law, const struct gap_counts *c, double run) {
+    double share[GAP_BUCKETS], all = 0;
     struct sums s;
     memset(&s, 0, sizeof s);
     memset(law, 0, sizeof *law);
     law->counts = c;
     law->run = run;
     double reach = run == c->records ? run : REACH * c->records;
-    law->reach = law_from(law_bucket((uint64_t)reach) + (run == c->records));
+    law->reach = gap_from(gap_bucket((uint64_t)reach) + (run == c->records));
     correct(&s, c);
     estimate(law, &s, c, share);
-    for (size_t b = 0; b < LAW_BUCKETS; b++) {
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
         law->centre[b] = centre_of(b, c->records);
         double seen = isinf(run) ? 1 : fmax(0, 1 - (law->centre[b] + 1) / run);
         law->at_gap[b] = run == c->records ? s.gap[b] : share[b] * seen;
         all += law->at_gap[b];
     }
-    for (size_t b = 0; b < LAW_BUCKETS && all > 0; b++) law->at_gap[b] /= all;
+    for (size_t b = 0; b < GAP_BUCKETS && all > 0; b++) law->at_gap[b] /= all;
     spread_depths(law, &s, c);
 }
 
 /* -- questions ---------------------------------------------------------------------------- */
 
-double law_keys(const struct gap_law *law, double records) {
-    size_t b = law_bucket((uint64_t)records);
-    double from = law_from(b), width = law_from(b + 1) - from;
+double gap_law_keys(const struct gap_law *law, double records) {
+    size_t b = gap_bucket((uint64_t)records);
+    double from = gap_from(b), width = gap_from(b + 1) - from;
     return law->keys[b] + (law->keys[b + 1] - law->keys[b]) * (records - from) / width;
 }
 
-double law_deeper(const struct gap_law *law, double depth) {
+double gap_law_deeper(const struct gap_law *law, double depth) {
     double sum = 0;
-    for (size_t b = 0; b < LAW_BUCKETS; b++) {
-        double from = law_from(b), end = law_from(b + 1);
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
+        double from = gap_from(b), end = gap_from(b + 1);
         if (end <= depth) continue;
         sum += law->at_depth[b] * fmin(1, (end - depth) / (end - from));
     }
