@@ -494,7 +494,7 @@ int seen_top_load(seen_top **, struct seen_reader, size_t limit, const struct se
  * with seen_gaps_free; one seen_gaps, one thread. */
 typedef struct seen_gaps seen_gaps;
 
-/* `mem` bytes (2 MiB at least) are allocated, once.  Keys that do not fit, some 56 bytes each, are
+/* `mem` bytes (2 MiB at least) are allocated, once.  Keys that do not fit, 64 bytes each, are
  * sampled: half of them are followed, then a quarter, and so on, chosen by their digests. */
 int seen_gaps_new(seen_gaps **, uint64_t mem, const struct seen_allocator *, struct seen_error *);
 void seen_gaps_free(seen_gaps *); /* NULL is fine */
