@@ -181,7 +181,10 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->landmarks) row("windows begun", number_grouped(s->landmarks).text, "after the first");
     if (s->forgotten)
         row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
-    if (s->saturated) row("saturated", number_grouped(s->saturated).text, "counters, at their top");
+    if (s->saturated)
+        row("saturated", number_grouped(s->saturated).text,
+            strcmp(plan->filter, "counting") ? "keys found no place; others then counted as seen"
+                                             : "counters, at their top");
     if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted again");
 }
 

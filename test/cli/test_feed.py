@@ -1,8 +1,11 @@
 """--add-key and --query-key: one key is remembered, another is asked about; --forget."""
 
 import json
+import re
 
 import pytest
+
+from conftest import ROOT
 
 
 def verdicts(rows, window=None, timed=False):
@@ -96,6 +99,34 @@ def test_forgotten_keys_of_several_fields(seen, tmp_path):
             "--from-start"]
     assert len(seen(*args, tmp_path / "clicks").lines) == 3
     assert seen(*args, "--forget", tmp_path / "gone", tmp_path / "clicks").lines == ['1,ann,"hats, red"']
+
+
+WINDOWS = {"landmark": "landmark", "jumping": "jumping:100/4", "sliding": "sliding:100", "decaying": "decaying"}
+
+
+def forgetful():
+    """Window and structures of the table in doc/verdicts.md."""
+    rows = re.findall(r"^\| ([a-z, ]+) \| ((?:`[a-z-]+`(?:, )?)+) \|$", (ROOT / "doc/verdicts.md").read_text(), re.M)
+    return {(w, f) for windows, filters in rows for w in windows.split(", ") for f in re.findall("`(.*?)`", filters)}
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_structures_that_can_forget_are_those_of_the_table(seen, tmp_path, window):
+    (tmp_path / "gone").write_text("7\n")
+    found = set()
+    for name in ("exact", "counting", "bitvector", "substrings", "bloom", "line", "timing", "stable", "cache", "lru", "clock", "fp-lru"):
+        args = ["-w", f"{WINDOWS[window]} filter={name} mem=1MiB", "--state", tmp_path / name, "-q"]
+        if name == "bitvector":
+            args[1] += " bits=12"
+        if seen(*args, text="6\n7\n").code == 2:
+            continue  # does not serve this window
+        done = seen(*args, "--forget", tmp_path / "gone", text="7\n8\n")
+        if done.code:
+            done.refused(f"filter={name} cannot take single keys out of {window} windows")
+        else:
+            assert done.lines == ["7", "8"]
+            found.add((window, name))
+    assert found == {(w, f) for w, f in forgetful() if w == window}
 
 
 def test_of_a_feed_what_was_added_is_forgotten(seen, tmp_path):

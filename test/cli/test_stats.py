@@ -36,3 +36,14 @@ def test_o_json_is_json_everywhere(seen, command):
     assert done.code == 0
     values = [json.loads(done.out)] if command[:1] in (["plan"], ["compare"]) else list(map(json.loads, done.lines))
     assert values and all(isinstance(value, dict) for value in values)
+
+
+def test_saturated_names_keys_without_a_place_or_counters(seen):
+    """timed-cuckoo and line lose keys, counting counters."""
+    many = "".join(f"{i}\n" for i in range(3000))
+    again = "7\n" * 3000
+    for spec, text, note in (("sliding:1000 filter=timed-cuckoo items=50 fp=.5", many, "keys found no place"),
+                             ("landmark filter=counting width=2 items=100 refresh=last", again + many, "counters, at their top")):
+        done = seen("-w", spec, "--stats", "--seed=1", text=text)
+        row = [line for line in done.err.decode().splitlines() if line.lstrip().startswith("saturated")]
+        assert len(row) == 1 and note in row[0], done.err.decode()
