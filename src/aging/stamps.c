@@ -25,22 +25,33 @@ static uint64_t jump_of(const struct seen_spec *spec) {
 
 static uint64_t range_of(uint64_t bits) { return ((uint64_t)1 << bits) - 1; }
 
-/* The fewest bits with which a tick sweeps a cell a probe or so, of a small window a 2^15th of the
- * table; where the clock jumps, one call sweeps a 512th of it at most. */
+/* The fewest bits of a stamp that leave `cycle` ticks to sweep the table in. */
+static uint64_t bits_for(const struct seen_spec *spec, uint64_t cycle) {
+    uint64_t bits = 2, least = reach_of(spec) + jump_of(spec) + cycle;
+    while (range_of(bits) < least) bits++;
+    return bits;
+}
+
+/* By default the fewest bits with which a tick sweeps a cell a probe or so, of a small window a
+ * 2^15th of the table; where the clock jumps, one call sweeps a 512th of it at most.  On request
+ * fewer: where the clock does not jump, down to one tick for the whole table. */
 static int choose_stamp(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    uint64_t reach = reach_of(spec), jump = jump_of(spec), bits = 2;
-    uint64_t cycle = bits_max(jump == 1 ? reach : reach * 512, 1 << 15), least = cycle / 16;
+    uint64_t reach = reach_of(spec);
+    bool steady = jump_of(spec) == 1;
     if (reach > (uint64_t)1 << 46)
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=%s cannot stamp so long a window; use filter=exact", plan->filter);
-    while (range_of(bits) < reach + jump + cycle) bits++;
+    uint64_t bits = bits_for(spec, bits_max(steady ? reach : reach * 512, 1 << 15));
+    uint64_t least = bits_for(spec, steady ? 1 : bits_max(reach * 32, 1 << 11));
     if (!options_has(spec, OPTION_STAMP)) spec->stamp = bits;
-    if (spec->stamp > STAMPS_MOST || range_of(spec->stamp) < reach + jump + least)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=%s cannot sweep this window in time with stamp=%llu; use "
-                         "stamp=%llu",
-                         plan->filter, (unsigned long long)spec->stamp, (unsigned long long)bits);
+    if (spec->stamp < least || spec->stamp > STAMPS_MOST)
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "stamp=%llu: filter=%s sweeps old stamps out before they come round again, "
+            "for which this window takes stamp=%llu to %d; left out, it is %llu",
+            (unsigned long long)spec->stamp, plan->filter, (unsigned long long)least, STAMPS_MOST,
+            (unsigned long long)bits);
     options_mark(spec, OPTION_STAMP);
     return 0;
 }

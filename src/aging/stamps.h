@@ -8,7 +8,11 @@
  *                             └── cycle, in which every cell is visited ──┘
  *
  * cycle is range - N - jump, where jump is the most that the clock moves at once: 1 for counts in
- * one shard, else N.  How many cells are stamped and live is known by counting them by tick. */
+ * one shard, else N.  A stamp that was swept by then is never met again, so that cycle = 1 would
+ * do: the least stamp of N counted records has ceil(log2(N+3)) bits, 10 at N = 1000.  Each record
+ * then sweeps 1/cycle of the table.  The paper's stamps 1 to 2N (11 bits) leave a cycle of N; the
+ * default (16 bits at N = 1000) also bounds what a record sweeps of a table far larger than N.
+ * How many cells are stamped and live is known by counting them by tick. */
 #ifndef STAMPS_H
 #define STAMPS_H
 
