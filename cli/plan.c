@@ -2,9 +2,10 @@
  *
  * Every structure that could serve the spec, with the memory it takes and the errors it is
  * predicted to make, side by side; the one that `seen` would take comes first, with the reason, and
- * as a spec in which nothing is left open, to be pasted behind -w.  With --sample: plan/sample.h.
- */
+ * as a spec in which nothing is left open, to be pasted behind -w.  With --sample:
+ * plan/sample.h; with --bounds: plan/bounds.h. */
 #include "judge/asked.h"
+#include "plan/bounds.h"
 #include "plan/rows.h"
 #include "plan/sample.h"
 
@@ -22,6 +23,7 @@ static const struct option_row own_rows[] = {
     {"window", 'w', "SPEC", "the spec, as seen takes it", OPT_WINDOW},
     {"output", 'o', "text|json", "a table to read, or an object for a program", OPT_OUTPUT},
     {"json", 0, NULL, NULL, OPT_JSON},
+    BOUNDS_ROWS,
     SAMPLE_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
@@ -86,14 +88,14 @@ static void print_choice(const struct seen_plan *p) {
 
 /* -- JSON --------------------------------------------------------------------------------- */
 
-static void print_json(const struct seen_plan *plans, int n) {
+static void print_json(const struct seen_plan *plans, int n, const struct bounds *bounds) {
     char asked[SPEC_MOST];
     seen_spec_print(&plans[0].asked, asked, sizeof asked);
     printf("{\n  ");
     rows_json_text("asked", asked);
     printf(",\n  \"plans\": [\n");
     for (int i = 0; i < n; i++) {
-        rows_json_plan(&plans[i], "", i == 0);
+        rows_json_plan(&plans[i], bounds_json(bounds, &plans[i]), i == 0);
         puts(i + 1 < n ? "," : "");
     }
     printf("  ]\n}\n");
@@ -111,23 +113,32 @@ static int plan_main(int argc, char **argv) {
     static struct sample sample;
     char spec[SPEC_MOST] = "";
     bool json = false;
+    struct bounds bounds = {0};
     struct args args = {.argc = argc, .argv = argv, .command = &plan_command};
     sample_init(&sample);
     for (int id; (id = args_next(&args));) {
         if (asked_take(&asked, id, args.value)) continue;
         if (sample_take(&sample, id, args.row->name, args.value)) continue;
+        if (bounds_take(&bounds, id, args.value)) continue;
         if (id == OPT_WINDOW) append(spec, args.value);
         if (id == OPT_OUTPUT) json = option_is_json(args.value);
         json |= id == OPT_JSON;
     }
     for (int i = args.at; i < argc; i++) append(spec, argv[i]);
     asked.spec[asked.specs++] = *spec ? spec : "landmark";
-    if (sample_is_given(&sample)) return sample_run(&sample, &asked, json);
+    bounds_check(&bounds);
+    if (sample_is_given(&sample)) {
+        if (bounds.shown) die_both("--bounds", "--sample");
+        return sample_run(&sample, &asked, json);
+    }
     int n = read_plans(plans, &asked);
-    if (json)
-        print_json(plans, n);
-    else
-        print_table(plans, n), print_choice(plans);
+    if (json) {
+        print_json(plans, n, &bounds);
+        return EXIT_FINE;
+    }
+    print_table(plans, n);
+    bounds_print(&bounds, plans, n);
+    print_choice(plans);
     return EXIT_FINE;
 }
 
@@ -135,6 +146,8 @@ static const struct example examples[] = {
     {"seen plan 'sliding:1h rate=500'", "the last hour at 500 records a second"},
     {"seen plan landmark:1e6 fp=1e-6", "a million records, one in 10^6 wrong"},
     {"seen plan 'landmark mem=16MiB items=1e7'", "which error that memory buys"},
+    {"seen plan --bounds 'sliding:1e6 fp=1e-4'",
+     "bits a key beside what no structure can go below"},
     {"seen plan -o json 'jumping:1d/24 rate=50'", "the same for a program"},
     {"seen plan 'decaying mem=1MiB fp=1%' --csv -k user --sample clicks.csv",
      "what forgets least of a stream like this"},
@@ -156,6 +169,11 @@ const struct command plan_command = {
         "are refused, and the sentence says what would do. An option of SPEC may also be given as "
         "one "
         "of the command line: `--fp` 1e-6.\n\n"
+        "`--bounds` adds a table with the bits that each plan takes for a key, and what theorems "
+        "say that any structure of such errors must take: one for sets, one for sets whose keys "
+        "come and go, one for windows that may be kept a little too long, and one for windows that "
+        "tell the order of keys. The last says nothing unless the false-positive rate is below the "
+        "keys of a window over all keys there can be, `--universe`.\n\n"
         "What a decaying window misses depends on how far apart the repeats of a stream are. With "
         "`--sample` FILE these gaps are learnt from FILE, a part of the stream, whose keys the "
         "options of records describe. Each structure is then planned with the geometry that misses "

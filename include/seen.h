@@ -78,11 +78,14 @@ struct seen_error {
 /* XXH3-128 of `len` bytes, seeded: the digest of hash=xxh3, the default. */
 seen_digest seen_hash(const void *key, size_t len, uint64_t seed);
 
-/* The digest of a key under the detector's own hash= and seed.  Fails (SEEN_EINVAL) where hash=int
- * is given something that is no integer below 2^128, or hash=raw more than 16 bytes, and where
+/* The digest of a key under the detector's own hash= and seed.  A key of more than 128 bits (bits=
+ * of substrings, up to 512) has several: plan.digests of them are written, and read, side by side,
+ * wherever a function of this detector takes digests.  Fails (SEEN_EINVAL) where hash=int is given
+ * something that is no integer below 2^128, or hash=raw more than 16 bytes a digest, and where
  * either takes more than the bits= of a plan that has them (bitvector, substrings). */
 int seen_key(const seen_detector *, const void *key, size_t len, seen_digest *out,
              struct seen_error *);
+#define SEEN_DIGESTS_MOST 4 /* of one key */
 
 /* A key of several fields is the concatenation of (varint length, bytes) of each, so that
  * ("ab","c") is not ("a","bc").  Appends one field at buf+at; returns the new end, which is
@@ -197,6 +200,7 @@ struct seen_plan {
     struct seen_spec asked;      /* as given */
     const char *window, *filter; /* names, static */
     uint32_t traits;             /* enum seen_trait, or-ed */
+    uint32_t digests;            /* a key: 1, but of keys of more than 128 bits (seen_key) */
     uint32_t cpu;                /* 0: the best this machine has; else an enum of cpu.h (tests) */
     uint64_t bytes;              /* everything the detector allocates */
     uint64_t capacity;           /* distinct keys in a window up to which fp_full holds */
@@ -214,6 +218,25 @@ int seen_plan_make(struct seen_plan *, const struct seen_spec *, struct seen_err
 /* Every structure that could serve the spec, the chosen one first; returns how many (at most cap),
  * or a negative code if none can. */
 int seen_plan_all(struct seen_plan *, size_t cap, const struct seen_spec *, struct seen_error *);
+
+/* What no structure can go below, in bits for each of the keys that the window is to hold (items=,
+ * rate= or the window's length; else the plan's capacity).  NAN: the bound says nothing of this
+ * plan.  L is log2(1/fp_full).  Plans that may miss keys (decaying windows) have none. */
+struct seen_bounds {
+    double keys, universe; /* n, and how many different keys there can be */
+    double bits;           /* of the plan itself */
+    double set;            /* L, any set of keys; of an exact one log2 C(universe, n) / n
+                              (Carter et al. 1978) */
+    double dynamic;        /* L + log2 e: keys come and go in any order (Kuszmaul, Walzer 2024) */
+    double sliding;        /* L + max(log2(n/m), log2 L), less O(1): sliding and jumping windows,
+                              kept up to m keys too long (Naor, Yogev 2013) */
+    double ordered;        /* (n - fp universe) log2(n - fp universe) / n: sliding windows (INFOCOM
+                              2013, Theorem 3) */
+    double ratio;          /* bits over the greatest of `set`, `sliding` and `ordered` */
+};
+
+/* universe 0: 2^bits of a plan that has bits= below 128, else the 2^128 digests. */
+void seen_plan_bounds(const struct seen_plan *, double universe, struct seen_bounds *);
 
 /* -- detector ----------------------------------------------------------------------------- */
 
@@ -341,8 +364,9 @@ struct seen_stats {
     uint64_t clamped;         /* of those, judged by a later time than their own */
     seen_time late_most;      /* by how much at most, microseconds */
     uint64_t forgotten;       /* keys dropped inside the window because memory was short */
-    uint64_t saturated;       /* counters that reached their top, and then count no more; keys that
-                                 found no place, and made others count as seen (timed-cuckoo, line) */
+    uint64_t saturated;       /* counting: counters that reached their top, and then count no more;
+                                 timed-cuckoo, line: keys that found no place, and made others
+                                 count as seen */
     uint64_t rebuilt;         /* counters set free again, counted anew (sliding, counting) */
     uint64_t listed; /* keys kept beside the table, for want of a place in it (timed-cuckoo,
                         line) */

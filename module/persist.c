@@ -85,6 +85,8 @@ static int read_links(struct value *v, uint64_t links, struct peeked *p, uint64_
         int bad = seen_load(&d, NULL, NULL, r, left, &from, e);
         if (bad) return bad;
         value_link(v, d);
+        bad = value_takes(seen_plan_of(d), e);
+        if (bad) return bad;
         if (v->chain.capacity && !is_link(d)) return bad_chain(e);
     }
     return 0;

@@ -89,6 +89,12 @@ static int refuse(struct seen_error *e, int code, const char *text) {
     return code;
 }
 
+int value_takes(const struct seen_plan *plan, struct seen_error *e) {
+    if (plan->digests == 1) return 0;
+    return refuse(e, SEEN_EREFUSED,
+                  "the server keeps no keys of more than 128 bits; give bits=128 at most");
+}
+
 int value_make(struct value *v, const struct seen_plan *plan, uint64_t limit,
                struct seen_error *e) {
     struct seen_allocator from = memory_allocator(&v->memory);
@@ -97,7 +103,8 @@ int value_make(struct value *v, const struct seen_plan *plan, uint64_t limit,
         return refuse(e, SEEN_EREFUSED,
                       "this would take more than seen.max-bytes; ask for less with mem=, fp= or "
                       "items=, or raise it with CONFIG SET");
-    int bad = seen_new(&d, plan, &from, e);
+    int bad = value_takes(plan, e);
+    if (!bad) bad = seen_new(&d, plan, &from, e);
     if (!bad) value_link(v, d);
     return bad;
 }

@@ -64,6 +64,9 @@ void value_link(struct value *, seen_detector *);
 /* The youngest detector; the only one unless it is a chain. */
 static inline seen_detector *value_filter(const struct value *v) { return v->link[v->links - 1]; }
 
+/* Refuses keys of several digests. */
+int value_takes(const struct seen_plan *, struct seen_error *);
+
 /* Makes a detector and links it.  `limit`: bytes allowed for the whole value, 0 any. */
 int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);
 

@@ -105,16 +105,18 @@ void seen_free(seen_detector *d) {
 const struct seen_plan *seen_plan_of(const seen_detector *d) { return &d->plan; }
 uint64_t seen_seed(const seen_detector *d) { return d->plan.spec.seed; }
 
-static uint32_t bits_of(seen_digest d) {
-    return d.hi   ? 128 - (uint32_t)__builtin_clzll(d.hi)
-           : d.lo ? 64 - (uint32_t)__builtin_clzll(d.lo)
-                  : 0;
+static uint32_t bits_of(const seen_digest *d, uint32_t digests) {
+    while (digests > 1 && !d[digests - 1].hi && !d[digests - 1].lo) digests--;
+    uint64_t hi = d[digests - 1].hi, lo = d[digests - 1].lo;
+    uint32_t bits = hi   ? 128 - (uint32_t)__builtin_clzll(hi)
+                    : lo ? 64 - (uint32_t)__builtin_clzll(lo)
+                         : 0;
+    return bits + 128 * (digests - 1);
 }
 
 /* Keys that are taken as they are have to be as short as the plan says. */
-static int check_bits(const struct seen_spec *spec, const void *key, size_t len, seen_digest d,
+static int check_bits(const struct seen_spec *spec, const void *key, size_t len, uint32_t bits,
                       struct seen_error *e) {
-    uint32_t bits = bits_of(d);
     if (spec->hash < SEEN_INT || !options_has(spec, OPTION_BITS) || bits <= spec->bits) return 0;
     char text[48];
     if (spec->hash == SEEN_INT)
@@ -130,9 +132,10 @@ static int check_bits(const struct seen_spec *spec, const void *key, size_t len,
 int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *out,
              struct seen_error *e) {
     const struct seen_spec *spec = &d->plan.spec;
-    if (spec->hash == SEEN_XXH3) return *out = seen_hash(key, len, spec->seed), 0;
-    int bad = hash_key(spec->hash, spec->seed, key, len, out, e);
-    return bad ? bad : check_bits(spec, key, len, *out, e);
+    uint32_t digests = d->plan.digests;
+    if (spec->hash == SEEN_XXH3 && digests == 1) return *out = seen_hash(key, len, spec->seed), 0;
+    int bad = hash_key(spec->hash, spec->seed, key, len, out, digests, e);
+    return bad ? bad : check_bits(spec, key, len, bits_of(out, digests), e);
 }
 
 /* -- work --------------------------------------------------------------------------------- */
@@ -186,7 +189,7 @@ void seen_observe(seen_detector *d, size_t n, const seen_digest *digest, const s
         shards_observe(d, 0, shards, batch, digest, at, verdict);
         seen_observe_end(d, batch, digest, at, verdict);
         n -= batch;
-        digest += batch;
+        digest += batch * d->plan.digests;
         verdict += batch;
         if (time) time += batch;
     }
@@ -234,7 +237,7 @@ void seen_query(const seen_detector *d, size_t n, const seen_digest *digest, see
     if (!within) within = SEEN_NEVER - 1;
     for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
         size_t batch = bits_min(n - i, DETECTOR_BATCH);
-        seen_last_seen(d, batch, digest + i, now, age);
+        seen_last_seen(d, batch, digest + i * d->plan.digests, now, age);
         for (size_t j = 0; j < batch; j++) verdict[i + j] = age[j] <= within;
     }
     if (d->plan.spec.cache) confirm_query(d, n, digest, detector_now(d, now), within, verdict);
@@ -268,7 +271,9 @@ void seen_clear(seen_detector *d) {
 int seen_forget(seen_detector *d, size_t n, const seen_digest *digest, struct seen_error *e) {
     if (!(d->plan.traits & SEEN_DELETABLE))
         return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=%s cannot take single keys out; filter=exact can", d->plan.filter);
+                         "filter=%s cannot take single keys out of %s windows; filter=%s can",
+                         d->plan.filter, d->plan.window,
+                         d->plan.spec.window == SEEN_DECAYING ? "lru" : "exact");
     uint64_t at = detector_now(d, 0);
     for (size_t i = 0; i < n; i++) {
         struct window *w = &d->shard[shards_of(d, digest[i])];

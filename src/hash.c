@@ -4,6 +4,9 @@
  *   siphash  SipHash-2-4 with 128 bits of output: for keys chosen by an adversary
  *   int      a decimal integer, as it is     } for structures that need the key itself;
  *   raw      up to 16 bytes, as they are     } they are not uniform
+ *
+ * Where a plan has several digests a key (bits= above 128), xxh3 and siphash hash once for each,
+ * and raw takes 16 bytes for each.
  */
 #include "hash.h"
 
@@ -72,25 +75,32 @@ static int integer(const char *text, size_t len, seen_digest *out, struct seen_e
 }
 
 /* Zero-padded: keys that differ in trailing NUL bytes only are one key. */
-static int raw(const void *key, size_t len, seen_digest *out, struct seen_error *e) {
-    if (len > sizeof *out)
-        return error_set(e, SEEN_EINVAL, 17,
-                         "hash=raw takes keys of at most 16 bytes, and this one has %zu (an exact "
-                         "table of longer ones would need 2^%zu bits); use hash=xxh3",
-                         len, len * 8);
-    *out = (seen_digest){0, 0};
+static int raw(const void *key, size_t len, seen_digest *out, uint32_t digests,
+               struct seen_error *e) {
+    size_t most = digests * sizeof *out;
+    if (len > most)
+        return error_set(e, SEEN_EINVAL, most + 1,
+                         "hash=raw takes keys of at most %zu bytes here, and this one has %zu (an "
+                         "exact table of such keys would need 2^%zu bits); use hash=xxh3",
+                         most, len, len * 8);
+    memset(out, 0, most);
     if (len) memcpy(out, key, len);
     return 0;
 }
 
+static uint64_t seed_of(uint64_t seed, uint32_t i) { return seed + i * 0x9e3779b97f4a7c15u; }
+
 int hash_key(uint32_t kind, uint64_t seed, const void *key, size_t len, seen_digest *out,
-             struct seen_error *e) {
-    switch (kind) {
-    case SEEN_XXH3: *out = seen_hash(key, len, seed); return 0;
-    case SEEN_SIPHASH: *out = siphash(key, len, seed); return 0;
-    case SEEN_INT: return integer(key, len, out, e);
-    default: return raw(key, len, out, e);
+             uint32_t digests, struct seen_error *e) {
+    if (kind == SEEN_RAW) return raw(key, len, out, digests, e);
+    if (kind == SEEN_INT) {
+        memset(out + 1, 0, (digests - 1) * sizeof *out);
+        return integer(key, len, out, e);
     }
+    for (uint32_t i = 0; i < digests; i++)
+        out[i] = kind == SEEN_XXH3 ? seen_hash(key, len, seed_of(seed, i))
+                                   : siphash(key, len, seed_of(seed, i));
+    return 0;
 }
 
 size_t seen_key_append(void *buf, size_t cap, size_t at, const void *field, size_t len) {

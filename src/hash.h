@@ -9,8 +9,9 @@
 /* Can this build do hash= `kind`?  (siphash needs libsodium.) */
 bool hash_available(uint32_t kind);
 
+/* Writes so many digests: those after the first are of other seeds, or go on with the key. */
 int hash_key(uint32_t kind, uint64_t seed, const void *key, size_t len, seen_digest *out,
-             struct seen_error *e);
+             uint32_t digests, struct seen_error *e);
 
 /* Running 64-bit checksum (XXH3-64) of what goes by, in pieces of any size. */
 struct hash_sum {

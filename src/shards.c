@@ -57,7 +57,8 @@ static void observe_alone(seen_detector *d, size_t n, const seen_digest *digest,
                           uint8_t *verdict) {
     struct window *w = &d->shard[0];
     for (size_t i = 0; i < n; i += DETECTOR_BATCH)
-        observe(w, bits_min(n - i, DETECTOR_BATCH), digest + i, at + i, verdict + i);
+        observe(w, bits_min(n - i, DETECTOR_BATCH), digest + i * d->plan.digests, at + i,
+                verdict + i);
 }
 
 void shards_observe(seen_detector *d, uint64_t from, uint64_t to, size_t n,

@@ -83,6 +83,7 @@ void settings_read(struct settings *s, int argc, char **argv) {
     state_load(&s->state, &s->asked);
     wanted_ask(&s->wanted, &s->asked, &s->source);
     s->asked.outlives = s->state.name || s->remote.url;
+    s->asked.wide = !s->remote.url;
     s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
     state_check(&s->state, &s->asked);
     wanted_check(&s->wanted, &s->asked, &s->source, &s->plan, s->state.name);

@@ -212,7 +212,21 @@ static void check_forget(const struct wanted *w, const struct seen_plan *plan, b
     if (!w->forget) return;
     if (!state) die("--forget takes keys out of what --state remembers; give --state FILE");
     if (!(plan->traits & SEEN_DELETABLE))
-        die("--forget: filter=%s cannot take single keys out; filter=exact can", plan->filter);
+        die("--forget: filter=%s cannot take single keys out of %s windows; filter=%s can",
+            plan->filter, plan->window, plan->spec.window == SEEN_DECAYING ? "lru" : "exact");
+}
+
+/* Records held back are there without their fields, and lists of keys hold one digest each. */
+static void check_wide(const struct wanted *w, const struct seen_plan *plan) {
+    const char *what = w->reorder     ? "--reorder"
+                       : w->keep_last ? "--keep last"
+                       : w->add_key   ? "--query-key"
+                       : w->within    ? "--within"
+                                      : NULL;
+    if (plan->digests > 1 && what)
+        die("bits=%ju: keys of more than 128 bits are judged as they come; leave out %s, or give "
+            "bits=128 at most",
+            (uintmax_t)plan->spec.bits, what);
 }
 
 void wanted_check(struct wanted *w, const struct asked *a, const struct source *s,
@@ -223,6 +237,7 @@ void wanted_check(struct wanted *w, const struct asked *a, const struct source *
     check_feed(w, plan);
     check_within(w, plan);
     check_forget(w, plan, state);
+    check_wide(w, plan);
     if (state && (w->reorder || w->keep_last))
         die("--state does not keep records held back; leave out %s",
             w->reorder ? "--reorder" : "--keep last");

@@ -220,6 +220,11 @@ enum zone_window asked_plan(struct asked *a, size_t i, struct source *source,
     if (a->zone) zone = take_zone(&spec);
     seen_spec_print(&spec, printed, sizeof printed);
     if (seen_plan_make(plan, &spec, &e)) die_at(printed, e.where, e.text);
+    if (plan->digests > 1 && !a->wide)
+        die("bits=%ju: keys of more than 128 bits serve seen by itself, and seen plan; give "
+            "bits=128 "
+            "at most here",
+            (uintmax_t)plan->spec.bits);
     bool own = source->shape == SHAPE_CLF && !source->arrival;
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
     if (own && !source->time && (windows_of_time || a->times)) source->time = "time";

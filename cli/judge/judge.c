@@ -14,6 +14,7 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     j->layout = layout;
     j->timed = j->times = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
     for (int i = 0; i < CREW_MOST; i++) key_init(&j->keyer[i], d, layout, max_record);
+    key_init(&j->wide, d, layout, max_record);
     shares_init(&j->shares, d, NULL);
     j->in = &j->own;
 }
@@ -37,6 +38,7 @@ void judge_feed(struct judge *j, const struct layout *added) {
 void judge_free(struct judge *j) {
     for (int i = 0; j->adder && i < CREW_MOST; i++) key_free(&j->adder[i]);
     free(j->adder);
+    key_free(&j->wide);
     for (int i = 0; i < CREW_MOST; i++) key_free(&j->keyer[i]);
 }
 
@@ -201,8 +203,29 @@ static void observe_feeds(struct judge *j, size_t n, uint8_t *verdict) {
 
 bool judge_counts(const struct judge *j) { return j->adder || j->within; }
 
+/* Record m has a key of several digests, or one; `all` has room for the several. */
+static const seen_digest *digests_of(struct judge *j, const struct batch *b, size_t m,
+                                     seen_digest *all) {
+    size_t len;
+    if (seen_plan_of(j->detector)->digests == 1) return &j->in->digest[m];
+    const char *key = key_bytes(&j->wide, b, j->in->order[m], &len);
+    seen_key(j->detector, key, len, all, NULL); /* it was a key when it was read */
+    return all;
+}
+
+static void observe_wide(struct judge *j, struct batch *b, size_t n) {
+    seen_digest all[SEEN_DIGESTS_MOST];
+    for (size_t m = 0; m < n; m++) {
+        if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(j->detector);
+        seen_observe(j->detector, 1, digests_of(j, b, m, all), j->timed ? &j->in->time[m] : NULL,
+                     &b->verdict[m]);
+    }
+}
+
 void judge_observe(struct judge *j, struct batch *b, size_t n) {
-    if (judge_counts(j))
+    if (seen_plan_of(j->detector)->digests > 1)
+        observe_wide(j, b, n);
+    else if (judge_counts(j))
         observe_feeds(j, n, b->verdict);
     else if (judge_landmarks(j))
         observe_windows(j, n, b->verdict);
@@ -215,12 +238,14 @@ void judge_observe_ages(struct judge *j, struct batch *b, size_t n, uint64_t *ag
     const struct readable *in = j->in;
     for (size_t m = 0; m < n; m++) {
         const seen_time *time = j->timed ? &in->time[m] : NULL;
+        seen_digest all[SEEN_DIGESTS_MOST];
+        const seen_digest *key = digests_of(j, b, m, all);
         if (judge_landmarks(j) && in->landmark[m]) seen_landmark(j->detector);
-        seen_last_seen(j->detector, 1, &in->digest[m], time ? *time : 0, &age[m]);
+        seen_last_seen(j->detector, 1, key, time ? *time : 0, &age[m]);
         if (j->within)
             b->verdict[m] = observe_feed(j, m);
         else
-            seen_observe(j->detector, 1, &in->digest[m], time, &b->verdict[m]);
+            seen_observe(j->detector, 1, key, time, &b->verdict[m]);
     }
     judge_spread(j, b, n);
 }

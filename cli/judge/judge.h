@@ -59,6 +59,8 @@ struct judge {
     struct keyer keyer[CREW_MOST]; /* one a thread */
     struct shares shares;
     const struct layout *layout;
+    struct keyer
+        wide; /* of keys that take several digests, which are made when they are asked for */
     struct keyer *adder; /* likewise, of the key that a feed adds; NULL: no feed */
     uint64_t within;     /* only what was seen at most so long ago counts; 0: the whole window */
     struct feed_counts fed;

@@ -8,7 +8,7 @@ struct keyer {
     const struct layout *layout;
     const seen_detector *detector;
     uint64_t seed;
-    bool xxh3;           /* hash= is the default one, which takes any bytes and never fails */
+    bool xxh3;           /* digests are seen_hash's, which takes any bytes and never fails */
     uint32_t max_record; /* longer ones have no key */
     char *scratch;       /* keys that have to be put together */
     size_t cap;

@@ -25,19 +25,19 @@
 #define BITS_MOST  32 /* unless more are asked for ... */
 #define BITS_LIMIT 40 /* ... and these at most */
 
-static struct cells_probe place(const struct filter_shape *shape, seen_digest d, uint32_t i,
+static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
                                 uint32_t a_line) {
     (void)i;
-    return cells_number(d.lo & cells_low(shape->bits), a_line);
+    return cells_number(d->lo & cells_low(shape->bits), a_line);
 }
 
-CELLS_OPERATIONS(place)
+CELLS_OPERATIONS(place, 1)
 
 static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen_digest *d) {
     uint32_t width = cells_width(f->shape.live);
     size_t gone = 0;
     for (size_t i = 0; i < n; i++) {
-        struct cells_probe p = place(&f->shape, d[i], 0, cells_a_line(width));
+        struct cells_probe p = place(&f->shape, d + i, 0, cells_a_line(width));
         uint64_t *line = table_line(f, p.line);
         uint32_t bit = p.cell * width;
         cells_freshen(line, generation, width);

@@ -15,12 +15,12 @@
 #include "filter/cells.h"
 #include "plan/theory.h"
 
-static struct cells_probe place(const struct filter_shape *shape, seen_digest d, uint32_t i,
+static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
                                 uint32_t a_line) {
-    return cells_place(bits_draw(d.lo, d.hi, i), shape->lines, a_line);
+    return cells_place(bits_draw(d->lo, d->hi, i), shape->lines, a_line);
 }
 
-CELLS_OPERATIONS(place)
+CELLS_OPERATIONS(place, 1)
 
 static double fp(const struct filter_shape *shape, double keys) {
     return theory_bloom(cells_count(shape), keys, shape->k);

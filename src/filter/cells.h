@@ -65,9 +65,10 @@ static inline uint64_t cells_lines(uint64_t cells, uint32_t live) {
     return bits_ceil_div(cells, cells_a_line(cells_width(live)));
 }
 
-/* A structure says where the i-th probe of a digest goes; the rest is shared. */
-typedef struct cells_probe cells_place_fn(const struct filter_shape *, seen_digest, uint32_t i,
-                                          uint32_t a_line);
+/* A structure says where the i-th probe of a digest, or of those of a wide key, goes; the rest is
+ * shared. */
+typedef struct cells_probe cells_place_fn(const struct filter_shape *, const seen_digest *,
+                                          uint32_t i, uint32_t a_line);
 
 /* -- the shared half of a filter_ops (cells.c) -------------------------------------------- */
 
@@ -79,14 +80,14 @@ void cells_advance(struct filter *, uint64_t generation);
 bool cells_merge(struct filter *into, uint64_t generation, const struct filter *from,
                  const struct filter_match *, uint64_t most, struct seen_merging *);
 
-/* -- test and add, specialised by `place` and `width` at compile time --------------------- */
+/* -- test and add, specialised at compile time by `place`, `width` and the `digests` a key - */
 
 #define CELLS_GROUP 16   /* keys whose lines are fetched ahead of use ... */
 #define CELLS_AHEAD 1024 /* ... as long as they have no more probes */
 
 ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t n,
                                    const seen_digest *digest, uint8_t *verdict,
-                                   cells_place_fn *place, uint32_t width) {
+                                   cells_place_fn *place, uint32_t width, uint32_t digests) {
     const struct filter_shape *shape = &f->shape;
     uint64_t(*lines)[8] = f->block;
     uint32_t k = shape->k, a_line = cells_a_line(width);
@@ -96,12 +97,15 @@ ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t
     size_t added = 0, most = k <= CELLS_AHEAD / CELLS_GROUP ? CELLS_GROUP : CELLS_AHEAD / k;
     for (size_t from = 0, group; from < n; from += group) {
         group = bits_min(n - from, most);
-        for (size_t i = 0; i < group; i++)
+        for (size_t i = 0; i < group; i++) {
+            seen_digest one = digest[(from + i) * digests]; /* kept in registers, where alone */
+            const seen_digest *key = digests == 1 ? &one : digest + (from + i) * digests;
             for (uint32_t j = 0; j < k; j++) {
                 struct cells_probe *probe = &probes[i * k + j];
-                *probe = place(shape, digest[from + i], j, a_line);
+                *probe = place(shape, key, j, a_line);
                 __builtin_prefetch(lines[probe->line], 1);
             }
+        }
         for (size_t i = 0; i < group; i++) {
             const struct cells_probe *probe = probes + i * k;
             uint64_t found = live;
@@ -127,14 +131,16 @@ ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t
 
 ALWAYS_INLINE void cells_find(const struct filter *f, uint64_t generation, size_t n,
                               const seen_digest *digest, uint32_t *age, cells_place_fn *place,
-                              uint32_t width) {
+                              uint32_t width, uint32_t digests) {
     const struct filter_shape *shape = &f->shape;
     const uint64_t(*lines)[8] = (const uint64_t(*)[8])f->block;
     uint32_t a_line = cells_a_line(width);
     for (size_t i = 0; i < n; i++) {
         uint64_t found = cells_columns(generation, shape->live, width);
+        seen_digest one = digest[i * digests];
+        const seen_digest *key = digests == 1 ? &one : digest + i * digests;
         for (uint32_t j = 0; j < shape->k; j++) {
-            struct cells_probe p = place(shape, digest[i], j, a_line);
+            struct cells_probe p = place(shape, key, j, a_line);
             const uint64_t *line = lines[p.line];
             uint32_t bit = p.cell * width, stale = (uint16_t)(generation - table_stamp(line));
             found &= line[bit >> 6] >> (bit & 63);
@@ -149,17 +155,18 @@ ALWAYS_INLINE void cells_find(const struct filter *f, uint64_t generation, size_
     }
 }
 
-/* The two operations of a structure whose probes go to `place`: the width is a constant in each. */
-#define CELLS_OPERATIONS(place)                                                                    \
+/* The two operations of a structure whose probes go to `place`, of keys of so many `digests`: the
+ * width is a constant in each. */
+#define CELLS_OPERATIONS(place, digests)                                                           \
     static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,   \
                           uint8_t *verdict) {                                                      \
         uint32_t width = cells_width(f->shape.live);                                               \
-        if (width == 1) return cells_observe(f, generation, n, d, verdict, place, 1);              \
-        return cells_observe(f, generation, n, d, verdict, place, width);                          \
+        if (width == 1) return cells_observe(f, generation, n, d, verdict, place, 1, digests);     \
+        return cells_observe(f, generation, n, d, verdict, place, width, digests);                 \
     }                                                                                              \
     static void find(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,  \
                      uint32_t *age) {                                                              \
-        cells_find(f, generation, n, d, age, place, cells_width(f->shape.live));                   \
+        cells_find(f, generation, n, d, age, place, cells_width(f->shape.live), digests);          \
     }
 
 #endif

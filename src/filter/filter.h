@@ -29,6 +29,7 @@ struct filter_shape {
     double crowd; /* records of a window over its keys; a stretch x of it holds a share of at most
                      min(1, x crowd) of the keys.  INFINITY: they may all come at once */
     uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
+    uint32_t digests;         /* a key: 1, but of keys of more than 128 bits */
     bool summed; /* the window asks one filter, the sum of all generations: by=subtract */
 };
 
@@ -83,7 +84,7 @@ struct filter_ops {
     bool (*form)(struct filter_shape *, uint32_t i);
     double (*most)(const struct filter_shape *); /* keys there can be at all (NULL: any number) */
 
-    /* -- work; `generation` only ever grows -- */
+    /* -- work; `generation` only ever grows; `digests` of the shape are one key's -- */
     void (*init)(struct filter *);
     void (*destroy)(struct filter *);
     /* Its block may have moved; offers what it has outside (NULL: nothing). */

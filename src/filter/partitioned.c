@@ -15,15 +15,15 @@
 #include "filter/cells.h"
 #include "plan/theory.h"
 
-static struct cells_probe place(const struct filter_shape *shape, seen_digest d, uint32_t i,
+static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
                                 uint32_t a_line) {
     uint64_t space = shape->lines / shape->k;
-    struct cells_probe p = cells_place(bits_draw(d.lo, d.hi, i), space, a_line);
+    struct cells_probe p = cells_place(bits_draw(d->lo, d->hi, i), space, a_line);
     p.line += i * space;
     return p;
 }
 
-CELLS_OPERATIONS(place)
+CELLS_OPERATIONS(place, 1)
 
 static double fp(const struct filter_shape *shape, double keys) {
     return theory_partitioned(cells_count(shape), keys, shape->k);

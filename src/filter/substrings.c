@@ -6,9 +6,11 @@
  * Guarantee  No false negatives.  A new key's first substring collides with probability
  *            1-(1-2^-p)^n after n keys; substrings overlap, so that whole keys collide as the
  *            Markov chain of theory_vectors.h says.  That is for keys whose bits are uniform: under
- *            hash=xxh3, where they are the low b bits of the digest.  hash=int and hash=raw take
- *            the ids as they are: how often those collide depends on how they are laid out (of ids
- *            that count up, nearly all do or none), and fp= and the statistics promise nothing.
+ *            hash=xxh3, where they are the low b bits of the digest; of more than 128 bits, of a
+ *            digest for each 128, hashed with seeds of their own.  hash=int and hash=raw take the
+ *            ids as they are, of up to 512 bits (the paper's have 64 characters): how often those
+ *            collide depends on how they are laid out (of ids that count up, nearly all do or
+ *            none), and fp= and the statistics promise nothing.
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §4 and figure 2.
  * Layout     lines of cells, a bit a generation in each (cells.h).  Vector j has the bits j to
  *            j+p-1; the vectors' lines stand in turn, line q of vector j at q (b-p+1) + j:
@@ -20,7 +22,8 @@
  *
  * Example    `landmark:1e6 filter=substrings fp=.01` chooses p = 21 of 64 bits: 44 vectors, 11.4
  *            MiB, where a Bloom filter takes 1.21.
- * Cost       b-p+1 cache lines a record, fetched together.
+ * Cost       b-p+1 cache lines a record, fetched together.  Keys of more than 128 bits are not
+ *            split among shards and not cached: those go by one digest.
  */
 #include "error.h"
 #include "filter/cells.h"
@@ -30,20 +33,26 @@
 #define BITS_DEFAULT   64
 #define SUBSTRING_MOST 40
 
-/* p bits of the digest from bit i on. */
-static uint64_t substring(seen_digest d, uint32_t i, uint32_t p) {
-    bits_u128 key = (bits_u128)d.hi << 64 | d.lo;
-    return (uint64_t)(key >> i) & cells_low(p);
+static uint64_t word_of(const seen_digest *d, uint32_t w) {
+    return w % 2 ? d[w / 2].hi : d[w / 2].lo;
 }
 
-static struct cells_probe place(const struct filter_shape *shape, seen_digest d, uint32_t i,
+/* p bits of the key from bit i on: i+p is at most bits=. */
+static uint64_t substring(const seen_digest *d, uint32_t i, uint32_t p) {
+    uint32_t w = i / 64, at = i % 64;
+    uint64_t key = word_of(d, w) >> at;
+    if (at + p > 64) key |= word_of(d, w + 1) << (64 - at);
+    return key & cells_low(p);
+}
+
+static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
                                 uint32_t a_line) {
     struct cells_probe probe = cells_number(substring(d, i, shape->substring), a_line);
     probe.line = probe.line * shape->k + i;
     return probe;
 }
 
-CELLS_OPERATIONS(place)
+CELLS_OPERATIONS(place, f->shape.digests)
 
 /* -- planning ----------------------------------------------------------------------------- */
 
@@ -51,6 +60,12 @@ static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     (void)live;
     if (!options_has(spec, OPTION_BITS)) spec->bits = BITS_DEFAULT;
     options_mark(spec, OPTION_BITS);
+    bool one = spec->shards <= 1 && !spec->cache;
+    if (spec->bits > 128 && !one)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "%s goes by a key of one digest, and bits=%llu takes several; leave it "
+                         "out, or give bits=128 at most",
+                         spec->cache ? "cache=" : "shards=", (unsigned long long)spec->bits);
     if (spec->substring > spec->bits)
         return error_set(e, SEEN_EREFUSED, 0,
                          "substring=%llu is longer than the key, of bits=%llu; give less of the "

@@ -30,6 +30,10 @@ double plan_beyond(const struct seen_spec *spec, double span) {
     return more > 0 ? fmin(1, plan_crowd(spec) * more) : 0;
 }
 
+uint32_t plan_digests(const struct seen_spec *spec) {
+    return options_has(spec, OPTION_BITS) ? (uint32_t)bits_ceil_div(spec->bits, 128) : 1;
+}
+
 struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
     return (struct filter_shape){.lines = spec->lines,
                                  .k = (uint32_t)spec->k,
@@ -41,6 +45,7 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
                                  .crowd = plan_crowd(spec),
                                  .bits = (uint32_t)spec->bits,
                                  .substring = (uint32_t)spec->substring,
+                                 .digests = plan_digests(spec),
                                  .summed = spec->by == SEEN_SUBTRACT};
 }
 
@@ -148,6 +153,7 @@ static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
     snprintf(spec->filter, sizeof spec->filter, "%s", c->name);
     if (!options_has(spec, OPTION_SHARDS)) spec->shards = 1;
     int bad = c->ops->plan(plan, c->filter, e);
+    plan->digests = plan_digests(spec);
     if (special(c)) plan->traits |= SEEN_BY_NAME;
     if (!bad) bad = check_hash(plan, e);
     if (!bad) bad = confirm_plan(plan, e);

@@ -39,6 +39,9 @@ int plan_choice(struct seen_plan *, const struct seen_spec *asked, const struct 
 /* To three digits upwards, so that a spec stays readable; above 0 and below 1. */
 double plan_round_up(double rate);
 
+/* Digests a key: a key of more than 128 bits takes several. */
+uint32_t plan_digests(const struct seen_spec *);
+
 /* The geometry that a resolved spec describes. */
 struct filter_shape plan_shape(const struct seen_spec *, uint32_t live);
 

@@ -24,6 +24,11 @@ double theory_timed_cuckoo_bits(double window, double lambda, double s) {
     return 2 * lambda * (ceil(log2(2 * window + 1)) + ceil(log2(lambda)) + ceil(s));
 }
 
+double theory_bound_exact(double n, double universe) {
+    if (n > universe / 2) return universe;
+    return n * (log2(universe / n) - (universe / n - 1) * log1p(-n / universe) / log(2));
+}
+
 double theory_bound_static(double n, double fp) { return -n * log2(fp); }
 
 double theory_bound_dynamic(double n, double fp) { return n * (1 / log(2) - log2(fp)); }

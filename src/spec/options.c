@@ -67,7 +67,7 @@ static const struct seen_option table[OPTION_COUNT] = {
                     vla_names, 0, 1, SEEN_CHOICE, AT(vla), 1},
     [OPTION_BY] = {"by", "sub-windows side by side, or added to one sum and subtracted", "counting",
                    by_names, 0, 1, SEEN_CHOICE, AT(by), 1},
-    [OPTION_BITS] = {"bits", "bits of a key", "bitvector, substrings", NULL, 1, 128, SEEN_COUNT,
+    [OPTION_BITS] = {"bits", "bits of a key", "bitvector, substrings", NULL, 1, 512, SEEN_COUNT,
                      AT(bits), 1},
     [OPTION_SUBSTRING] = {"substring", "bits of a substring of a key", "substrings", NULL, 1, 40,
                           SEEN_COUNT, AT(substring), 1},

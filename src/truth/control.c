@@ -65,6 +65,7 @@ void control_init(struct control *c, const struct seen_plan *plan, uint64_t n, u
     c->groups = groups_of(n);
     c->pick = pick_of(cpu);
     c->draw = reduced || spec->hash >= SEEN_INT;
+    c->digests = plan->digests;
     c->bits = reduced ? spec->bits : 0;
     c->first = spec->refresh == SEEN_REFRESH_FIRST;
     c->certain = spec->window == SEEN_DECAYING ? SEEN_NEVER
@@ -84,6 +85,20 @@ static seen_digest uniform(const struct control *c, seen_digest d) {
     if (c->bits > 64 && c->bits < 128) d.hi &= ((uint64_t)1 << (c->bits - 64)) - 1;
     uint64_t tag = bits_draw(d.lo, d.hi, SAMPLE_DRAW + 1);
     return (seen_digest){tag, tag ^ bits_draw(d.lo, d.hi, SAMPLE_DRAW)};
+}
+
+/* The same of key i, of several digests: what is above its bits= does not count. */
+static seen_digest key_at(const struct control *c, const seen_digest *d, size_t i) {
+    if (c->digests == 1) return uniform(c, d[i]);
+    uint64_t tag = 0, draw = 0;
+    for (uint64_t w = 0; w < 2 * c->digests; w++) {
+        const seen_digest *part = &d[i * c->digests + w / 2];
+        uint64_t word = w % 2 ? part->hi : part->lo, above = 64 * (w + 1);
+        if (above > c->bits) word = above - c->bits < 64 ? word << (above - c->bits) : 0;
+        tag = bits_draw(tag ^ word, draw, SAMPLE_DRAW + 1);
+        draw = bits_draw(tag, draw ^ word, SAMPLE_DRAW);
+    }
+    return (seen_digest){tag, tag ^ draw};
 }
 
 /* Its low bits are those that decide at which level the key leaves the sample. */
@@ -214,7 +229,7 @@ static size_t pick(const struct control *c, size_t n, const seen_digest *d, uint
     size_t m = 0;
     for (size_t i = 0; i < n; i++) {
         place[m] = (uint16_t)i;
-        m += pick_one(uniform(c, d[i]), mask);
+        m += pick_one(key_at(c, d, i), mask);
     }
     return m;
 }
@@ -225,7 +240,7 @@ void control_observe(struct control *c, const struct window *w, uint64_t record,
     size_t m = pick(c, n, d, place);
     for (size_t j = 0; j < m; j++) {
         size_t i = place[j];
-        seen_digest key = uniform(c, d[i]);
+        seen_digest key = key_at(c, d, i);
         halve_by_record(c, record + i);
         make_room(c, w, at[i]);
         if (pick_one(key, mask_of(c->saved.level)))

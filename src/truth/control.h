@@ -67,9 +67,10 @@ struct control {
     struct control_saved saved;
     uint64_t slots, groups;
     pick_fn *pick;
-    bool draw;     /* digests are not uniform: their sample bits are drawn */
-    bool first;    /* refresh=first: only records called new are remembered */
-    uint64_t bits; /* of a digest, which count; 0: all */
+    bool draw;        /* digests are not uniform: their sample bits are drawn */
+    bool first;       /* refresh=first: only records called new are remembered */
+    uint32_t digests; /* a key */
+    uint64_t bits;    /* of a key, which count; 0: all */
     uint64_t certain,
         reach; /* greatest age inside the window; greatest in its slack; clock units */
 };

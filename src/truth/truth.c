@@ -74,7 +74,7 @@ void truth_observe(struct window *w, size_t n, const seen_digest *d, const uint6
             model_close(m, w, w->ops->boundary(w) - 1);
             run = 1; /* the first record of the next generation */
         }
-        observe_run(w, run, d + i, at + i, verdict + i);
+        observe_run(w, run, d + i * w->plan->digests, at + i, verdict + i);
         uint64_t clock = after(w, at[i + run - 1]);
         if (!rotates && m->records < m->until) continue;
         if (!rotates) model_close(m, w, clock);

@@ -166,7 +166,8 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         if (at[i] >= s->ring.boundary) advance_to(w, at[i]);
         size_t run = ring_run(&s->ring, n - i, at + i);
         uint64_t *load = load_of(w, s->ring.generation);
-        *load += w->filter.ops->observe(&w->filter, s->ring.generation, run, d + i, verdict + i);
+        *load += w->filter.ops->observe(&w->filter, s->ring.generation, run,
+                                        d + i * w->filter.shape.digests, verdict + i);
         i += run;
     }
 }
@@ -190,7 +191,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
     uint32_t ago[DETECTOR_BATCH];
     for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
         size_t batch = bits_min(n - i, DETECTOR_BATCH);
-        w->filter.ops->find(&w->filter, generation, batch, d + i, ago);
+        w->filter.ops->find(&w->filter, generation, batch, d + i * w->filter.shape.digests, ago);
         for (size_t j = 0; j < batch; j++)
             age[i + j] = ago[j] == FILTER_NONE
                              ? SEEN_NEVER

@@ -1,6 +1,7 @@
 """seen plan: the table, the same as JSON, a spec to paste that means the same, refusals."""
 
 import json
+import math
 import os
 import pathlib
 import re
@@ -245,3 +246,70 @@ def test_full_disk():
 def test_help():
     done = plan("--help")
     assert done.returncode == 0 and "--output" in done.stdout and done.stderr == ""
+
+
+# -- lower bounds -------------------------------------------------------------------------------------
+
+
+def bounds(*args):
+    return {(p["filter"], p["window"]): {**p["bounds"], **p} for p in plans("--bounds", *args)}
+
+
+def test_bounds_are_the_formulas_of_the_papers():
+    n, slack = 1e6, 1 / 31
+    for b in bounds("sliding:1e6 fp=1e-4").values():
+        assert b["keys"] == n and b["bits"] == pytest.approx(8 * b["bytes"] / n)
+        if b["filter"] == "exact":
+            assert b["set"] == pytest.approx(128 - math.log2(n) + math.log2(math.e)) and b["dynamic"] is b["sliding"] is None
+            assert b["ordered"] == pytest.approx(math.log2(n))
+            continue
+        told = -math.log2(b["fp_full"])
+        assert b["set"] == pytest.approx(told) and b["dynamic"] == pytest.approx(told + math.log2(math.e))
+        assert b["sliding"] == pytest.approx(told + max(math.log2(n / max(1, b["slack"] * n)), math.log2(told)))
+        assert b["ordered"] is None and b["times"] == pytest.approx(b["bits"] / b["sliding"])
+    line = bounds("sliding:1e6 fp=1e-4")["line", "sliding"]
+    assert line["slack"] == pytest.approx(slack, rel=0.01) and 1 < line["times"] < 3
+
+
+def test_theorem_3_speaks_where_errors_are_fewer_than_keys_over_the_universe():
+    for universe, fp in (("1e5", 1e-3), ("2^17", 1e-4)):
+        size = 2.0**17 if universe == "2^17" else 1e5
+        found = bounds("--universe", universe, f"sliding:1e4 fp={fp}")
+        for b in found.values():
+            told = 1e4 - b["fp_full"] * size
+            assert b["universe"] == size and b["ordered"] == pytest.approx(told * math.log2(told) / 1e4)
+    silent = [b["ordered"] is None for b in bounds("--universe", "1e9", "sliding:1e4 fp=1e-3").values() if b["fp_full"] > 1e-5]
+    assert silent and all(silent)
+
+
+def test_no_plan_is_below_the_bounds_that_hold_for_it():
+    for spec in SPECS + ["landmark filter=bitvector bits=16", "landmark:1e6 filter=substrings fp=.01"]:
+        for b in bounds(spec).values():
+            assert b["times"] is None or b["times"] > 1, (spec, b)
+
+
+def test_windows_that_miss_keys_have_no_bounds():
+    for b in bounds("decaying mem=1MiB fp=.01").values():
+        assert b["bits"] > 0 and b["set"] is b["dynamic"] is b["sliding"] is b["ordered"] is b["times"] is None
+
+
+def test_bounds_in_the_table_are_those_of_the_json():
+    spec = "sliding:1e6 fp=1e-4"
+    shown = plan("--bounds", spec).stdout.split("\n\n")[2]
+    (head, *rows), marks = table(shown)
+    assert head == "filter,window,keys,bits/key,set,dynamic,sliding,ordered,times".split(",") and marks[1] == "*"
+    for row, b in zip(rows, bounds(spec).values(), strict=True):
+        for cell, name in zip(row[3:], ["bits", "set", "dynamic", "sliding", "ordered", "times"]):
+            assert cell == "-" if b[name] is None else float(cell) == pytest.approx(b[name], rel=0.006)
+
+
+@pytest.mark.parametrize("args,words", [
+    (["--universe", "9"], ["--bounds"]),
+    (["--bounds", "--sample", "/dev/null"], ["--bounds and --sample"]),
+    (["--bounds", "--universe", "0"], ["--universe 0"]),
+    (["--bounds", "--universe", "2^1000"], ["2^512"]),
+    (["--bounds", "--universe", "many"], ["--universe many"]),
+])
+def test_what_universes_make_no_sense(args, words):
+    done = plan(*args, "sliding:1e6")
+    assert done.returncode == 2 and done.stdout == "" and all(w in done.stderr for w in words), done.stderr

@@ -245,3 +245,10 @@ def test_madd_of_integers_adds_all_or_none(r, refused):
     refused(lambda: do(r, "SEEN.MADD k 1 2 three"), "integer")
     assert do(r, "SEEN.MADD k 1 2") == [1, 1]
     refused(lambda: do(r, "SEEN.MCHECK k 1 two"), "integer")
+
+
+def test_keys_of_more_than_128_bits_are_refused(r, refused):
+    refused(lambda: do(r, "SEEN.CREATE k landmark filter=substrings bits=512 substring=10 fp=.9"), "bits=128")
+    assert do(r, "EXISTS k") == 0
+    do(r, "SEEN.CREATE k landmark filter=substrings bits=128 substring=10 fp=.9")
+    assert [do(r, "SEEN.ADD k a"), do(r, "SEEN.ADD k a")] == [1, 0]

@@ -81,7 +81,7 @@ static void keys_of_any_length_differ_by_one_bit(void **state) {
 
 static seen_digest digest(uint32_t kind, const char *key, size_t len) {
     seen_digest d = {77, 77};
-    assert_int_equal(hash_key(kind, 42, key, len, &d, NULL), 0);
+    assert_int_equal(hash_key(kind, 42, key, len, &d, 1, NULL), 0);
     return d;
 }
 
@@ -132,7 +132,7 @@ static void what_is_no_integer_below_2_to_128_is_refused(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct seen_error e = {0};
         seen_digest d = {1, 2};
-        assert_int_equal(hash_key(SEEN_INT, 0, cases[i].key, strlen(cases[i].key), &d, &e),
+        assert_int_equal(hash_key(SEEN_INT, 0, cases[i].key, strlen(cases[i].key), &d, 1, &e),
                          SEEN_EINVAL);
         assert_int_equal(e.where, cases[i].where);
         assert_true(d.lo == 1 && d.hi == 2);
@@ -146,7 +146,7 @@ static void raw_bytes_are_the_digest_up_to_sixteen(void **state) {
     assert_true(d.lo == 0 && d.hi == 0);
     d = digest(SEEN_RAW, "\1\0\0\0\0\0\0\0\2", 9);
     assert_true(d.lo == 1 && d.hi == 2);
-    assert_int_equal(hash_key(SEEN_RAW, 0, "12345678901234567", 17, &d, &e), SEEN_EINVAL);
+    assert_int_equal(hash_key(SEEN_RAW, 0, "12345678901234567", 17, &d, 1, &e), SEEN_EINVAL);
     assert_int_equal(e.where, 17);
     assert_non_null(strstr(e.text, "2^136 bits"));
 }

@@ -47,6 +47,10 @@ static void bounds_stand_in_their_order(void **state) {
     (void)state;
     near(theory_bound_static(1e6, 1e-3), 9.9658e6, 1e-4);
     near(theory_bound_dynamic(1e6, 1e-3) - theory_bound_static(1e6, 1e-3), 1.4427e6, 1e-4);
+    near(theory_bound_exact(1e6, 0x1p128), 1e6 * (128 - log2(1e6) + 1 / log(2)), 1e-9);
+    near(theory_bound_exact(50, 100), 100, 1e-12); /* a bit for each key there can be */
+    near(theory_bound_exact(99, 100), 100, 1e-12);
+    near(theory_bound_exact(10, 100), log2(17310309456440), .1); /* C(100, 10) */
     near(theory_bound_sliding(1e6, 0, 1e-3), 9.9658e6 + 19.9316e6, 1e-4);
     near(theory_bound_sliding(1e6, 1e6, 1e-3), 9.9658e6 + 3.317e6, 1e-4); /* log2 L takes over */
     for (double fp = 1e-9; fp < .4; fp *= 2)
