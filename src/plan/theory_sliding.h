@@ -32,8 +32,8 @@ double theory_timed_cuckoo_bits(double window, double lambda, double s);
 
 /* -- lower bounds, bits ------------------------------------------------------------------- */
 
-/* An exact set of at most n keys of a universe: |U| H(n/|U|), or |U| where n is more than half; some
- * log2 n less.  [C78] */
+/* An exact set of at most n keys of a universe: |U| H(n/|U|), or |U| where n is more than half;
+ * some log2 n less.  [C78] */
 double theory_bound_exact(double n, double universe);
 
 double theory_bound_static(double n, double fp);  /* n log2(1/fp).  [C78] */
