@@ -5,6 +5,7 @@
  * luck, and windows that are alike share one twin (compare/twin.h). */
 #include "compare/contender.h"
 #include "judge/asked.h"
+#include "read/account.h"
 #include "read/reader.h"
 #include "signals.h"
 
@@ -15,13 +16,14 @@
 #include <string.h>
 #include <sys/random.h>
 
-enum { OUTPUT = 1 };
+enum { OUTPUT = 1, STATS };
 
 static const struct option_row own_rows[] = {
     ASKED_ROWS,
     SOURCE_ROWS,
     {"Output", 0, NULL, NULL, 0},
     {"output", 'o', "text|json|csv", "a table to read, or to compute with (default: text)", OUTPUT},
+    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
     SOURCE_QUIET_ROW,
     SOURCE_UNJUDGED_ROWS,
     HELP_ROWS,
@@ -36,6 +38,7 @@ struct run {
     struct twin *twin[ASKED_SPECS + 1]; /* twin[0] knows all there ever was */
     size_t n, twins;
     uint64_t records;
+    struct account account;
     void (*report)(const struct comparison *);
 };
 
@@ -59,8 +62,8 @@ static void read_options(struct run *r, int argc, char **argv) {
     source_init(&r->source);
     for (int id; (id = args_next(&a));) {
         if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
-        r->report = NULL;
-        take_form(r, a.value);
+        if (id == STATS) account_take(&r->account, a.value);
+        if (id == OUTPUT) take_form(r, a.value);
     }
     if (!r->asked.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
     if (!r->report) r->report = report_text;
@@ -151,7 +154,8 @@ static int finish(struct run *r, bool read) {
     r->records -= r->contender[0].judge.unreadable;
     r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
     judge_tell(&r->contender[0].judge, r->contender[0].judge.lateness.run_late);
-    bool bad = unjudged_end(&r->reader.unjudged, "left out", false);
+    bool bad = unjudged_end(&r->reader.unjudged, "left out", r->account.wanted);
+    account_print(&r->account, &r->reader.unjudged);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -168,6 +172,7 @@ static void free_run(struct run *r) {
 static int compare_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
+    account_begin(&r.account);
     start(&r, &events);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

@@ -61,7 +61,7 @@ static const struct option_row own_rows[] = {
     {"Output (default: a table, TAB between columns; CSV with --csv)", 0, NULL, NULL, 0},
     {"only", 0, "left|right|both", "only keys of that side alone; both: of both sides", ONLY},
     {"output", 'o', "text|csv|json", "json: an object a line", OUTPUT},
-    {"stats", 0, "[=json]", "an account of both sides, on stderr", STATS},
+    {"stats", 0, "[=text|json]", "an account of both sides, on stderr", STATS},
     {"exit-code", 0, NULL, "exit 1 if a row was printed, as diff(1) does", EXIT_CODE},
     {"Memory", 0, NULL, NULL, 0},
     {"mem", 0, "SIZE", "most memory for counting (default: 64MiB)", MEM},

@@ -17,6 +17,7 @@
  * Cost: about 50 ns a record; memory one bit a distinct id (uniform order) or 24 bytes for each id
  * that waits for its next occurrence, and 1 MiB of output. */
 #include "cli.h"
+#include "print.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -30,7 +31,7 @@
 
 /* -- output ------------------------------------------------------------------------------- */
 
-enum { OUTPUT = 1 << 20, BATCH = 1024 };
+enum { OUTPUT = 1 << 20, IDS = 1024 };
 
 static void write_all(const char *buf, size_t len) {
     while (len) {
@@ -43,10 +44,10 @@ static void write_all(const char *buf, size_t len) {
 }
 
 static void write_stream(struct wish *w, struct order *order, char *buf) {
-    uint64_t number = 0, id[BATCH];
-    uint8_t fresh[BATCH];
+    uint64_t number = 0, id[IDS];
+    uint8_t fresh[IDS];
     char *at = click_put_header(&w->style, buf);
-    for (size_t n; (n = order_next(order, BATCH, id, fresh));) {
+    for (size_t n; (n = order_next(order, IDS, id, fresh));) {
         for (size_t i = 0; i < n; i++) {
             if (at - buf > OUTPUT - CLICK_MOST) {
                 write_all(buf, (size_t)(at - buf));
@@ -109,10 +110,28 @@ static void write_truth(const struct wish *w) {
     if (fclose(f) || failed) die("cannot write the truth to %s: %s", w->truth, strerror(errno));
 }
 
+/* -- --stats ------------------------------------------------------------------------------ */
+
+static void print_stats(const struct wish *w) {
+    const struct repeats *r = &w->repeats;
+    if (!w->account.wanted) return;
+    if (!w->account.json) {
+        fprintf(stderr, "%s records, ", number_grouped(r->records).text);
+        fprintf(stderr, "%s of them duplicates, ", number_grouped(r->records - r->distinct).text);
+        fprintf(stderr, "%s a second\n",
+                number_grouped((uint64_t)account_rate(&w->account, r->records)).text);
+        return;
+    }
+    fprintf(stderr, "{\"records\":%" PRIu64 ",\"distinct\":%" PRIu64 ",\"duplicates\":%" PRIu64 ",",
+            r->records, r->distinct, r->records - r->distinct);
+    account_end_json(&w->account, r->records);
+}
+
 static int generate_main(int argc, char **argv) {
     static struct wish w;
     struct order order;
     wish_read(&w, argc, argv);
+    account_begin(&w.account);
     click_prepare(&w.style);
     char *buf = malloc(OUTPUT);
     if (!buf || order_make(&order, &w.repeats, w.gaps, w.gap_most, w.style.seed))
@@ -120,6 +139,7 @@ static int generate_main(int argc, char **argv) {
             w.repeats.distinct);
     if (w.truth) write_truth(&w);
     write_stream(&w, &order, buf);
+    print_stats(&w);
     order_free(&order);
     repeats_free(&w.repeats);
     free(buf);
@@ -130,6 +150,7 @@ static const struct example examples[] = {
     {"seen generate --truth truth.json > clicks.txt", "Metwally's stream of 2004"},
     {"seen generate -n 1e5 --duplicates 20% > ids.txt", "a fifth of them duplicates"},
     {"seen generate -n 1e5 --format csv > clicks.csv", "a click log; its key is cookie,ad"},
+    {"seen generate -n 1e5 -o json > clicks.json", "the same as objects, a line each"},
     {"seen generate -n 1e5 --gaps burst --mark > retries.txt", "what is retried comes soon"},
     {0},
 };

@@ -8,6 +8,7 @@
 #include "plan/bounds.h"
 #include "plan/rows.h"
 #include "plan/sample.h"
+#include "read/account.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,13 +18,14 @@
 
 #include "seen.h"
 
-enum { OPT_WINDOW = 1, OPT_OUTPUT, OPT_JSON };
+enum { OPT_WINDOW = 1, OPT_OUTPUT, OPT_JSON, OPT_STATS };
 
 static const struct option_row own_rows[] = {
     {"window", 'w', "SPEC", "the spec, as seen takes it", OPT_WINDOW},
     {"output", 'o', "text|json", "a table to read, or an object for a program", OPT_OUTPUT},
     {"json", 0, NULL, NULL, OPT_JSON},
     BOUNDS_ROWS,
+    ACCOUNT_ROW(OPT_STATS, "how many plans were made or records read, how fast"),
     SAMPLE_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
@@ -107,10 +109,17 @@ static const struct option_row *rows(void) {
     return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
+static void print_text(const struct seen_plan *plans, int n, const struct bounds *bounds) {
+    print_table(plans, n);
+    bounds_print(bounds, plans, n);
+    print_choice(plans);
+}
+
 static int plan_main(int argc, char **argv) {
     static struct seen_plan plans[PLANS_MOST];
     static struct asked asked;
     static struct sample sample;
+    struct account account = {0};
     char spec[SPEC_MOST] = "";
     bool json = false;
     struct bounds bounds = {0};
@@ -123,22 +132,24 @@ static int plan_main(int argc, char **argv) {
         if (id == OPT_WINDOW) append(spec, args.value);
         if (id == OPT_OUTPUT) json = option_is_json(args.value);
         json |= id == OPT_JSON;
+        if (id == OPT_STATS) account_take(&account, args.value);
     }
+    account_begin(&account);
     for (int i = args.at; i < argc; i++) append(spec, argv[i]);
     asked.spec[asked.specs++] = *spec ? spec : "landmark";
     bounds_check(&bounds);
     if (sample_is_given(&sample)) {
         if (bounds.shown) die_both("--bounds", "--sample");
-        return sample_run(&sample, &asked, json);
+        int code = sample_run(&sample, &asked, json);
+        account_print(&account, &sample.reader.unjudged);
+        return code;
     }
     int n = read_plans(plans, &asked);
-    if (json) {
+    if (json)
         print_json(plans, n, &bounds);
-        return EXIT_FINE;
-    }
-    print_table(plans, n);
-    bounds_print(&bounds, plans, n);
-    print_choice(plans);
+    else
+        print_text(plans, n, &bounds);
+    account_print_work(&account, "plans", (uint64_t)n);
     return EXIT_FINE;
 }
 

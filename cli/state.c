@@ -6,6 +6,7 @@
 #include "dedup/groups.h"
 #include "judge/time.h"
 #include "print.h"
+#include "read/account.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,10 +16,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { OUTPUT = 1 };
+enum { OUTPUT = 1, STATS };
 
 static const struct option_row own_rows[] = {
     {"output", 'o', "text|json", "json: one object", OUTPUT},
+    ACCOUNT_ROW(STATS, "bytes of the file, how fast"),
     HELP_ROWS,
     {0},
 };
@@ -277,14 +279,19 @@ static const struct option_row *rows(void) { return own_rows; }
 static int state_main(int argc, char **argv) {
     static struct view v;
     struct args a = {.argc = argc, .argv = argv, .command = &state_command};
+    struct account account = {0};
     bool json = false;
-    for (int id; (id = args_next(&a));)
+    for (int id; (id = args_next(&a));) {
         if (id == OUTPUT) json = option_is_json(a.value);
+        if (id == STATS) account_take(&account, a.value);
+    }
+    account_begin(&account);
     if (a.at == argc) die("which state? seen state FILE");
     if (a.at + 1 < argc) die("one state at a time: what is '%s'?", argv[a.at + 1]);
     v.name = argv[a.at];
     look(&v);
     json ? put_json(&v) : put_text(&v);
+    account_print_work(&account, "bytes", (uint64_t)v.st.st_size);
     groups_free(&v.groups);
     places_free(&v.saved.places);
     seen_free(v.saved.detector);

@@ -63,6 +63,7 @@ void account_json(const struct account *a, const struct side side[2], const stru
     put_side(a, &side[RIGHT], t->sums);
     fprintf(stderr,
             "},\"both\":%" PRIu64 ",\"different\":%" PRIu64 ",\"matched\":%" PRIu64
-            ",\"spilled_runs\":%" PRIu64 ",\"spilled_bytes\":%" PRIu64 "}\n",
+            ",\"spilled_runs\":%" PRIu64 ",\"spilled_bytes\":%" PRIu64
+            ",\"version\":\"" SEEN_VERSION "\"}\n",
             a->both, a->different, a->matched, t->spilled_runs, t->spilled_bytes);
 }

@@ -143,14 +143,62 @@ static char *put_agent(const struct click_style *s, char *at, uint64_t user) {
     return at;
 }
 
-static char *put_columns(const struct click_style *s, char *at, uint64_t id, char comma) {
-    uint64_t user = user_of(s, id), ad = ad_of(s, id);
-    at = put_address(s, at, user), *at++ = comma;
-    at = put_cookie(s, at, user), *at++ = comma;
-    at = put_publisher(s, at, id), *at++ = comma;
-    at = put_ad(at, ad), *at++ = comma;
-    at = put_cost(s, at, ad), *at++ = comma;
-    return put_agent(s, at, user);
+/* -- columns ------------------------------------------------------------------------------ */
+
+enum { TIME, IP, COOKIE, PUBLISHER, AD, COST, AGENT, TRUTH };
+static const char *const names[] = {"time", "ip",   "cookie", "publisher",
+                                    "ad",   "cost", "agent",  "truth"};
+
+static size_t first_column(const struct click_style *s) {
+    return s->stamp == STAMP_NONE ? IP : TIME;
+}
+
+static size_t columns(const struct click_style *s) { return s->mark ? TRUTH + 1 : TRUTH; }
+
+static char *put_column(struct click_style *s, char *at, size_t column, uint64_t number,
+                        uint64_t id, bool fresh) {
+    uint64_t user = user_of(s, id);
+    switch (column) {
+    case TIME: return put_time(s, at, number);
+    case IP: return put_address(s, at, user);
+    case COOKIE: return put_cookie(s, at, user);
+    case PUBLISHER: return put_publisher(s, at, id);
+    case AD: return put_ad(at, ad_of(s, id));
+    case COST: return put_cost(s, at, ad_of(s, id));
+    case AGENT: return put_agent(s, at, user);
+    case TRUTH: return put_text(at, fresh ? "new" : "dup");
+    }
+    return at;
+}
+
+/* No value holds a byte that JSON escapes. */
+static char *put_object(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
+    for (size_t i = first_column(s); i < columns(s); i++) {
+        bool text = i == TIME ? s->stamp == STAMP_RFC3339 : i != COST;
+        *at++ = i == first_column(s) ? '{' : ',';
+        *at++ = '"', at = put_text(at, names[i]), *at++ = '"', *at++ = ':';
+        if (text) *at++ = '"';
+        at = put_column(s, at, i, number, id, fresh);
+        if (text) *at++ = '"';
+    }
+    return put_text(at, "}\n");
+}
+
+static char *put_row(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
+    for (size_t i = first_column(s); i < columns(s); i++) {
+        at = put_column(s, at, i, number, id, fresh);
+        *at++ = s->dress == DRESS_CSV ? ',' : '\t';
+    }
+    at[-1] = '\n';
+    return at;
+}
+
+static char *put_line(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
+    if (s->stamp != STAMP_NONE) at = put_time(s, at, number), *at++ = '\t';
+    at = put_cookie(s, put_ad(at, ad_of(s, id)), user_of(s, id));
+    if (s->mark) *at++ = '\t', at = put_text(at, fresh ? "new" : "dup");
+    *at++ = '\n';
+    return at;
 }
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -166,10 +214,8 @@ void click_prepare(struct click_style *s) {
 }
 
 char *click_put_header(const struct click_style *s, char *at) {
-    static const char *const names[] = {"time", "ip",   "cookie", "publisher",
-                                        "ad",   "cost", "agent",  "truth"};
-    if (s->dress == DRESS_LINES) return at;
-    for (size_t i = s->stamp == STAMP_NONE; i < (s->mark ? 8 : 7); i++) {
+    if (s->dress == DRESS_LINES || s->dress == DRESS_NDJSON) return at;
+    for (size_t i = first_column(s); i < columns(s); i++) {
         at = put_text(at, names[i]);
         *at++ = s->dress == DRESS_CSV ? ',' : '\t';
     }
@@ -178,13 +224,7 @@ char *click_put_header(const struct click_style *s, char *at) {
 }
 
 char *click_put(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
-    char comma = s->dress == DRESS_CSV ? ',' : '\t';
-    if (s->stamp != STAMP_NONE) at = put_time(s, at, number), *at++ = comma;
-    if (s->dress == DRESS_LINES)
-        at = put_cookie(s, put_ad(at, ad_of(s, id)), user_of(s, id));
-    else
-        at = put_columns(s, at, id, comma);
-    if (s->mark) *at++ = comma, at = put_text(at, fresh ? "new" : "dup");
-    *at++ = '\n';
-    return at;
+    if (s->dress == DRESS_LINES) return put_line(s, at, number, id, fresh);
+    if (s->dress == DRESS_NDJSON) return put_object(s, at, number, id, fresh);
+    return put_row(s, at, number, id, fresh);
 }

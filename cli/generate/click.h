@@ -5,8 +5,9 @@
  * the others the second one of the users from 0 on (users = 2/3 of the ids): neither column alone
  * is the key.
  *
- *     lines      ad0421k7m2...                the id: 6 characters of advertisement, then the
- * cookie tsv, csv   time,ip,cookie,publisher,ad,cost,agent
+ *     lines      ad0421k7m2...   the id: 6 characters of advertisement, then the cookie
+ *     tsv, csv   time,ip,cookie,publisher,ad,cost,agent
+ *     ndjson     {"time":"...","ip":"...",...}   the same as an object a line
  *
  * The cookie's first 8 characters are a bijection of the user's number, the others are random:
  * different ids never share a text, however short.  Planted for reports to find:
@@ -29,7 +30,7 @@ enum { CLICK_MOST = ID_LONGEST + 512 }; /* bytes that click_put may touch */
 #define CLICK_PUBLISHER "pub013"        /* the planted ones */
 #define CLICK_ADDRESS   "192.0.2.66"
 
-enum dress { DRESS_LINES, DRESS_TSV, DRESS_CSV };
+enum dress { DRESS_LINES, DRESS_TSV, DRESS_CSV, DRESS_NDJSON };
 enum stamp { STAMP_NONE, STAMP_S, STAMP_MS, STAMP_US, STAMP_RFC3339 };
 
 struct click_style {
@@ -49,7 +50,7 @@ struct click_style {
 
 void click_prepare(struct click_style *);
 
-/* The header (nothing for lines), and record `number` of id `id`.  Return the new end. */
+/* The header (nothing for lines and JSON), and record `number` of id `id`.  Return the new end. */
 char *click_put_header(const struct click_style *, char *at);
 char *click_put(struct click_style *, char *at, uint64_t number, uint64_t id, bool fresh);
 

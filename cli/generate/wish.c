@@ -24,7 +24,7 @@ enum { BURST = 16 }; /* the default --gap-max of bursts */
 /* clang-format off */
 enum {
     OPT_RECORDS = 1, OPT_DISTINCT, OPT_DUPLICATES, OPT_TOP, OPT_GAPS, OPT_GAP_MOST, OPT_SEED,
-    OPT_FORMAT, OPT_ID_LENGTH, OPT_TIME, OPT_START, OPT_RATE, OPT_MARK, OPT_TRUTH
+    OPT_FORMAT, OPT_ID_LENGTH, OPT_TIME, OPT_START, OPT_RATE, OPT_MARK, OPT_TRUTH, OPT_OUTPUT, OPT_STATS
 };
 
 static const struct option_row own_rows[] = {
@@ -38,20 +38,22 @@ static const struct option_row own_rows[] = {
     {"gap-max", 0, "N", "longest gap in records: loguniform [the stream], burst [16]", OPT_GAP_MOST},
     {"seed", 0, "N", "another stream of the same kind [20040830]", OPT_SEED},
     {"What a record is", 0, NULL, NULL, 0},
-    {"format", 0, "lines|tsv|csv", "an id each, or a click log whose key is cookie,ad [lines]", OPT_FORMAT},
+    {"format", 0, "lines|tsv|csv|ndjson", "an id each, or a click log whose key is cookie,ad [lines]", OPT_FORMAT},
     {"id-length", 0, "N", "characters of an id [64]; a line has one more: 63 makes 64 bytes", OPT_ID_LENGTH},
     {"time", 0, "none|s|ms|us|rfc3339", "first column [lines: none, else rfc3339]", OPT_TIME},
     {"start", 0, "TIME", "of the stream, RFC 3339 [" START "]", OPT_START},
     {"rate", 0, "R", "records a second [the stream takes a day]", OPT_RATE},
     {"mark", 0, NULL, "last column: the truth, new or dup", OPT_MARK},
+    {"output", 'o', "text|json", "json is --format ndjson, an object a line", OPT_OUTPUT},
     {"truth", 0, "FILE", "write what is true of the stream, as JSON", OPT_TRUTH},
+    ACCOUNT_ROW(OPT_STATS, "how many records and duplicates, how fast"),
     HELP_ROWS,
     {0},
 };
 /* clang-format on */
 
 static const char *const orders[] = {"uniform", "loguniform", "burst", NULL};
-static const char *const dresses[] = {"lines", "tsv", "csv", NULL};
+static const char *const dresses[] = {"lines", "tsv", "csv", "ndjson", NULL};
 static const char *const stamps[] = {"none", "s", "ms", "us", "rfc3339", NULL};
 
 /* -- values ------------------------------------------------------------------------------- */
@@ -133,7 +135,12 @@ static void read_option(struct wish *w, int id, const char *value) {
     case OPT_GAPS: w->gaps = (enum gaps)read_choice(value, orders); break;
     case OPT_GAP_MOST: w->gap_most = read_count("gap-max", value, 1, COUNT_MOST); break;
     case OPT_SEED: s->seed = read_count("seed", value, 0, UINT64_MAX); break;
-    case OPT_FORMAT: s->dress = (enum dress)read_choice(value, dresses); break;
+    case OPT_FORMAT:
+        s->dress = (enum dress)read_choice(value, dresses);
+        w->has_dress = true;
+        break;
+    case OPT_OUTPUT: w->json = option_is_json(value); break;
+    case OPT_STATS: account_take(&w->account, value); break;
     case OPT_ID_LENGTH:
         s->id_length = (size_t)read_count("id-length", value, ID_SHORTEST, ID_LONGEST);
         break;
@@ -207,6 +214,9 @@ void wish_read(struct wish *w, int argc, char **argv) {
     struct args args = {.argc = argc, .argv = argv, .command = &generate_command};
     for (int id; (id = args_next(&args));) read_option(w, id, args.value);
     if (args.at < argc) die("generate reads no input: leave out %s", argv[args.at]);
+    if (w->json && w->has_dress && w->style.dress != DRESS_NDJSON)
+        die("-o json is --format ndjson: leave out one of -o and --format");
+    if (w->json) w->style.dress = DRESS_NDJSON;
     settle_distinct(w);
     settle_repeats(w);
     settle_time(w);

@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "click.h"
 #include "order.h"
+#include "read/account.h"
 #include "repeats.h"
 
 struct wish {
@@ -21,8 +22,10 @@ struct wish {
     const char *truth;   /* file name, or NULL */
     uint64_t duplicates; /* as given, with or ... */
     double percent;      /* ... */
-    bool has_distinct, has_duplicates, has_percent, has_top, has_stamp,
-        has_start; /* what was given */
+    bool has_distinct, has_duplicates, has_percent, has_top, has_stamp, has_start,
+        has_dress; /* what was given */
+    bool json;     /* -o json */
+    struct account account;
 };
 
 const struct option_row *wish_rows(void);

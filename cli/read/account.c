@@ -18,6 +18,26 @@ static double per_second(uint64_t n, double seconds) {
     return seconds > 0 ? (double)n / seconds : 0;
 }
 
+static double seconds_of(const struct account *a) { return time_monotonic() - a->started; }
+
+double account_rate(const struct account *a, uint64_t n) { return per_second(n, seconds_of(a)); }
+
+void account_end_json(const struct account *a, uint64_t n) {
+    double seconds = seconds_of(a);
+    fprintf(stderr,
+            "\"seconds\":%.6f,\"records_per_second\":%.9g,\"version\":\"" SEEN_VERSION "\"}\n",
+            seconds, per_second(n, seconds));
+}
+
+void account_print_work(const struct account *a, const char *what, uint64_t n) {
+    if (!a->wanted) return;
+    if (a->json)
+        fprintf(stderr, "{\"%s\":%" PRIu64 ",\"seconds\":%.6f,\"version\":\"" SEEN_VERSION "\"}\n",
+                what, n, seconds_of(a));
+    else
+        fprintf(stderr, "%s %s, %.3f s\n", number_grouped(n).text, what, seconds_of(a));
+}
+
 void account_put_causes(const struct unjudged *u, uint64_t earlier) {
     const char *comma = "";
     fputs("\"unparseable_causes\":[", stderr);

@@ -47,3 +47,42 @@ def test_saturated_names_keys_without_a_place_or_counters(seen):
         done = seen("-w", spec, "--stats", "--seed=1", text=text)
         row = [line for line in done.err.decode().splitlines() if line.lstrip().startswith("saturated")]
         assert len(row) == 1 and note in row[0], done.err.decode()
+
+
+@pytest.mark.parametrize("command", [
+    [], ["count"], ["top"], ["filter", "--list", "list"], ["compare", "-w", "landmark"], ["diff", "list", "-"],
+    ["generate", "-n", "50"], ["plan", "landmark"], ["state", "saved"]], ids=lambda command: " ".join(command[:1]))
+def test_every_subcommand_has_o_and_stats(seen, tmp_path, command):
+    """-o json is an object, or an object a line; --stats=json is one object on standard error."""
+    (tmp_path / "list").write_text("b\n")
+    assert seen("--state", "saved", "-w", "landmark mem=64KiB", text="a\n", cwd=tmp_path).code == 0
+    plain = seen(*command, "-o", "text", text=TEXT, cwd=tmp_path)
+    done = seen(*command, "-o", "json", "--stats=json", text=TEXT, cwd=tmp_path)
+    assert plain.code == done.code == 0 and plain.err == b""
+    values = [json.loads(done.out)] if command[:1] in (["plan"], ["compare"], ["state"]) else list(map(json.loads, done.lines))
+    assert all(isinstance(value, dict) for value in values) and (values or command[0] == "filter")
+    assert isinstance(done.stats, dict) and done.stats["version"]
+    told = seen(*command, "--stats", text=TEXT, cwd=tmp_path)
+    assert told.code == 0 and told.err and b"{" not in told.err
+    for more in ("--stats=text", "--stats"):
+        assert seen(*command, more, text=TEXT, cwd=tmp_path).code == 0
+    seen(*command, "--stats=xml", text=TEXT, cwd=tmp_path).refused("--stats takes text or json")
+
+
+def test_compare_generate_plan_and_state_tell_of_their_work(seen, tmp_path):
+    done = seen("compare", "-w", "landmark", "-k", "2", "--stats=json", text=TEXT)
+    assert done.stats["records"] == 3 and done.stats["unparseable"] == 1
+    made = seen("generate", "-n", "5000", "--duplicates", "20%", "-o", "json", "--mark", "--stats=json")
+    objects = [json.loads(line) for line in made.lines]
+    assert made.stats["records"] == len(objects) == 5000 and made.stats["duplicates"] == 1000
+    assert [o["truth"] for o in objects].count("dup") == 1000
+    table = seen("generate", "-n", "5000", "--duplicates", "20%", "--format", "csv", "--mark").lines
+    assert table[0] == ",".join(objects[0])
+    rows = [[str(v) if k != "cost" else "%.2f" % v for k, v in o.items()] for o in objects]
+    assert [",".join('"%s"' % v if "," in v else v for v in row) for row in rows] == table[1:]
+    assert b"5,000 records, 1,000 of them duplicates" in seen("generate", "-n", "5000", "--duplicates", "20%", "--stats").err
+    seen("generate", "-o", "json", "--format", "csv").refused("-o json is --format ndjson")
+    assert seen("generate", "-n", "5", "-o", "json", "--format", "ndjson", "--time", "us").code == 0
+    assert seen("plan", "landmark", "--stats=json").stats["plans"] > 3
+    seen("--state", tmp_path / "s", "-w", "landmark mem=64KiB", text="a\n")
+    assert seen("state", tmp_path / "s", "--stats=json").stats["bytes"] == (tmp_path / "s").stat().st_size
