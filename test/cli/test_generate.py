@@ -293,7 +293,7 @@ REFUSED = {
     "-n 5 --distinct 4 --top 3": "fewer records",
     "--gaps zipf": "uniform, loguniform or burst",
     "--gap-max 5": "--gaps",
-    "--format xml": "lines, tsv or csv",
+    "--format xml": "lines, tsv, csv or ndjson",
     "--id-length 13": "14 to 4096",
     "--time noon": "rfc3339",
     "--rate 5": "--time",
