@@ -348,6 +348,6 @@ const struct command diff_command = {
         "cannot be read to its end, no row is printed.",
     .examples = examples,
     .rows = rows,
-    .often = "keys left-key right-key csv no-quotes tsv ndjson clf sum tolerance time only output "
+    .often = "keys left-key right-key csv tsv ndjson clf sum tolerance time only output "
              "stats mem",
 };
