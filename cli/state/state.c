@@ -61,6 +61,7 @@ void state_load(struct state *s, struct asked *a) {
     if (!s->name || !state_file_open(&s->file, s->name)) return;
     struct saved *b = calloc(1, sizeof *b);
     if (!b) die("out of memory for a state");
+    s->before = b;
     b->detector = state_file_load(&s->file, &b->blob, &b->len);
     saved_unpack(b, s->name);
     if (strcmp(b->command, s->kind->command) != 0)
@@ -68,7 +69,6 @@ void state_load(struct state *s, struct asked *a) {
             b->command, s->kind->command);
     if (!s->kind->load) state_file_end(s->name);
     s->places = b->places;
-    s->before = b;
     adopt_window(s, a);
 }
 
