@@ -93,7 +93,7 @@ def seen():
         if isinstance(text, str):
             text = text.encode()
         args = [SEEN, *map(str, args)]
-        more.setdefault("timeout", 60)
+        more.setdefault("timeout", 300)
         more.setdefault("stdout", subprocess.PIPE)
         done = Done(subprocess.run(args, input=text, stderr=subprocess.PIPE, **more))
         skip_what_is_not_built_in(done.err)

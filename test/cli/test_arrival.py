@@ -32,7 +32,7 @@ def test_a_file_without_times_is_refused_in_every_window_of_time(seen, clicks, c
 
 def test_a_file_as_standard_input_is_a_file(seen, clicks):
     with open(clicks) as text:
-        done = subprocess.run([SEEN, *HOUR, "--csv", "-k", "user"], stdin=text, capture_output=True, timeout=60)
+        done = subprocess.run([SEEN, *HOUR, "--csv", "-k", "user"], stdin=text, capture_output=True, timeout=300)
     assert done.returncode == 2 and b"standard input is a file" in done.stderr and b"--time FIELD" in done.stderr
 
 
@@ -106,7 +106,7 @@ def test_no_records_no_word(seen):
 
 def test_a_pipe_that_takes_its_time_is_as_before(seen):
     feed = subprocess.Popen(["sh", "-c", "echo a; sleep 0.3; echo a"], stdout=subprocess.PIPE)
-    done = subprocess.run([SEEN, "-w", "sliding:20s"], stdin=feed.stdout, capture_output=True, timeout=60)
+    done = subprocess.run([SEEN, "-w", "sliding:20s"], stdin=feed.stdout, capture_output=True, timeout=300)
     feed.wait()
     assert done.stdout == b"a\n" and done.stderr == b""
 

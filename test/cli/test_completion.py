@@ -128,7 +128,7 @@ def test_bash_completes_behind_a_pipe_and_an_assignment(folder):
 
 def fish(folder, line):
     script = "source (seen help --completion fish | psub); complete -C $argv[1]"
-    done = subprocess.run(["fish", "--no-config", "-c", script, line], cwd=folder, timeout=60,
+    done = subprocess.run(["fish", "--no-config", "-c", script, line], cwd=folder, timeout=300,
                           env=environment(folder), capture_output=True, text=True)
     assert done.stderr == ""
     return [line.split("\t")[0] for line in done.stdout.splitlines()]

@@ -31,7 +31,7 @@ def read(path, default):
 def test_golden(case, request, tmp_path):
     (tmp_path / "seen").symlink_to(SEEN)
     env = dict(os.environ, PATH="%s:%s" % (tmp_path, os.environ["PATH"]), LC_ALL="C")
-    done = subprocess.run(["sh", "cmd"], cwd=case, env=env, capture_output=True, timeout=30,
+    done = subprocess.run(["sh", "cmd"], cwd=case, env=env, capture_output=True, timeout=300,
                           stdin=subprocess.DEVNULL)
     skip_what_is_not_built_in(done.stderr)
     if request.config.getoption("--update-golden"):

@@ -71,7 +71,7 @@ def typed(line, folder, env):
                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                              start_new_session=True)
     started.append(child.pid)
-    printed = child.communicate(timeout=60)[0]
+    printed = child.communicate(timeout=300)[0]
     skip_what_is_not_built_in(printed.encode())
     return printed
 

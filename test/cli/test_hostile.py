@@ -220,14 +220,14 @@ def test_full_disk_early_and_late(seen):
 
 
 def test_closed_standard_output():
-    done = subprocess.run('echo x | "%s" >&-' % SEEN, shell=True, capture_output=True, timeout=30)
+    done = subprocess.run('echo x | "%s" >&-' % SEEN, shell=True, capture_output=True, timeout=300)
     assert done.returncode == 2 and b"cannot write" in done.stderr
-    done = subprocess.run('echo x | "%s" --duplicates >&-' % SEEN, shell=True, capture_output=True, timeout=30)
+    done = subprocess.run('echo x | "%s" --duplicates >&-' % SEEN, shell=True, capture_output=True, timeout=300)
     assert done.returncode == 0 and done.stderr == b""
 
 
 def test_closed_standard_input():
-    done = subprocess.run('"%s" <&-' % SEEN, shell=True, capture_output=True, timeout=30)
+    done = subprocess.run('"%s" <&-' % SEEN, shell=True, capture_output=True, timeout=300)
     assert done.returncode == 2 and done.stderr.count(b"\n") == 1
 
 

@@ -93,7 +93,7 @@ def test_a_signal_ends_a_busy_run_with_whole_records():
     p = start("-q", "--stats=json", stdin=yes.stdout, stdout=open("/dev/shm/seen-busy", "wb"))
     time.sleep(0.3)
     p.send_signal(signal.SIGTERM)
-    _, err = p.communicate(timeout=10)
+    _, err = p.communicate(timeout=300)
     yes.kill()
     yes.communicate()
     out = open("/dev/shm/seen-busy", "rb").read()
@@ -133,19 +133,19 @@ def closed_pipe():
 
 def test_endless_input_ends_with_its_reader():
     shell = "yes '' | \"%s\" --tag | head -n 2" % SEEN
-    done = subprocess.run(shell, shell=True, capture_output=True, timeout=10)
+    done = subprocess.run(shell, shell=True, capture_output=True, timeout=300)
     assert done.stdout == b"new\t\ndup\t\n" and done.stderr == b""
 
 
 def test_it_ends_with_its_reader_even_if_nothing_is_left_to_print():
     shell = "yes '' | \"%s\" | head -n 1" % SEEN
-    done = subprocess.run(shell, shell=True, capture_output=True, timeout=10)
+    done = subprocess.run(shell, shell=True, capture_output=True, timeout=300)
     assert done.stdout == b"\n" and done.stderr == b""
 
 
 def test_output_does_not_wait_for_a_buffer_to_fill_while_input_never_pauses():
     shell = "(echo first; yes) | \"%s\" | head -n 1" % SEEN
-    assert subprocess.run(shell, shell=True, capture_output=True, timeout=10).stdout == b"first\n"
+    assert subprocess.run(shell, shell=True, capture_output=True, timeout=300).stdout == b"first\n"
 
 
 def test_nohup_keeps_its_promise():

@@ -95,7 +95,7 @@ def test_refusals(seen):
 
 def test_bare_seen_at_a_terminal_says_what_it_is_for():
     ours, theirs = pty.openpty()
-    done = subprocess.run([SEEN], stdin=theirs, capture_output=True, text=True, timeout=10)
+    done = subprocess.run([SEEN], stdin=theirs, capture_output=True, text=True, timeout=300)
     os.close(ours), os.close(theirs)
     assert done.returncode == 0 and done.stdout == help_of("--help")
 
@@ -117,7 +117,7 @@ def test_each_example_runs(line, sample_files):
     # What ends at once is told to have been judged by arrival.
     line = line.replace("tail -f clicks.tsv | seen", "cat clicks.tsv | seen -q").replace("| man -l -", "| head -1")
     done = subprocess.run(["bash", "-c", line], cwd=sample_files, env=env, capture_output=True, text=True,
-                          timeout=60)
+                          timeout=300)
     skip_what_is_not_built_in(done.stderr.encode())
     assert done.returncode == 0 and "seen: " not in done.stderr, done.stderr
     assert done.stdout or ">" in line or "<(" in line

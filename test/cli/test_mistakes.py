@@ -287,7 +287,7 @@ def messages(line, folder):
     """The exit code, and the sentences on standard error."""
     env = dict(os.environ, PATH="%s:%s" % (folder.parent / "bin", os.environ["PATH"]), LC_ALL="C", TZ="UTC")
     done = subprocess.run(["bash", "-c", line], cwd=folder, env=env, stdin=subprocess.DEVNULL, capture_output=True,
-                          timeout=60)
+                          timeout=300)
     skip_what_is_not_built_in(done.stderr)
     said = done.stderr.decode().splitlines()
     return done.returncode, [text[len("seen: "):] for text in said if text.startswith("seen: ")]

@@ -355,7 +355,7 @@ def test_sigterm_ends_it_with_whole_records_and_their_statistics(tmp_path):
     while not out.stat().st_size and time.monotonic() < until:
         time.sleep(0.05)
     p.send_signal(signal.SIGTERM)
-    _, err = p.communicate(timeout=60)
+    _, err = p.communicate(timeout=300)
     numbers.kill()
     numbers.communicate()
     text = out.read_bytes()

@@ -274,7 +274,7 @@ def test_noise_instead_of_a_protocol_is_survived(seen, noise):
             return noise or CLOSE
 
         server.hook = speak
-        done = seen("--redis", server.url(), "--patience", "200ms", text="a\n", timeout=30)
+        done = seen("--redis", server.url(), "--patience", "200ms", text="a\n", timeout=300)
         assert (done.code, done.out) == (2, b"a\n")
 
 

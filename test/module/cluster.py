@@ -50,7 +50,7 @@ class Cluster:
 
     def run(self, *args):
         """One command of the cluster's own tool."""
-        done = subprocess.run([self.cli, "--cluster", *args, "--cluster-yes"], capture_output=True, text=True, timeout=60)
+        done = subprocess.run([self.cli, "--cluster", *args, "--cluster-yes"], capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr
         return done.stdout
 

@@ -237,7 +237,7 @@ def test_what_grows_stops_at_the_bytes_a_value_may_take(start):
     (["max-bytes", "1b"], "between 1kb and 1024gb"), (["bf", "maybe"], "bf yes|no"), (["what", "x"], "arguments are")])
 def test_bad_arguments_stop_the_module_with_a_reason(program, tmp_path, arguments, words):
     done = subprocess.run([program, "--port", str(free_port()), "--dir", str(tmp_path),
-                           "--loadmodule", MODULE, *arguments], capture_output=True, timeout=30,
+                           "--loadmodule", MODULE, *arguments], capture_output=True, timeout=300,
                           env={**os.environ, **sanitizer()})
     assert done.returncode != 0
     assert words in done.stdout.decode()
