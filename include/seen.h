@@ -97,7 +97,13 @@ size_t seen_key_append(void *buf, size_t cap, size_t at, const void *field, size
 enum seen_window { SEEN_LANDMARK = 1, SEEN_JUMPING, SEEN_SLIDING, SEEN_DECAYING };
 enum seen_unit { SEEN_EXPLICIT, SEEN_RECORDS, SEEN_MICROSECONDS };
 enum seen_refresh { SEEN_REFRESH_LAST, SEEN_REFRESH_FIRST };
-enum seen_overload { SEEN_KEEP, SEEN_SATURATE, SEEN_SHRINK, SEEN_GROW };
+/* What a window does when it holds more keys than planned. */
+enum seen_overload {
+    SEEN_KEEP,     /* keeps all of them, and errs more */
+    SEEN_SATURATE, /* keeps its length, and calls new keys duplicates that find no place */
+    SEEN_SHRINK,   /* forgets its oldest keys; the shortest window is `kept` of seen_stats */
+    SEEN_GROW      /* takes more memory */
+};
 enum seen_decrement { SEEN_RUN, SEEN_EACH };
 enum seen_by { SEEN_OR, SEEN_SUBTRACT };
 enum seen_hash_kind { SEEN_XXH3, SEEN_SIPHASH, SEEN_INT, SEEN_RAW };
@@ -184,7 +190,7 @@ int seen_parse_size(uint64_t *bytes, const char *text, struct seen_error *);
 /* -- plan: everything decided ------------------------------------------------------------- */
 
 enum seen_trait {
-    SEEN_NO_FN = 1,       /* no false negatives inside the window */
+    SEEN_NO_FN = 1,       /* no false negatives inside the window, or inside `kept` of seen_stats */
     SEEN_NO_FP = 2,       /* no false positives, up to the digest's 128 bits */
     SEEN_DELETABLE = 4,   /* seen_forget works */
     SEEN_MERGEABLE = 8,   /* seen_merge works */
@@ -365,7 +371,7 @@ struct seen_stats {
     seen_time late_most;      /* by how much at most, microseconds */
     uint64_t forgotten;       /* keys dropped inside the window because memory was short */
     uint64_t saturated;       /* counting: counters that reached their top, and then count no more;
-                                 timed-cuckoo, line: keys that found no place, and made others
+                                 overload=saturate: keys that found no place, and made others
                                  count as seen */
     uint64_t rebuilt;         /* counters set free again, counted anew (sliding, counting) */
     uint64_t listed; /* keys kept beside the table, for want of a place in it (timed-cuckoo,

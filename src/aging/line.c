@@ -6,12 +6,16 @@
  *            duplicate's entry moves to the newest end; entries whose generation has left the
  *            window are shifted out when the line is next touched, so that nothing is ever
  *            cleared or searched elsewhere.
- * Guarantee  No false negatives, ever: every input, overload and CPU.  False positives are
- *            comparisons x 2^-f, some c x fill x 2^-f.  A window of N is kept for N to N(1+1/31).
- *            overload=saturate: while a key that found no place may be in the window, keys that
- *            are looked for behind four marked lines and not found are called duplicates.
- *            shrink (the default for windows of time): the oldest generation leaves everywhere
- *            instead, and the window really kept is reported.  Both are counted.
+ * Guarantee  No false negatives inside the window that was kept: every input and CPU.  False
+ *            positives are comparisons x 2^-f, some c x fill x 2^-f.  With at most the planned keys
+ *            a window of N is kept for N to N(1+1/31), or N(1+1/25) where keys may come in bursts.
+ *            With more, overload=shrink (the default): the oldest generation leaves early, and new
+ *            keys stay new.  The shortest window kept is reported.  A generation ends by the clock,
+ *            or when it has taken in its share of new keys: so a burst does not leave as a whole
+ *            (line_generations.c).
+ *            With more, overload=saturate: the window keeps its length.  While a key that found no
+ *            place may be in it, keys that are looked for behind four marked lines and not found
+ *            are called duplicates.
  * Source     This project; the bound for such windows is Naor, Yogev, ISAAC 2013
  *            (theory_sliding.h).  doc/line.md says what else there was, and why this.
  * Layout     line.h has the bits.  f from 16 to 43, c = 432/f entries:
@@ -23,8 +27,8 @@
  *            A full line marks the key's class (one of six, by its fingerprint) and the key goes
  *            to the next line, drawn from this line and the fingerprint; from there, if that is
  *            full, to a third and a fourth, and then to a small hashed spare area.  A query
- *            follows the marks and no further.  Marks last for this epoch of 32 generations and
- *            the next, which is longer than what they point to lives.
+ *            follows the marks and no further.  Marks last for this epoch and the next, each of
+ *            which is longer than what they point to lives.
  *
  *                home ──full, marked──► next ──full, marked──► … four ──full, marked──► spare area
  *
@@ -49,14 +53,9 @@
 
 #include "aging/line_kernel.h"
 
-#define SLICES 896 /* generations after which every line is due to be swept again */
-#define LATE   32  /* generations that it may be swept later */
-#define SWEPT  16  /* lines a record, while any are due */
-
-/* Generations after its last touch when a line has neither entries nor marks that count. */
-#define DEAD(live) (2 * ((live) + 1))
-
-_Static_assert(DEAD(LINE_LIVE_MOST) + SLICES + LATE < LINE_STAMPS, "stamps would be met again");
+#define SWEPT 16  /* lines a record, while any are due */
+#define MORE  1.1 /* entries over planned ones: a key that stood behind its line is there twice */
+#define FEW   16  /* entries more: by chance, in small tables */
 
 static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 #if defined __x86_64__
@@ -65,91 +64,6 @@ static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 #endif
     (void)cpu;
     return observe_width(bits);
-}
-
-/* -- generations -------------------------------------------------------------------------- */
-
-static struct line_view view_of(const struct line_state *s, uint64_t generation) {
-    return (struct line_view){generation, (uint32_t)bits_min(s->live, generation - s->h.floor),
-                              (uint32_t)(generation % (s->live + 1)), s->live};
-}
-
-static uint64_t *start_of(struct line_state *s, uint64_t generation) {
-    return &s->h.start[generation % LINE_RING];
-}
-
-/* Empties a line that was dead when it was due: its stamp must not be met again.  When that is done
- * makes no difference to anybody: a line that dead is touched as one that is empty. */
-static void empty(struct line_state *s, uint64_t *line, uint64_t due) {
-    uint64_t since = s->view.generation - due, ago = line_ago(line, s->view.generation);
-    if (ago < since + DEAD(s->live)) return;
-    memset(line, 0, 64);
-    line[6] = due << LINE_STAMP_SHIFT;
-}
-
-/* Up to n lines of the slices due up to a generation. */
-static void sweep(struct line_state *s, uint64_t n, uint64_t until) {
-    struct line_head *h = &s->h;
-    while (n > 0 && h->due <= until) {
-        uint64_t slice = h->due % SLICES;
-        uint64_t start = (uint64_t)((bits_u128)s->lines * slice / SLICES), i = start + h->swept;
-        uint64_t end = (uint64_t)((bits_u128)s->lines * (slice + 1) / SLICES);
-        for (; n > 0 && i < end; i++, n--) empty(s, line_at(s, i), h->due);
-        h->swept = i < end ? i - start : 0;
-        h->due += i >= end;
-    }
-}
-
-/* One that leaves while it is still inside the window was forgotten. */
-static void let_go(struct line_state *s, uint64_t gone, uint64_t clock) {
-    uint64_t end = *start_of(s, gone + 1), held = s->held[gone % LINE_RING];
-    if (gone < s->h.floor || !held || clock - end >= s->length) return;
-    s->h.forgotten += held;
-    s->h.kept = bits_min(s->h.kept, clock - end);
-}
-
-static void begin_generation(struct line_state *s, uint64_t clock) {
-    uint64_t generation = ++s->h.ring.generation;
-    *start_of(s, generation) = clock;
-    let_go(s, generation - s->live - 1, clock);
-    s->held[generation % LINE_RING] = s->spared[generation % LINE_RING] = 0;
-    s->view = view_of(s, generation);
-    sweep(s, UINT64_MAX, generation - LATE - 1);
-}
-
-static void count_none(struct line_state *s) {
-    memset(s->held, 0, sizeof s->held);
-    memset(s->spared, 0, sizeof s->spared);
-}
-
-bool line_anew(const struct line_state *s, uint64_t at) {
-    return s->h.cleared || ring_steps(&s->h.ring, s->step, at) > s->live;
-}
-
-struct line_view line_view_at(const struct line_state *s, uint64_t at) {
-    uint64_t steps = line_anew(s, at) ? 0 : ring_steps(&s->h.ring, s->step, at);
-    return view_of(s, s->h.ring.generation + steps);
-}
-
-void line_advance(struct line_state *s, uint64_t at) {
-    if (line_anew(s, at)) {
-        s->h.floor = s->h.ring.generation + 1;
-        s->h.cleared = 0;
-        s->h.ring.boundary = at + s->step;
-        count_none(s);
-        begin_generation(s, at);
-        return;
-    }
-    struct ring *r = &s->h.ring;
-    for (uint64_t n = ring_steps(r, s->step, at); n > 0; n--, r->boundary += s->step)
-        begin_generation(s, r->boundary);
-}
-
-bool line_shrink(struct line_state *s) {
-    if (!s->shrink || !s->view.live) return false;
-    begin_generation(s, s->clock);
-    sweep(s, UINT64_MAX, s->view.generation);
-    return true;
 }
 
 /* -- the spare area ----------------------------------------------------------------------- */
@@ -175,7 +89,8 @@ static void init(struct window *w) {
     s->lines = spec->lines;
     s->spares = line_spare_slots(spec->lines);
     s->step = line_step(spec);
-    s->live = line_live(spec);
+    s->steps = line_live(spec);
+    s->live = line_ends(spec);
     s->length = spec->length;
     s->bits = (uint32_t)spec->signature;
     s->room = line_room(s->bits);
@@ -183,11 +98,12 @@ static void init(struct window *w) {
     s->shrink = spec->overload == SEEN_SHRINK;
     s->first = spec->refresh == SEEN_REFRESH_FIRST;
     s->kernel = kernel_of(w->filter.cpu, s->bits);
-    s->h.ring.generation = LINE_RING;
-    s->h.due = LINE_RING + 1;
-    s->h.cleared = 1;
-    s->h.kept = SEEN_NEVER;
-    s->view = view_of(s, s->h.ring.generation);
+    double planned = line_planned(s->lines, s->bits);
+    uint32_t splits = s->live - s->steps; /* generations that may begin by count */
+    s->planned = (uint64_t)planned + FEW;
+    s->most = (uint64_t)(planned * MORE) + FEW;
+    s->quota = splits ? (uint64_t)ceil(planned * MORE / splits) : 0;
+    line_begin(s);
 }
 
 static void destroy(struct window *w) { (void)w; }
@@ -197,9 +113,10 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     struct line_state *s = w->state;
     for (size_t i = 0; i < n;) {
         if (s->h.cleared || at[i] >= s->h.ring.boundary) line_advance(s, at[i]);
-        size_t run = ring_run(&s->h.ring, n - i, at + i);
+        size_t run = ring_run(&s->h.ring, s->shrink ? bits_min(n - i, s->h.wait) : n - i, at + i);
         s->kernel(s, run, d + i, at + i, verdict + i);
-        sweep(s, SWEPT * run, s->view.generation);
+        if (s->shrink && !(s->h.wait -= run)) line_weigh(s, at[i + run - 1] + !s->time);
+        line_sweep(s, SWEPT * run, s->view.generation);
         i += run;
     }
 }
@@ -229,8 +146,6 @@ static uint64_t youngest(const struct line_state *s, const struct line_view *vie
     return best;
 }
 
-/* A generation that was cut short to shrink the window may hold records of the clock at which it
- * ended. */
 uint64_t line_age_at(const struct line_state *s, const struct line_view *view, uint64_t ago,
                      uint64_t at) {
     uint64_t generation = view->generation - ago, least = s->time ? 0 : 1;
@@ -238,7 +153,7 @@ uint64_t line_age_at(const struct line_state *s, const struct line_view *view, u
     uint64_t end = generation < s->h.ring.generation
                        ? s->h.start[(generation + 1) % LINE_RING]
                        : s->h.ring.boundary + (generation - s->h.ring.generation) * s->step;
-    return bits_max(least, at - end + !s->shrink);
+    return bits_max(least, at - end + 1);
 }
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
@@ -282,14 +197,17 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     for (uint64_t ago = 0; ago <= view.live && !line_anew(s, at); ago++)
         if (view.generation - ago <= s->h.ring.generation) {
             uint64_t held = s->held[(view.generation - ago) % LINE_RING];
-            if (held) stats_oldest(out, at - s->h.start[(view.generation - ago) % LINE_RING]);
+            uint64_t age = at - s->h.start[(view.generation - ago) % LINE_RING];
+            if (held) stats_oldest(out, age == UINT64_MAX ? 0 : age); /* it begins just behind */
             stored += held;
             spared += s->spared[(view.generation - ago) % LINE_RING];
         }
     double held = (double)stored / (double)s->lines;
     double turn = turned(s, at), live = (double)bits_max(1, view.live);
     double mean = held * (live + .5) / (live + turn); /* over a generation */
-    double epoch = (view.since + turn) / (s->live + 1.);
+    /* An epoch lasts for so many generations, and one. */
+    double lasts = s->h.floor == s->h.cut ? view.live : s->steps;
+    double epoch = fmin(1, ((double)view.since + turn) / (lasts + 1));
     out->stored += stored;
     out->listed += spared;
     out->saturated += s->h.lost;
@@ -319,23 +237,6 @@ static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, line_at(s, 0), bytes_behind(s));
 }
 
-static bool sane(const struct line_state *s, uint64_t at) {
-    const struct line_head *h = &s->h;
-    const struct ring *r = &h->ring;
-    bool fine = r->generation >= LINE_RING && r->generation < COUNT_MOST &&
-                h->floor <= r->generation && h->flood <= r->generation && h->cleared <= 1 &&
-                r->boundary <= bits_min(at, COUNT_MOST / 2) + s->step;
-    fine = fine && r->begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
-           h->looked < COUNT_MOST;
-    for (uint64_t ago = 0; ago < s->view.live && fine && !h->cleared; ago++)
-        fine = at - h->start[(r->generation - ago) % LINE_RING] < COUNT_MOST &&
-               (!ago || h->start[(r->generation - ago + 1) % LINE_RING] -
-                                h->start[(r->generation - ago) % LINE_RING] <
-                            COUNT_MOST);
-    for (uint32_t i = 0; i < LINE_CHAIN && fine; i++) fine = h->reached[i] <= r->generation;
-    return fine && r->generation + 1 - h->due <= LATE + 1 && h->swept <= s->lines;
-}
-
 /* A map of no more entries than there is room, and none beyond its last end. */
 static bool sane_line(const struct line_state *s, const uint64_t *line) {
     uint64_t map = line_map(line);
@@ -343,7 +244,7 @@ static bool sane_line(const struct line_state *s, const uint64_t *line) {
     return entries <= s->room && map >> entries >> s->live == 0;
 }
 
-/* How many entries each generation holds is counted anew. */
+/* Entries of each generation are counted, not read. */
 static void count(struct line_state *s, const uint64_t *line) {
     uint64_t ago = line_ago(line, s->view.generation), i = 0;
     for (uint64_t map = line_map(line); map; map &= map - 1, i++) {
@@ -383,11 +284,12 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct line_state *s = w->state;
     if (in.read(in.ctx, &s->h, sizeof s->h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
-    s->view = view_of(s, s->h.ring.generation);
-    count_none(s);
-    bool fine = sane(s, at);
+    s->view = line_view_now(s);
+    line_count_none(s);
+    bool fine = line_head_sane(s, at);
     if (load_lines(s, in, &fine) || load_spares(s, in, &fine))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its lines");
+    fine = fine && (s->h.cleared || s->h.base <= line_stored(s));
     return fine ? 0 : error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
 }
 

@@ -8,12 +8,13 @@
  *       f bits each, oldest first                  6 bits   10      6     58
  *
  *     map     from its lowest bit, oldest first: a 1 an entry, a 0 where a generation ends.  There
- *             are `live` ends, so that the entries behind the last end are of the generation of the
- *             stamp, and the next one would be bit live + count.  Without its lowest bits up to the
- *             n-th end it is the map n generations later.
+ *             are `ends` ends, so that the entries behind the last end are of the generation of the
+ *             stamp, and the next one would be bit ends + count.  Without its lowest bits up to the
+ *             n-th end it is the map n generations later.  While fewer generations count, the first
+ *             ends have no entries before them.
  *     stamp   the generation of the last touch, mod 2^10
- *     now     classes of fingerprints that overflowed from here in this epoch of live+1
- *             generations
+ *     now     classes of fingerprints that overflowed from here in this epoch, which lasts until
+ *             all entries from before it have left: ends+1 generations at most
  *     before  and in the epoch before
  */
 #ifndef LINE_H
@@ -50,22 +51,29 @@ struct line_spare {
 /* What a snapshot keeps beside lines and spare area. */
 struct line_head {
     struct ring ring;
-    uint64_t floor;   /* what was stamped before this generation counts no more */
+    uint64_t floor;   /* the oldest generation that counts */
+    uint64_t cut;     /* the floor that memory, being short, left; 0: another one */
     uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */
     uint64_t lost, forgotten, kept;
     uint64_t flood;               /* generation in which the last key was lost; 0: none */
     uint64_t looked;              /* lines looked at behind the first */
     uint64_t reached[LINE_CHAIN]; /* generation in which a key was last put there; 0: none */
     uint64_t due, swept;          /* generation whose slice is swept next, and lines done of it */
-    uint64_t start[LINE_RING];    /* clock at which a generation began; before 0: mod 2^64 */
+    uint64_t epoch, before;    /* first generations of this epoch of marks, and of the last one */
+    uint64_t by_count;         /* bit g % 64: generation g began by count */
+    uint64_t base;             /* entries when the current generation began */
+    uint64_t wait;             /* records until entries are counted again, 1 at least */
+    uint64_t until;            /* clock up to which memory is taken to be short */
+    uint64_t start[LINE_RING]; /* clock at which a generation began; before 0: mod 2^64 */
 };
 
 /* Which generations count, for a record at some clock. */
 struct line_view {
     uint64_t generation;
-    uint32_t live;  /* full generations that count */
-    uint32_t since; /* generations since the epoch began */
-    uint32_t ends;  /* of generations in a map */
+    uint32_t live;           /* full generations that count */
+    uint32_t ends;           /* of generations in a map */
+    uint32_t extra;          /* of these ends, those before the oldest generation that counts */
+    uint64_t since, earlier; /* generations since this epoch began, and since the last one did */
 };
 
 struct line_state;
@@ -77,10 +85,13 @@ struct line_state {
     line_observe_fn *kernel;
     uint64_t held[LINE_RING];   /* entries last stamped in each generation ... */
     uint64_t spared[LINE_RING]; /* ... and of these in the spare area */
-    uint64_t clock;             /* of the current record, where overload=shrink */
+    uint64_t clock;             /* the next record comes then or later (overload=shrink) */
     struct line_view view;      /* of the current generation */
     uint64_t lines, spares, step, length;
-    uint32_t live, bits, room; /* generations; f; c */
+    uint64_t planned, most; /* entries: as planned, and as many as there may be within a plan */
+    uint64_t quota;         /* new entries of a generation; 0: any number */
+    uint32_t live, steps;   /* full generations: in a map; of the window, by the clock */
+    uint32_t bits, room;    /* f; c */
     bool shrink, first, time;
 };
 
@@ -137,8 +148,8 @@ static inline uint64_t line_age(uint64_t bit, uint64_t i, uint32_t ends) {
 
 line_observe_fn *line_kernel_avx2(uint32_t bits), *line_kernel_vbmi2(uint32_t bits);
 
-/* Makes room when a key found none: drops the oldest generation (overload=shrink), at the clock of
- * the current record; false where it may not. */
+/* Makes room when a key found none: the oldest generation leaves (overload=shrink), at the clock of
+ * the current record; false under overload=saturate. */
 bool line_shrink(struct line_state *);
 
 static inline bool line_counts(const struct line_view *view, uint64_t generation) {
@@ -158,14 +169,39 @@ static inline void line_spare_stamp(struct line_state *s, struct line_spare *spa
     spare->generation = generation;
 }
 
-/* -- generations -------------------------------------------------------------------------- */
+/* -- generations (line_generations.c) ----------------------------------------------------- */
+
+/* At birth. */
+void line_begin(struct line_state *);
+
+/* The view of the current generation. */
+struct line_view line_view_now(const struct line_state *);
+
+/* Entries of the generations that count. */
+uint64_t line_stored(const struct line_state *);
+
+/* Lets the oldest generations go until what is left fits (overload=shrink), and splits the current
+ * one when it is large.  The next record comes at `clock` or later. */
+void line_weigh(struct line_state *, uint64_t clock);
+
+/* Counts keys of a generation that has left; those that are still in the window were forgotten. */
+void line_forget(struct line_state *, uint64_t generation, uint64_t keys);
+
+/* Up to n lines that are due. */
+void line_sweep(struct line_state *, uint64_t n, uint64_t until);
+
+/* No generation holds a key. */
+void line_count_none(struct line_state *);
+
+/* What a snapshot says of generations. */
+bool line_head_sane(const struct line_state *, uint64_t at);
 
 /* Nothing counts for the record at `at`, after a landmark or a silence. */
 bool line_anew(const struct line_state *, uint64_t at);
 
 struct line_view line_view_at(const struct line_state *, uint64_t at);
 
-/* Begins the generations up to `at`; where nothing counts one, and the floor is there. */
+/* Begins the generations up to `at`; where nothing counts, one, which becomes the floor. */
 void line_advance(struct line_state *, uint64_t at);
 
 /* The youngest age that a key of a generation so long ago may have. */
@@ -181,6 +217,10 @@ uint64_t line_size(const struct seen_plan *, const struct filter_ops *);
 int line_plan(struct seen_plan *, const struct filter_ops *, struct seen_error *);
 uint64_t line_step(const struct seen_spec *);
 uint32_t line_live(const struct seen_spec *);
+uint32_t line_ends(const struct seen_spec *);
+
+/* Keys that so many lines are planned for, slack included. */
+double line_planned(uint64_t lines, uint32_t bits);
 uint64_t line_spare_slots(uint64_t lines);
 
 #endif

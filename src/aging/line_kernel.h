@@ -26,16 +26,17 @@ ALWAYS_INLINE struct open open_line(const struct line_view *view, const uint64_t
                                     uint64_t print, uint32_t f) {
     struct open o = {.found = entries_match(line, print, f)};
     uint64_t ago = line_ago(line, view->generation), now = line[7], before = line[6] >> LINE_BEFORE;
+    uint64_t ends = ago + view->extra; /* that are too old */
     uint64_t turned = bits_opaque(-(uint64_t)(ago > view->since));
     o.now = now & ~turned & LINE_MARKS;
     o.before = (before ^ ((now ^ before) & turned)) & LINE_MARKS;
     if (__builtin_expect(ago > view->live, 0)) {
-        if (ago > view->since + view->ends + 1) o.before = 0;
-        ago = view->ends + 1; /* all entries are before so many ends */
+        if (ago > view->earlier) o.before = 0;
+        ends = view->ends + 1; /* all entries are before so many ends */
     }
-    uint64_t cut = line_cut(line_map(line), ago);
-    o.map = line_map(line) >> cut;
-    o.gone = (uint32_t)(cut - ago);
+    uint64_t cut = line_cut(line_map(line), ends);
+    o.map = line_map(line) >> cut << view->extra;
+    o.gone = (uint32_t)(cut - ends);
     o.count = bits_popcount(o.map);
     o.found = o.found >> o.gone & (((uint32_t)1 << o.count) - 1);
     o.seen = bits_opaque(-(uint64_t)(o.found != 0));

@@ -21,7 +21,7 @@ static void take_apart(const struct line_state *s, const struct line_view *view,
     uint64_t ago = line_ago(line, view->generation), i = 0;
     e->now = line[7] & LINE_MARKS, e->before = line[6] >> LINE_BEFORE & LINE_MARKS;
     if (ago > view->since) {
-        e->before = ago > view->since + view->ends + 1 ? 0 : e->now;
+        e->before = ago > view->earlier ? 0 : e->now;
         e->now = 0;
     }
     e->count = 0;
@@ -85,7 +85,8 @@ static bool reached(const struct line_state *s, const struct line_view *view, ui
     return line == 0 || (s->h.reached[line] && line_counts(view, s->h.reached[line]));
 }
 
-/* Or nowhere, as a new key that finds no room. */
+/* Or nowhere: as a new key that finds no room, or as one that is too old for a window that memory
+ * cut short. */
 static void enter_spare(struct line_state *s, uint64_t tag, uint64_t generation) {
     while (line_counts(&s->view, generation)) {
         struct line_spare *spare = line_spare_find(s, &s->view, tag, true);
@@ -98,6 +99,7 @@ static void enter_spare(struct line_state *s, uint64_t tag, uint64_t generation)
         s->h.flood = bits_max(s->h.flood, generation);
         return;
     }
+    line_forget(s, generation, 1);
 }
 
 /* Into the next line with room of those behind at[0]; how many lines on, LINE_CHAIN if none has. */
@@ -118,7 +120,10 @@ static uint32_t enter_line(struct line_state *s, uint64_t *at, uint64_t print,
 /* Of a full line, which has its mark. */
 static void enter_behind(struct line_state *s, uint64_t line, uint64_t print, uint64_t generation) {
     uint64_t at[LINE_CHAIN] = {line};
-    if (!line_counts(&s->view, generation)) return;
+    if (!line_counts(&s->view, generation)) {
+        line_forget(s, generation, 1);
+        return;
+    }
     uint32_t on = enter_line(s, at, print, generation);
     for (uint32_t from = LINE_CHAIN; from-- > 0;) {
         uint32_t last = LINE_CHAIN - 1 - from; /* of its chain, for a key that has come so far */
@@ -143,29 +148,39 @@ static void empty_spare(const struct line_state *s, struct line_spare *spare) {
     if (spare->generation < s->h.floor) spare->generation = 0;
 }
 
+/* The window began so lately, or after a landmark or silence, that it has no generation for its
+ * oldest keys.  Those that memory, being short, did without do not come back. */
+static bool young(const struct line_state *s) {
+    uint64_t point = s->h.ring.boundary - s->step;
+    return s->view.extra && s->h.floor != s->h.cut &&
+           point - s->h.start[s->h.floor % LINE_RING] < s->steps * s->step;
+}
+
 /* Once all lines are empty of them. */
 static void widen(struct line_state *s) {
     struct line_head *h = &s->h;
-    uint64_t now = s->view.generation, floor = h->floor;
+    uint64_t floor = h->floor;
     for (uint32_t i = 0; i < LINE_CHAIN; i++)
         if (h->reached[i] < floor) h->reached[i] = 0;
     if (h->flood < floor) h->flood = 0;
-    for (uint64_t i = floor; i-- > now - s->live;) {
+    while (young(s)) {
+        uint64_t i = --h->floor;
         h->start[i % LINE_RING] = h->start[(i + 1) % LINE_RING] - s->step;
+        h->by_count &= ~((uint64_t)1 << i % LINE_RING);
         *held_in(s, i) = s->spared[i % LINE_RING] = 0;
+        s->view = line_view_now(s);
     }
-    h->floor = bits_min(floor, now - s->live);
-    s->view = line_view_at(s, h->ring.boundary - 1);
 }
 
-/* The generation of `into` for each of `from`, by generations ago: one that is no older. */
+/* The generation of `into` for each of `from`, by generations ago: one that is no older.  What is
+ * older than all that count gets one that does not. */
 static void translate(uint64_t *to, const struct line_state *s, uint64_t at,
                       const struct line_state *from, const struct line_view *theirs,
                       uint64_t from_at) {
     uint64_t ago = 0;
     for (uint64_t i = 0; i <= theirs->live; i++) {
         uint64_t age = line_age_at(from, theirs, i, from_at);
-        while (ago < s->live && line_age_at(s, &s->view, ago + 1, at) <= age) ago++;
+        while (ago <= s->view.live && line_age_at(s, &s->view, ago + 1, at) <= age) ago++;
         to[i] = s->view.generation - ago;
     }
 }
@@ -180,8 +195,11 @@ static void merge_line(struct line_state *s, const struct line_state *from,
     for (uint32_t i = others.count; i-- > 0;) {
         uint64_t generation = to[theirs->generation - others.generation[i]];
         others.generation[i] = generation;
-        if (!line_counts(&s->view, generation) || enter(s, &mine, others.print[i], generation))
+        if (!line_counts(&s->view, generation)) {
+            line_forget(s, generation, 1);
             continue;
+        }
+        if (enter(s, &mine, others.print[i], generation)) continue;
         mine.now |= (uint64_t)1 << line_class(others.print[i]);
         behind[n++] = i;
     }
@@ -249,7 +267,7 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
     if (!m->place[0] && !phase) add_counters(&s->h, &g.from->h);
     if (line_anew(g.from, from_at)) return true;
     if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);
-    if (phase == WIDENING && s->view.live == s->live) phase = LINES, m->place[0] = 0;
+    if (phase == WIDENING && !young(s)) phase = LINES, m->place[0] = 0;
     if (phase == WIDENING && m->place[2] != s->h.floor) m->place[0] = 0, m->place[2] = s->h.floor;
     uint64_t steps = steps_of(&g, phase);
     uint64_t i = bits_min(m->place[0], steps), end = i + bits_min(most, steps - i);
@@ -260,5 +278,7 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
     if (phase == WIDENING && end == steps) widen(s);
     m->place[0] = end < steps ? end : 0;
     m->place[1] = end < steps ? phase : phase + 1;
+    s->h.wait = 1; /* there may be too many entries now */
+    if (s->shrink && m->place[1] == PHASES) line_weigh(s, at);
     return m->place[1] == PHASES;
 }

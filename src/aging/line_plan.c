@@ -11,6 +11,10 @@
 /* Of the keys may find their line full: 1.34 lines a record, and 16 bits keep fp=5e-4. */
 #define FULL_MOST .066
 
+/* Generations by the clock where keys may come in bursts: a map has six more ends, for generations
+ * that begin by count. */
+#define LIVE_BURSTS 25
+
 static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
 #define WIDTHS (sizeof widths / sizeof *widths)
 
@@ -19,6 +23,11 @@ static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
 uint64_t line_step(const struct seen_spec *s) { return bits_ceil_div(s->length, s->generations); }
 uint32_t line_live(const struct seen_spec *s) {
     return (uint32_t)bits_ceil_div(s->length, line_step(s));
+}
+
+/* Ends of generations in a map: those that the clock leaves are for generations by count. */
+uint32_t line_ends(const struct seen_spec *s) {
+    return s->overload == SEEN_SHRINK ? LINE_LIVE_MOST : line_live(s);
 }
 
 /* One for two thousand keys, and a few more in small tables. */
@@ -47,13 +56,17 @@ static double mean_of(const struct demand *d, double keys, uint64_t lines) {
     return keys * d->longer / (double)lines;
 }
 
+double line_planned(uint64_t lines, uint32_t bits) {
+    return (double)lines * theory_line_mean(FULL_MOST, line_room(bits));
+}
+
 static uint64_t lines_for(const struct demand *d, double keys, uint32_t bits) {
     return (uint64_t)fmax(1, ceil(keys * d->longer / theory_line_mean(FULL_MOST, line_room(bits))));
 }
 
 /* Keys that so many lines are for. */
 static double keys_in(const struct demand *d, uint64_t lines, uint32_t bits) {
-    return (double)lines * theory_line_mean(FULL_MOST, line_room(bits)) / d->longer;
+    return line_planned(lines, bits) / d->longer;
 }
 
 /* At its worst: a full window, at the end of an epoch; what made the marks was the average. */
@@ -188,11 +201,9 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
 
 static int choose_overload(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
-    bool time = s->unit == SEEN_MICROSECONDS;
-    if (!options_has(s, OPTION_OVERLOAD)) s->overload = time ? SEEN_SHRINK : SEEN_SATURATE;
-    if (s->overload == SEEN_SATURATE || (s->overload == SEEN_SHRINK && time)) return 0;
-    return error_set(e, SEEN_EREFUSED, 0, "filter=line does overload=saturate%s here",
-                     time ? " or shrink" : " only");
+    if (!options_has(s, OPTION_OVERLOAD)) s->overload = SEEN_SHRINK;
+    if (s->overload == SEEN_SATURATE || s->overload == SEEN_SHRINK) return 0;
+    return error_set(e, SEEN_EREFUSED, 0, "filter=line does overload=shrink or saturate");
 }
 
 /* How far beyond the window generations reach, as a share of it. */
@@ -201,11 +212,19 @@ static double slack_of(const struct seen_spec *s) {
     return reach / (double)s->length - 1;
 }
 
+/* A large part of all planned keys may come in one generation by the clock, which must then be
+ * split. */
+static bool bursts(const struct seen_spec *s, uint64_t keys) {
+    if (s->overload != SEEN_SHRINK) return false;
+    return s->unit == SEEN_MICROSECONDS || (keys && keys < s->length / 4);
+}
+
 /* In a jumping window of Q sub-windows: as many generations as there can be, of those that reach
  * no further than Q sub-windows do. */
-static int choose_generations(struct seen_plan *plan, struct seen_error *e) {
+static int choose_generations(struct seen_plan *plan, uint64_t keys, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
-    if (!options_has(s, OPTION_GENERATIONS)) s->generations = LINE_LIVE_MOST;
+    bool some = bursts(s, keys) && !(s->window == SEEN_JUMPING && s->subwindows > LIVE_BURSTS);
+    if (!options_has(s, OPTION_GENERATIONS)) s->generations = some ? LIVE_BURSTS : LINE_LIVE_MOST;
     if (s->generations > LINE_LIVE_MOST)
         return error_set(e, SEEN_EREFUSED, 0, "filter=line keeps generations=%d at most, not %llu",
                          LINE_LIVE_MOST, (unsigned long long)s->generations);
@@ -227,7 +246,7 @@ int line_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen
     uint64_t keys;
     int bad = plan_keys(&keys, s, e);
     if (!bad) bad = choose_overload(plan, e);
-    if (!bad) bad = choose_generations(plan, e);
+    if (!bad) bad = choose_generations(plan, keys, e);
     if (bad) return bad;
     bool sized = options_has(s, OPTION_MEM) || options_has(s, OPTION_LINES);
     if (!keys && !sized) {

@@ -10,14 +10,14 @@ const char *const trial_shapes[TRIAL_SHAPES] = {"random",    "one line",   "one 
 const char *const trial_windows[TRIAL_WINDOWS] = {
     "sliding:1 lines=1",
     "sliding:2 lines=2 signature=16",
-    "sliding:31 lines=2 signature=20",
+    "sliding:31 lines=2 signature=20 overload=saturate",
     "sliding:32 lines=3 signature=16 generations=7",
-    "sliding:100 lines=1 signature=16",
+    "sliding:100 lines=1 signature=16 overload=saturate",
     "sliding:100 lines=8 signature=16",
     "sliding:100 lines=4 signature=43 generations=1",
-    "sliding:1000 lines=5 signature=33 shards=3",
+    "sliding:1000 lines=5 signature=33 shards=3 overload=saturate",
     "sliding:1000 lines=50 signature=16",
-    "sliding:1000 lines=48 signature=24",
+    "sliding:1000 lines=48 signature=24 overload=saturate",
     "sliding:20000 items=20000 fp=5e-4",
     "sliding:20000 items=19000 fp=5e-4",
     "sliding:20000 items=16000 fp=1e-6",
@@ -27,6 +27,11 @@ const char *const trial_windows[TRIAL_WINDOWS] = {
     "sliding:1h items=3000 fp=1e-3",
     "sliding:1s lines=1 signature=16",
     "sliding:1s lines=7 signature=22 shards=2",
+    "sliding:31 lines=2 signature=20",
+    "sliding:1000 lines=5 signature=33 shards=3",
+    "sliding:20000 items=5000 fp=1e-3",
+    "sliding:20000 items=2000 fp=1e-3",
+    "jumping:4000/8 items=500 fp=1e-6",
 };
 
 struct past *trial_past(struct trial *t, uint64_t i) {
@@ -129,7 +134,9 @@ static bool excused(struct trial *t, uint64_t i) {
     struct seen_stats stats;
     if (t->plan.spec.overload != SEEN_SHRINK) return false;
     seen_stats(t->d, &stats);
-    return stats.forgotten && t->time[i] - trial_past(t, t->from[i])->clock >= stats.kept;
+    bool time = t->plan.spec.unit == SEEN_MICROSECONDS;
+    uint64_t age = t->time[i] - trial_past(t, t->from[i])->clock;
+    return stats.forgotten && age >= stats.kept + !time;
 }
 
 static void judge(struct trial *t, uint64_t i, uint64_t record) {

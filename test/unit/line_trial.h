@@ -6,7 +6,7 @@
 #include "law/law.h"
 
 #define TRIAL_BATCH   256
-#define TRIAL_WINDOWS 19
+#define TRIAL_WINDOWS 24
 
 enum shape { RANDOM, ONE_LINE, ONE_PRINT, ONE_CLASS, FEW_OF_ALL, CHAINED, TRIAL_SHAPES };
 extern const char *const trial_shapes[TRIAL_SHAPES];

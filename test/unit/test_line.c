@@ -80,8 +80,9 @@ static void overload_is_counted_and_nothing_is_missed(void **state) {
     (void)state;
     static const int more[] = {5, 20, 100};
     for (int i = 0; i < 3; i++) {
-        char spec[80];
-        snprintf(spec, sizeof spec, "sliding:50000 items=%d fp=1e-3", 5000000 / (100 + more[i]));
+        char spec[100];
+        snprintf(spec, sizeof spec, "sliding:50000 items=%d fp=1e-3 overload=saturate",
+                 5000000 / (100 + more[i]));
         struct trial t = trial_begin(RANDOM, law_seed() + i, spec);
         trial_play(&t, 200000, 0);
         struct seen_stats crowded = trial_stats(t.d);
@@ -101,7 +102,8 @@ static void overload_is_counted_and_nothing_is_missed(void **state) {
 
 static void after_a_flood_the_window_is_clean_again(void **state) {
     (void)state;
-    struct trial t = trial_begin(RANDOM, law_seed(), "sliding:1000 lines=4 signature=43");
+    struct trial t =
+        trial_begin(RANDOM, law_seed(), "sliding:1000 lines=4 signature=43 overload=saturate");
     uint64_t rng = 1;
     trial_play(&t, 5000, 0);
     assert_true(trial_stats(t.d).saturated > 0);
@@ -191,13 +193,15 @@ static void saved_and_loaded_at_every_record(void **state) {
 static void every_instruction_set_is_alike_in_every_width(void **state) {
     (void)state;
     static const int widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 80; i++)
         for (enum shape shape = 0; shape < TRIAL_SHAPES; shape++) {
             struct law_bytes first = {0};
             for (uint32_t cpu = CPU_PORTABLE; cpu <= CPU_VBMI2; cpu++) {
-                char spec[100];
-                snprintf(spec, sizeof spec, "sliding:%s signature=%d lines=25 refresh=%s",
-                         i % 4 < 2 ? "500" : "2s", widths[i / 4], i % 2 ? "first" : "last");
+                char spec[120];
+                snprintf(spec, sizeof spec,
+                         "sliding:%s signature=%d lines=25 refresh=%s overload=%s",
+                         i % 4 < 2 ? "500" : "2s", widths[i / 8], i % 2 ? "first" : "last",
+                         i % 8 < 4 ? "shrink" : "saturate");
                 struct trial t = trial_begin(shape, law_seed() + i, spec);
                 seen_free(t.d);
                 t.plan.cpu = cpu;

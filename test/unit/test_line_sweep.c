@@ -9,7 +9,7 @@
 #define STAMPS 1024
 
 /* 10^5 lines; a generation takes a second. */
-static const char spec[] = "sliding:31s filter=line fp=1e-10 mem=6400KiB seed=1";
+static const char spec[] = "sliding:31s generations=31 filter=line fp=1e-10 mem=6400KiB seed=1";
 
 static uint64_t seen_of(const seen_detector *d, seen_time now) {
     uint64_t n = 0;
