@@ -26,6 +26,7 @@ struct run {
     double started; /* on the monotonic clock */
     struct progress progress;
     unsigned warned; /* how often it was told that the rate is beyond its plan */
+    bool shortened;  /* it was told that memory does not hold the window */
     uint64_t looked; /* records before the last look at the rate */
     uint64_t found;  /* duplicates before this run */
     uint64_t later;  /* records judged at a later time than their own; likewise */
@@ -82,26 +83,71 @@ static double rate_now(const struct seen_stats *s) {
     return s->source == SEEN_FROM_SAMPLE && measured > s->fp_now ? measured : s->fp_now;
 }
 
-static void warn_when_full(struct run *r) {
-    struct seen_stats s;
-    const struct seen_plan *plan = seen_plan_of(r->detector);
-    r->looked = r->reader.records;
-    if (r->settings.source.quiet || r->settings.confirmed || r->warned > WARNINGS) return;
-    if (plan->spec.overload == SEEN_SHRINK || plan->traits & SEEN_GROWS) return; /* it forgets */
-    if (plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length) return; /* never */
-    seen_stats(r->detector, &s);
-    double rate = rate_now(&s);
-    bool over = rate > plan->fp_full;
-    unsigned due = s.capacity && s.stored >= s.capacity && over;
-    for (unsigned i = 0; i < WARNINGS && over; i++)
+/* How many warnings are due: the first when a full window errs more than planned, unless it gives
+ * up its oldest keys then. */
+static unsigned warnings_due(const struct seen_plan *plan, const struct seen_stats *s,
+                             double rate) {
+    bool full = s->capacity && s->stored >= s->capacity && plan->spec.overload != SEEN_SHRINK;
+    if (plan->traits & (SEEN_NO_FP | SEEN_GROWS) || rate <= plan->fp_full) return 0;
+    unsigned due = full;
+    for (unsigned i = 0; i < WARNINGS; i++)
         if (rate >= warned_rates[i] && plan->fp_full < warned_rates[i]) due = i + 2;
-    if (due <= r->warned) return;
+    return due;
+}
+
+static void warn_of_rate(struct run *r, const struct seen_stats *s) {
+    const struct seen_plan *plan = seen_plan_of(r->detector);
+    double rate = rate_now(s);
+    unsigned due = warnings_due(plan, s, rate);
+    if (r->settings.confirmed || due <= r->warned) return;
     r->warned = due;
     char share[16] = "nearly all";
     if (rate < .995) snprintf(share, sizeof share, "%.2g", rate);
     warn("%s of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
          "the window, and %ju planned); %s",
-         share, plan->fp_full, (uintmax_t)s.stored, (uintmax_t)s.capacity, room_more(plan));
+         share, plan->fp_full, (uintmax_t)s->stored, (uintmax_t)s->capacity, room_more(plan));
+}
+
+/* "kept for 5s of 1h"; structures that do not know for how long say how many keys they forgot. */
+static void describe_shortage(const struct seen_stats *s, const struct seen_spec *spec, char *text,
+                              size_t cap) {
+    char kept[32], asked[32];
+    if (s->kept == SEEN_NEVER) {
+        snprintf(text, cap, "%ju keys were forgotten before their time", (uintmax_t)s->forgotten);
+        return;
+    }
+    if (spec->unit == SEEN_MICROSECONDS) {
+        uint64_t whole = s->kept / 1000000 * 1000000;
+        seen_print_span(whole ? whole : s->kept, kept, sizeof kept);
+        seen_print_span(spec->length, asked, sizeof asked);
+    } else {
+        snprintf(kept, sizeof kept, "%ju", (uintmax_t)s->kept);
+        snprintf(asked, sizeof asked, "%ju records", (uintmax_t)spec->length);
+    }
+    snprintf(text, cap, "at its busiest the window was kept for %s of %s", kept, asked);
+}
+
+/* Once, when it happens: a run may not end for long.  How much memory would do is not known yet. */
+static void warn_of_shortage(struct run *r, const struct seen_stats *s) {
+    const struct seen_plan *plan = seen_plan_of(r->detector);
+    char trouble[128];
+    if (!s->forgotten || r->shortened) return;
+    r->shortened = true;
+    describe_shortage(s, &plan->spec, trouble, sizeof trouble);
+    warn("memory is short: %s; %s", trouble, room_more(plan));
+}
+
+static void warn_when_full(struct run *r) {
+    struct seen_stats s;
+    const struct seen_plan *plan = seen_plan_of(r->detector);
+    bool decays = plan->spec.window == SEEN_DECAYING; /* to forget is what it does */
+    bool roomy = plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length;
+    r->looked = r->reader.records;
+    if (r->settings.source.quiet || decays || roomy) return;
+    if (r->warned > WARNINGS && r->shortened) return;
+    seen_stats(r->detector, &s);
+    warn_of_rate(r, &s);
+    warn_of_shortage(r, &s);
 }
 
 /* -- what the reader tells ---------------------------------------------------------------- */
@@ -173,6 +219,12 @@ static uint64_t found(const struct run *r) {
     return r->settings.confirmed ? s.confirmed : s.duplicates;
 }
 
+static bool shortened(const struct run *r) {
+    struct seen_stats s;
+    seen_stats(r->detector, &s);
+    return s.forgotten;
+}
+
 /* At a later time than their own, in all runs of a state. */
 static uint64_t judged_later(const struct run *r) {
     struct seen_stats s;
@@ -211,7 +263,11 @@ static void start(struct run *r) {
                                              .ctx = &r->flow});
     r->found = found(r);
     r->later = judged_later(r);
+    r->shortened = shortened(r); /* an earlier run told it */
 }
+
+/* Times the planned rate of a full window, from which on the worst rate is told. */
+#define TOLD_WORST 1.25
 
 static void report_losses(const struct run *r) {
     struct seen_stats s;
@@ -219,7 +275,7 @@ static void report_losses(const struct run *r) {
     bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
     if (r->settings.source.quiet || kept || judge_counts(&r->judge) || s.expected_false < 0.5)
         return;
-    char source[80] = "";
+    char source[80] = "", worst[48] = "";
     if (!s.sampled_records && s.duplicates > 10 && !s.false_lo && s.false_hi == s.duplicates) {
         warn("any of the %ju duplicates may have been new records; this memory is too small to "
              "measure how many: %s",
@@ -229,40 +285,22 @@ static void report_losses(const struct run *r) {
     if (s.source == SEEN_FROM_SAMPLE)
         snprintf(source, sizeof source, "; measured on %ju records of sampled keys",
                  (uintmax_t)s.sampled_records);
-    warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju%s)",
+    if (s.fp_worst > TOLD_WORST * seen_plan_of(r->detector)->fp_full)
+        snprintf(worst, sizeof worst, "; %.2g of the new records at worst", s.fp_worst);
+    warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju%s%s)",
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi,
-         source);
-}
-
-/* "kept for 5s of 1h"; structures that do not know for how long say how many keys they forgot. */
-static void describe_shortage(const struct seen_stats *s, const struct seen_spec *spec, char *text,
-                              size_t cap) {
-    char kept[32], asked[32];
-    if (s->kept == SEEN_NEVER) {
-        snprintf(text, cap, "%ju keys were forgotten before their time", (uintmax_t)s->forgotten);
-        return;
-    }
-    if (spec->unit == SEEN_MICROSECONDS) {
-        uint64_t whole = s->kept / 1000000 * 1000000;
-        seen_print_span(whole ? whole : s->kept, kept, sizeof kept);
-        seen_print_span(spec->length, asked, sizeof asked);
-    } else {
-        snprintf(kept, sizeof kept, "%ju", (uintmax_t)s->kept);
-        snprintf(asked, sizeof asked, "%ju records", (uintmax_t)spec->length);
-    }
-    snprintf(text, cap, "at its busiest the window was kept for %s of %s", kept, asked);
+         source, worst);
 }
 
 /* A window that was cut short for want of memory, and what would have held it, about. */
 static void report_shortage(const struct run *r) {
     struct seen_stats s;
     const struct seen_plan *plan = seen_plan_of(r->detector);
-    char trouble[128], fix[100];
+    char trouble[128], fix[100], missed[96] = "";
     seen_stats(r->detector, &s);
     if (r->settings.source.quiet || !s.forgotten || plan->spec.window == SEEN_DECAYING) return;
     describe_shortage(&s, &plan->spec, trouble, sizeof trouble);
     room_fix(plan, &s, fix, sizeof fix);
-    char missed[96] = "";
     if (s.expected_missed >= .5)
         snprintf(missed, sizeof missed,
                  "; about %.0f duplicates were let through (95 %%: %ju to %ju)", s.expected_missed,
@@ -391,8 +429,9 @@ const struct command dedup_command = {
         "(user.id). Whether a key counts as seen is a matter of the window, `-w`: ever, since "
         "midnight, in the last million records, in the last hour. Memory is fixed before the "
         "first record, and so is the rate at which a new record may be taken for a duplicate: "
-        "one in 10^9 unless `fp=` says otherwise. Except in decaying windows no duplicate is "
-        "ever let through.\n\n"
+        "one in 10^9 unless `fp=` says otherwise. No duplicate is let through, except in decaying "
+        "windows and in a window that is short of memory: the latter forgets its oldest keys, "
+        "and a message says for how long it was kept.\n\n"
         "`--ignore-case`, `--trim` and `--key-url` make keys alike that differ in writing only; "
         "`--key-regex` takes them out of a field or a line. What is printed stays as it is.\n\n"
         "A window of time goes by the records' own time: `--time` names the field, which holds "

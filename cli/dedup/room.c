@@ -63,5 +63,7 @@ static uint64_t keys_needed(const struct seen_stats *s, uint64_t length) {
 }
 
 void room_fix(const struct seen_plan *plan, const struct seen_stats *s, char *text, size_t cap) {
-    fix_for(&plan->asked, keys_needed(s, plan->spec.length), text, cap);
+    uint64_t keys = keys_needed(s, plan->spec.length);
+    if (plan->spec.unit == SEEN_RECORDS && keys > plan->spec.length) keys = plan->spec.length;
+    fix_for(&plan->asked, keys, text, cap);
 }

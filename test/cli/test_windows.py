@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 
 import pytest
@@ -193,7 +194,7 @@ def spec_with(spec, fixes):
     "sliding:1h mem=512KiB filter=exact", "sliding:1h mem=32KiB fp=1e-4", "sliding:1h items=1000 fp=1e-4",
     "sliding:1h items=1000 fp=1e-4 shards=4", "sliding:1h items=1000 mem=64KiB fp=1e-2", "sliding:1h rate=1 fp=1e-6",
     "jumping:1h/12 mem=512KiB filter=exact", "landmark mem=512KiB filter=exact", "sliding:40000 mem=512KiB filter=exact",
-    "sliding:1h rate=1 mem=64KiB fp=1e-2"])
+    "sliding:1h rate=1 mem=64KiB fp=1e-2", "sliding:70000 items=3000 fp=1e-4", "jumping:70000/8 items=9000 fp=1e-4"])
 def test_what_a_cut_window_asks_for_is_enough_and_not_absurd(seen, spec):
     """30,000 keys in ten seconds, then a key a minute; at the end of the hour the first ones again."""
     keys = list(range(30000)) + list(range(100000, 100050)) + list(range(30000))
@@ -217,6 +218,42 @@ def test_what_a_cut_window_asks_for_is_enough_and_not_absurd(seen, spec):
             assert 30050 <= int(value) <= 2.5 * 30050  # who was forgotten comes as if new
     if len(fixes) == 1 and name == "mem" and "exact" in spec:
         assert run(spec_with(spec, ["mem=%dB" % (float(value) * (1 << (10 if unit == "KiB" else 20)) / 3)]))[1]
+
+
+CROWD = "".join("%d\t%d\n" % (1700000000 + i // 20, i - 29999 * (i % 3 == 0 and i > 30000)) for i in range(90000))
+
+
+def crowded(seen, *more, text=CROWD, window="sliding:1h"):
+    """1,200 ids a minute, later a third of them again after 25 minutes; memory for a quarter of an hour."""
+    args = ["-k", "2"] + (["--time", "1"] if window.endswith("h") else [])
+    return seen("-w", window + " items=20000 fp=1e-3 seed=1", *args, *more, text=text)
+
+
+@pytest.mark.parametrize("window", ["sliding:1h", "sliding:72000"])
+def test_a_window_cut_short_is_told_while_it_runs_and_at_its_end(seen, window):
+    done = crowded(seen, "--stats=json", window=window)
+    said = done.err.decode().splitlines()
+    stats = json.loads(said[-1])
+    fix = r"about (items=\d+) would keep it all"
+    now = [line for line in said
+           if re.search(r"memory is short: at its busiest the window was kept for .*; give more items=, as many", line)]
+    end = [re.search(r"memory was short: at its busiest the window was kept for .*; about (\d+) duplicates were let through "
+                     r"\(95 %: (\d+) to (\d+)\); " + fix, line) for line in said]
+    (closing,) = [match for match in end if match]
+    assert len(now) == 1 and not [line for line in said if "taken for duplicates" in line]
+    assert int(closing.group(2)) <= 20000 <= int(closing.group(3))  # all that came again
+    assert 10000 < int(closing.group(1)) < 30000
+    assert stats["window_asked"] / 10 < stats["window_kept"] < stats["window_asked"] / 3 and stats["forgotten"] > 10000
+    assert stats["duplicates"] < 200 and stats["fp_worst"] < 1.5e-3
+
+
+def test_the_shortest_window_since_the_start_is_kept_in_a_state(seen, tmp_path):
+    state = ["--state", str(tmp_path / "s"), "--stats=json"]
+    first = crowded(seen, *state).err.decode().splitlines()
+    later = crowded(seen, *state, text="1700009000\tx\n").err.decode().splitlines()
+    was, now = json.loads(first[-1]), json.loads(later[-1])
+    assert was["window_kept"] == now["window_kept"] and was["fp_worst"] == now["fp_worst"]
+    assert not [line for line in later if "memory is short" in line] and [x for x in later if "memory was short" in x]
 
 
 def test_a_window_cut_short_is_no_window_that_errs_more(seen):
