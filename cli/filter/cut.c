@@ -34,11 +34,14 @@ static bool is_mark(const struct cut *c, uint32_t number) {
     return false;
 }
 
-/* Does the character at p, of `len` bytes, divide words?  `len` 0: a byte that is no character. */
-static bool divides(const struct cut *c, const char *p, size_t len) {
-    if (!len) return false;
-    if (c->marks) return is_mark(c, utf8_number(p, len));
-    return len == 1 ? !is_letter_or_digit(*p) : is_punctuation(utf8_number(p, len));
+/* Does the character at p divide words?  *len: its bytes.  A byte that is none does not. */
+static inline bool divides(const struct cut *c, const char *p, const char *end, size_t *len) {
+    *len = 1;
+    if (!((unsigned char)*p & 0x80)) return c->ascii[(unsigned char)*p];
+    size_t n = utf8_character(p, (size_t)(end - p));
+    if (!n) return false;
+    *len = n;
+    return c->marks ? is_mark(c, utf8_number(p, n)) : is_punctuation(utf8_number(p, n));
 }
 
 /* -- options ------------------------------------------------------------------------------ */
@@ -64,6 +67,8 @@ void cut_take_words(struct cut *c, const char *delimiters) {
         if (c->marks == CUT_MARKS) die("--words=%s: at most %d delimiters", delimiters, CUT_MARKS);
         c->mark[c->marks++] = next_mark(&at, delimiters);
     }
+    for (int i = 0; i < 128; i++)
+        c->ascii[i] = c->marks ? is_mark(c, (uint32_t)i) : !is_letter_or_digit((char)i);
 }
 
 void cut_take_gram(struct cut *c, const char *number) {
@@ -84,15 +89,9 @@ struct cutter cutter_of(const struct cut *cut, const char *value, size_t len) {
 static bool next_word(struct cutter *c, const char **key, size_t *len) {
     const char *p = c->at;
     size_t n;
-    for (; p < c->end; p += n ? n : 1) {
-        n = utf8_character(p, (size_t)(c->end - p));
-        if (!divides(c->cut, p, n)) break;
-    }
+    while (p < c->end && divides(c->cut, p, c->end, &n)) p += n;
     *key = p;
-    for (; p < c->end; p += n ? n : 1) {
-        n = utf8_character(p, (size_t)(c->end - p));
-        if (divides(c->cut, p, n)) break;
-    }
+    while (p < c->end && !divides(c->cut, p, c->end, &n)) p += n;
     *len = (size_t)(p - *key);
     c->at = p;
     return *len > 0;

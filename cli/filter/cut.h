@@ -23,6 +23,7 @@ struct cut {
     uint32_t gram;            /* characters of an n-gram; 0: none */
     uint32_t mark[CUT_MARKS]; /* delimiters of the user's */
     size_t marks;             /* 0: words are letters and digits */
+    bool ascii[128];          /* which ASCII characters divide words */
 };
 
 /* Options' values; they die where these cannot be.  NULL: letters and digits. */
