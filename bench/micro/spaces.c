@@ -1,6 +1,7 @@
 /* spaces - does a space of memory for each hash function save time?
  *
  *     build/bench-spaces                 all rows; each is a median of alternated runs
+ *     build/bench-spaces rows 64MiB 9    of one size, for bench/paper, each of so many runs
  *
  * Metwally, Agrawal, El Abbadi (WWW 2005, §5.1) argue for it: memory modules work at once, but one
  * module waits between two accesses, so k accesses to k modules take one such wait and k accesses
@@ -89,22 +90,27 @@ static double measure(int way, seen_detector *d, const struct places *p, const s
                           : (way == PLAIN ? plain : ahead)(p, digest, n);
 }
 
-static void row(const char *size, uint32_t k, size_t n) {
-    static const char *const ways[] = {"library", "chained", "plain", "ahead"};
+static const char *const ways[WAYS] = {"library", "chained", "plain", "ahead"};
+
+/* Medians of `runs` alternated runs: ns a record in one space, and its ratio in spaces of their
+ * own. */
+static void compare(const char *size, uint32_t k, size_t n, int runs, double *ns_of,
+                    double *ratio_of) {
     static const char *const filters[] = {"bloom", "partitioned"};
     double ns[WAYS][RUNS], ratio[WAYS][RUNS];
     seen_detector *d[2];
     struct seen_plan plan;
     char spec[128];
     for (int own = 0; own < 2; own++) {
-        snprintf(spec, sizeof spec, "landmark mem=%s filter=%s k=%u seed=1", size, filters[own], k);
+        snprintf(spec, sizeof spec, "landmark mem=%s filter=%s k=%u fp=.5 seed=1", size,
+                 filters[own], k);
         d[own] = detector(spec, 0, &plan);
     }
     struct bench_table t = table_new(plan.spec.lines);
     memset(t.lines, 0, t.count * 64);
     struct places places[2] = {{t.lines, t.count, 0, k}, {t.lines, t.count / k, t.count / k, k}};
     seen_digest *digest = stream(n, n, 1);
-    for (int run = -1; run < RUNS; run++)
+    for (int run = -1; run < runs; run++)
         for (int way = 0; way < WAYS; way++) {
             double took[2];
             for (int turn = 0; turn < 2; turn++) {
@@ -115,18 +121,46 @@ static void row(const char *size, uint32_t k, size_t n) {
             ns[way][run] = took[0];
             ratio[way][run] = took[1] / took[0];
         }
-    printf("%-7s k=%-3u", size, k);
-    for (int way = 0; way < WAYS; way++)
-        printf("  %s %6.1f ns, ratio %.2f", ways[way], median(ns[way], RUNS),
-               median(ratio[way], RUNS));
-    putchar('\n');
+    for (int way = 0; way < WAYS; way++) {
+        ns_of[way] = median(ns[way], runs);
+        ratio_of[way] = median(ratio[way], runs);
+    }
     for (int own = 0; own < 2; own++) seen_free(d[own]);
     table_free(&t);
     free(digest);
 }
 
-int main(void) {
+static void row(const char *size, uint32_t k, size_t n) {
+    double ns[WAYS], ratio[WAYS];
+    compare(size, k, n, RUNS, ns, ratio);
+    printf("%-7s k=%-3u", size, k);
+    for (int way = 0; way < WAYS; way++)
+        printf("  %s %6.1f ns, ratio %.2f", ways[way], ns[way], ratio[way]);
+    putchar('\n');
+}
+
+/* As bench/paper/lab.h has them: series,x,y,sd,runs,seed,spec. */
+static void rows(const char *size, int runs) {
+    static const uint32_t k[] = {1, 2, 4, 7, 10, 14};
+    size_t reads = strchr(size, 'K') ? 100000 : 1000000;
+    for (size_t i = 0; i < sizeof k / sizeof *k; i++) {
+        double ns[WAYS], ratio[WAYS];
+        compare(size, k[i], reads / k[i], runs, ns, ratio);
+        for (int way = 0; way < WAYS; way++) {
+            printf("%s one,%u,%.8g,0,%d,1,mem=%s\n", ways[way], k[i], ns[way], runs, size);
+            printf("%s own,%u,%.8g,0,%d,1,mem=%s\n", ways[way], k[i], ns[way] * ratio[way], runs,
+                   size);
+        }
+    }
+}
+
+int main(int argc, char **argv) {
     static const uint32_t k[] = {4, 7, 14};
+    if (argc == 4 && !strcmp(argv[1], "rows")) {
+        int runs = atoi(argv[3]);
+        rows(argv[2], runs < 1 ? 1 : runs < RUNS ? runs : RUNS);
+        return 0;
+    }
     for (int i = 0; i < 3; i++) row("512KiB", k[i], 100000 / k[i]);
     for (int i = 0; i < 3; i++) row("64MiB", k[i], 1000000 / k[i]);
     return 0;

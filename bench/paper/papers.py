@@ -10,6 +10,7 @@ fails where a comparison does.  FULL=1 runs the largest streams at their full si
 """
 
 import argparse
+import csv
 import importlib.util
 import pathlib
 import re
@@ -65,10 +66,24 @@ def summary(labs):
     return table(["paper", "printed values", "agree", "explained", "differ", "claims that hold"], rows)
 
 
+def sources():
+    """Every structure, formula, figure, table and application of the sources, and how to reach it."""
+    with (HERE / "sources.tsv").open(newline="") as f:
+        rows = list(csv.DictReader(f, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return rows
+
+
+def sources_page():
+    cells = [[row["source"], row["place"], row["what"], f"`{row['command']}`"] for row in sources()]
+    text = (HERE / "sources.md").read_text().strip()
+    return f'\n<a id="sources"></a>\n\n{text}\n\n' + table(["source", "place", "what", "command"], cells)
+
+
 def write_page(labs):
     text = ["# The papers, reproduced\n", (HERE / "preface.md").read_text(), summary(labs)]
     for name, (lab, page) in labs.items():
         text += [f'\n<a id="{name}"></a>\n\n## {load(name).TITLE}\n', page.strip() + "\n"]
+    text.append(sources_page())
     path = ROOT / "doc" / "papers.md"
     path.write_text("\n".join(text))
     return path

@@ -20,8 +20,8 @@
  *                                1 1 1 0 0 1    ──►  cell 25 of vector 1  (bits 1 to 6: 011001)
  *                              1 0 1 1 0 0      ──►  cell 44 of vector 2
  *
- * Example    `landmark:1e6 filter=substrings fp=.01` chooses p = 21 of 64 bits: 44 vectors, 11.4
- *            MiB, where a Bloom filter takes 1.21.
+ * Example    `landmark:1e6 filter=substrings fp=.01` chooses p = 19 of 64 bits: 46 vectors, 3
+ *            MiB, where a Bloom filter takes 1.23.
  * Cost       b-p+1 cache lines a record, fetched together.  Keys of more than 128 bits are not
  *            split among shards and not cached: those go by one digest.
  */

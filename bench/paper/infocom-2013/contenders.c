@@ -17,17 +17,25 @@ static const struct {
     {"signed as written", LITERAL, true},
 };
 
+static const char *stamp_text(const struct setup *s) {
+    static char text[32];
+    snprintf(text, sizeof text, s->stamp ? " stamp=%llu" : "", (unsigned long long)s->stamp);
+    return text;
+}
+
 /* Cells of `stamp` bits, as near to the counters as whole lines come. */
 static void new_filter(struct contender *c, uint64_t seed) {
     const struct setup *s = &c->setup;
     struct seen_plan plan;
-    lab_plan(&plan, "sliding:%llu filter=timing k=1 lines=1", (unsigned long long)s->n);
+    lab_plan(&plan, "sliding:%llu filter=timing k=1 lines=1%s", (unsigned long long)s->n,
+             stamp_text(s));
     double stamp = (double)plan.spec.stamp;
     uint64_t lines = (uint64_t)nearbyint(((double)s->counters * stamp + 64) / 512);
+    if (s->lines) lines = s->lines;
     c->cells = floor((double)(lines * 512 - 64) / stamp);
-    c->d = lab_make("sliding:%llu filter=timing k=%d lines=%llu refresh=%s seed=%llu",
+    c->d = lab_make("sliding:%llu filter=timing k=%d lines=%llu refresh=%s seed=%llu%s",
                     (unsigned long long)s->n, s->k, (unsigned long long)lines,
-                    s->first ? "first" : "last", (unsigned long long)seed);
+                    s->first ? "first" : "last", (unsigned long long)seed, stamp_text(s));
 }
 
 struct contender contender_new(int which, const struct setup *s, uint64_t seed) {
@@ -39,9 +47,9 @@ struct contender contender_new(int which, const struct setup *s, uint64_t seed) 
         new_filter(&c, seed);
     else if (all[which].kind == TABLES)
         c.d = lab_make("sliding:%llu filter=timed-cuckoo lambda=%.0f signature=%.0f refresh=%s "
-                       "seed=%llu",
+                       "seed=%llu%s",
                        (unsigned long long)s->n, c.lambda, c.signature, s->first ? "first" : "last",
-                       (unsigned long long)seed);
+                       (unsigned long long)seed, stamp_text(s));
     else
         c.l = literal_new(s->n, (uint64_t)c.lambda, (int)c.signature,
                           (uint64_t)ceil(log2((double)s->n)), lab_number("look", 0) > 0, seed);

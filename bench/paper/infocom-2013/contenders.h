@@ -12,6 +12,8 @@ struct setup {
     int k;           /* hash functions of the filter, and bits of a signature where there is one */
     bool first;      /* a duplicate is not inserted */
     uint64_t within; /* only so many of the last n are asked about; 0: all */
+    uint64_t stamp;  /* bits of the library's stamps; 0: the planner's */
+    uint64_t lines;  /* of the filter; 0: as many as the counters take */
 };
 
 struct contender {

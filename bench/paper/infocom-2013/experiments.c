@@ -4,6 +4,7 @@
  *     paper-infocom-2013 tables n=1000 z=0          figures 4 to 7, against the number of counters
  *     paper-infocom-2013 windows counters=20000     figures 8 to 10, against the window
  *     paper-infocom-2013 signatures counters=10000  figures 11 and 12, against K
+ *     paper-infocom-2013 bits n=1000                figure 4 in equal bytes
  *     paper-infocom-2013 within n=10000 counters=60000   any window up to n
  *     paper-infocom-2013 bound n=1000 lambda=2000 signature=0    theorems 1 and 2
  *     paper-infocom-2013 memory n=100000            other structures, in equal memory
@@ -169,7 +170,7 @@ static void point(double x, const struct setup *setup, struct source *s, int con
 static void tables(void) {
     struct source s = source_new(lab_number("z", 0));
     for (uint64_t counters = 4000; counters <= 10000; counters += 1000) {
-        struct setup setup = {(uint64_t)lab_number("n", 1000), counters, 4, false, 0};
+        struct setup setup = {(uint64_t)lab_number("n", 1000), counters, 4, .first = false};
         point((double)counters, &setup, &s, CONTENDERS);
     }
     free(s.below);
@@ -179,7 +180,7 @@ static void windows(void) {
     struct source s = source_new(0);
     uint64_t step = (uint64_t)lab_number("step", 1000);
     for (uint64_t n = 1000; n <= 10000; n += step) {
-        struct setup setup = {n, (uint64_t)lab_number("counters", 20000), 4, false, 0};
+        struct setup setup = {n, (uint64_t)lab_number("counters", 20000), 4, .first = false};
         point((double)n, &setup, &s, CONTENDERS);
     }
 }
@@ -188,9 +189,65 @@ static void signatures(void) {
     struct source s = source_new(0);
     for (int k = 1; k <= 10; k++) {
         struct setup setup = {(uint64_t)lab_number("n", 1000),
-                              (uint64_t)lab_number("counters", 10000), k, false, 0};
+                              (uint64_t)lab_number("counters", 10000), k, .first = false};
         point(k, &setup, &s, 3);
     }
+}
+
+/* The k at which the filter errs least by its formula, with as many keys as records. */
+static int best_k(const struct setup *setup) {
+    struct setup s = *setup;
+    int best = 1;
+    double least = 1;
+    for (s.k = 1; s.k <= 32; s.k++) {
+        struct contender c = contender_new(0, &s, 1);
+        double rate = contender_rate(&c, (double)s.n);
+        if (rate < least) least = rate, best = s.k;
+        contender_free(&c);
+    }
+    return best;
+}
+
+/* One contender over all seeds; its rows are called after `beside` as well. */
+static void alone(int which, const struct setup *setup, struct source *s, const char *beside) {
+    struct outcome o = {0};
+    uint64_t runs = (uint64_t)lab_number("runs", 20);
+    char series[64], spec[512] = "";
+    for (uint64_t seed = 1; seed <= runs; seed++) {
+        struct contender c = contender_new(which, setup, seed);
+        if (seed == 1) snprintf(spec, sizeof spec, "%s", contender_spec(&c));
+        run(&c, s, seed, &o);
+        contender_free(&c);
+    }
+    snprintf(series, sizeof series, "fp %s", beside);
+    lab_row(series, (double)setup->counters, &o.fp, 1, spec);
+    snprintf(series, sizeof series, "lost %s", beside);
+    lab_row(series, (double)setup->counters, &o.lost, 1, spec);
+}
+
+/* The tables with the paper's stamps, 0 … 2n, and the filter with the same ones, in as many lines
+ * as the tables take: with k=4, and with its best k. */
+static void bits(void) {
+    struct source s = source_new(0);
+    uint64_t n = (uint64_t)lab_number("n", 1000);
+    uint64_t stamp = (uint64_t)ceil(log2((double)(2 * n + 1)));
+    for (uint64_t counters = 4000; counters <= 10000; counters += 1000)
+        for (int which = 1; which <= 2; which++) {
+            struct setup setup = {n, counters, 4, .stamp = stamp};
+            struct contender tables = contender_new(which, &setup, 1);
+            const char *name = tables.name;
+            char beside[64];
+            setup.lines = seen_plan_of(tables.d)->spec.lines;
+            lab_one(which == 1 ? "lines K=0" : "lines signed", (double)counters,
+                    (double)setup.lines, 1, lab_spec(tables.d));
+            contender_free(&tables);
+            alone(which, &setup, &s, name);
+            snprintf(beside, sizeof beside, "TBF beside %s", name);
+            alone(0, &setup, &s, beside);
+            setup.k = best_k(&setup);
+            snprintf(beside, sizeof beside, "best TBF beside %s", name);
+            alone(0, &setup, &s, beside);
+        }
 }
 
 /* One structure for n, asked about the last w only. */
@@ -199,7 +256,7 @@ static void within(void) {
     struct source s = source_new(0);
     for (size_t i = 0; i < sizeof w / sizeof *w; i++) {
         struct setup setup = {(uint64_t)lab_number("n", 10000),
-                              (uint64_t)lab_number("counters", 60000), 4, false, (uint64_t)w[i]};
+                              (uint64_t)lab_number("counters", 60000), 4, .within = (uint64_t)w[i]};
         point(w[i], &setup, &s, 3);
     }
 }
@@ -292,8 +349,9 @@ static void memory(void) {
 
 int main(int argc, char **argv) {
     static const struct lab_experiment experiments[] = {
-        {"tables", tables},           {"windows", windows},       {"signatures", signatures},
-        {"within", within},           {"bound", bound},           {"memory", memory},
-        {"caching", streams_caching}, {"replay", streams_replay}, {"wall", streams_wall}};
+        {"tables", tables},    {"windows", windows},         {"signatures", signatures},
+        {"bits", bits},        {"within", within},           {"bound", bound},
+        {"memory", memory},    {"caching", streams_caching}, {"replay", streams_replay},
+        {"wall", streams_wall}};
     return lab_main(argc, argv, experiments, sizeof experiments / sizeof *experiments);
 }

@@ -299,7 +299,7 @@ static void all(struct way way) {
     struct stream read = read_stream();
     struct result r;
     uint64_t step = (uint64_t)lab_number("step", 20000), to = (uint64_t)lab_number("to", 100000);
-    struct setup setup = {(uint64_t)lab_number("n", 10000), 0, K, way.first, 0};
+    struct setup setup = {(uint64_t)lab_number("n", 10000), 0, K, .first = way.first};
     for (setup.counters = (uint64_t)lab_number("from", 20000); setup.counters <= to;
          setup.counters += step)
         for (int i = 0; i < CONTENDERS; i++) {

@@ -4,8 +4,9 @@
  *     paper-metwally-2005 jumping n=200000 q=4 cells=288539 runs=20      figure 6
  *     seen generate | paper-metwally-2005 clicks cells=5905777           figure 7
  *     seen generate | paper-metwally-2005 clicks cells=2177154 n=2000000 q=4    figure 8
- *     paper-metwally-2005 best n=200000 bits=9.6                         the best number of hashes,
- * §7
+ *     paper-metwally-2005 substrings b=32 p=16 runs=20                   figures 2 and 4
+ *     paper-metwally-2005 neighbours p=16 n=655 runs=20                  §4: overlaps correlate
+ *     paper-metwally-2005 best n=200000 bits=9.6          the best number of hashes, §7
  *
  * `cells` are those of one hash function: each has a space of its own. */
 #include "../lab.h"
@@ -201,8 +202,63 @@ static void best(void) {
     }
 }
 
+/* -- §4: substrings of a key, and independent hash functions instead ---------------------- */
+
+/* Share of `queries` new keys that are found after n keys. */
+static double found_after(const char *spec, uint64_t n, uint64_t queries, uint64_t seed) {
+    seen_detector *d = lab_make("%s seed=%llu", spec, (unsigned long long)seed);
+    seen_digest digest[BATCH];
+    uint8_t verdict[BATCH];
+    uint64_t found = 0;
+    lab_show(d, 0, n, seed);
+    for (uint64_t i = 0; i < queries; i += BATCH) {
+        uint64_t m = queries - i < BATCH ? queries - i : BATCH;
+        for (uint64_t j = 0; j < m; j++) digest[j] = lab_digest(n + i + j, seed);
+        seen_query(d, m, digest, 0, 0, verdict);
+        for (uint64_t j = 0; j < m; j++) found += verdict[j] != SEEN_NEW;
+    }
+    seen_free(d);
+    return (double)found / (double)queries;
+}
+
+static void measure_after(const char *series, double x, const char *spec, uint64_t n) {
+    struct lab_mean rate = {0};
+    uint64_t runs = (uint64_t)lab_number("runs", 20), asked = (uint64_t)lab_number("queries", 2e5);
+    for (uint64_t seed = 1; seed <= runs; seed++) lab_add(&rate, found_after(spec, n, asked, seed));
+    lab_row(series, x, &rate, 1, spec);
+}
+
+/* The first substring alone, all b-p+1, and as many hash functions in vectors as long. */
+static void substrings(void) {
+    int b = (int)lab_number("b", 32), p = (int)lab_number("p", 16), vectors = b - p + 1;
+    char first[128], all[128], independent[128];
+    snprintf(first, sizeof first, "landmark filter=substrings bits=%d substring=%d fp=.99", p, p);
+    snprintf(all, sizeof all, "landmark filter=substrings bits=%d substring=%d fp=.99", b, p);
+    snprintf(independent, sizeof independent, "landmark filter=partitioned k=%d lines=%llu",
+             vectors, (unsigned long long)partitioned_lines(vectors, ldexp(1, p)));
+    for (int log = p - 6; log <= p + 2; log++) {
+        uint64_t n = (uint64_t)1 << log;
+        measure_after("first", (double)n, first, n);
+        measure_after("all", (double)n, all, n);
+        measure_after("independent", (double)n, independent, n);
+    }
+}
+
+/* One substring, and two that overlap in p-1 bits. */
+static void neighbours(void) {
+    int p = (int)lab_number("p", 16);
+    uint64_t n = (uint64_t)lab_number("n", 655);
+    for (int vectors = 1; vectors <= 2; vectors++) {
+        char spec[128];
+        snprintf(spec, sizeof spec, "landmark filter=substrings bits=%d substring=%d fp=.99",
+                 p + vectors - 1, p);
+        measure_after("found", vectors, spec, n);
+    }
+}
+
 int main(int argc, char **argv) {
     static const struct lab_experiment experiments[] = {
-        {"landmark", landmark}, {"jumping", jumping}, {"clicks", clicks}, {"best", best}};
+        {"landmark", landmark}, {"jumping", jumping},       {"clicks", clicks},
+        {"best", best},         {"substrings", substrings}, {"neighbours", neighbours}};
     return lab_main(argc, argv, experiments, sizeof experiments / sizeof *experiments);
 }

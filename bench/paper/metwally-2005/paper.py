@@ -1,7 +1,8 @@
-"""Metwally, Agrawal, El Abbadi: Duplicate Detection in Click Streams, WWW 2005: figures 5 to 8."""
+"""Metwally, Agrawal, El Abbadi: Duplicate Detection in Click Streams, WWW 2005: figures 1, 2 and 5 to 8, memory modules."""
 
 import json
 import math
+import re
 import subprocess
 
 from lab import Job, mean, number, table
@@ -9,6 +10,7 @@ from lab import Job, mean, number, table
 TITLE = "Metwally, Agrawal, El Abbadi: Duplicate Detection in Click Streams, WWW 2005"
 D = range(4, 11)
 FILLED = {8: 293542, 9: 282858, 10: 283610}  # cells that figure 6's theoretical column implies
+B, P, NEAR = 32, 16, 655  # bits of an id and of a substring; keys at which neighbours are compared
 BITS = (9.6, 14.4, 19.2)  # a click; the textbook's best k: 7, 10, 13
 
 
@@ -21,7 +23,12 @@ def jobs(lab):
     def clicks(*more):
         return lab.program(program, "clicks", *more), lab.seen("generate", "--records", int(5583301 * s))
 
+    asked = [f"runs={runs}", "queries=200000"] if s == 1 else ["runs=5", "queries=20000"]
+    size, repeats = ("64MiB", 41) if s == 1 else ("512KiB", 2)
     return [
+        Job("substrings", lab.program(program, "substrings", f"b={B}", f"p={P}", *asked)),
+        Job("neighbours", lab.program(program, "neighbours", f"p={P}", f"n={NEAR}", *asked)),
+        Job("modules", [str(lab.build / "bench-spaces"), "rows", size, str(repeats)]),
         Job("figure 5", lab.program(program, "landmark", f"n={1e6 * s:.0f}", cells(1442695), f"runs={runs}")),
         Job("figure 6", lab.program(program, "jumping", f"n={2e5 * s:.0f}", "q=4", cells(288539), f"runs={runs if s == 1 else 6}")),
         *[Job(f"figure 6, d={d}", lab.program(program, "landmark", f"n={2e5 * s:.0f}", cells(m), f"k={d}", f"runs={runs}"))
@@ -48,7 +55,178 @@ def rounding(value):
 
 
 def page(lab):
-    return figure5(lab) + figure6(lab) + figure7(lab) + figure8(lab) + best_k(lab)
+    return vectors(lab) + modules(lab) + figure5(lab) + figure6(lab) + figure7(lab) + figure8(lab) + best_k(lab)
+
+
+# -- §4: bit vectors --------------------------------------------------------------------------------
+
+
+def first_substring(p, n):
+    return -math.expm1(n * math.log1p(-(2.0**-p)))
+
+
+def chain(b, p, n, states=60):
+    """P(all b-p+1 windows of a new key are covered): the number of stored keys that agree in window j is a Markov chain,
+    M_0 ~ Poisson(a), M_(j+1) = Binomial(M_j, 1/2) + Poisson(a/2), a = n 2^-p."""
+    a = n * 2.0**-p
+    poisson = [[math.exp(m * math.log(x) - x - math.lgamma(m + 1)) for m in range(states)] for x in (a, a / 2)]
+    now = poisson[0]
+    for _ in range(b - p):
+        kept = [sum(now[m] * math.comb(m, s) * 0.5**m for m in range(max(s, 1), states)) for s in range(states)]
+        now = [sum(kept[s] * poisson[1][m - s] for s in range(m + 1)) for m in range(states)]
+    return 1 - now[0] if b == p else sum(now[1:])
+
+
+def independent(d, m, n):
+    return (-math.expm1(n * math.log1p(-1 / m))) ** d
+
+
+def plan_of(lab, spec):
+    done = subprocess.run(lab.seen("plan", "-o", "json", spec), capture_output=True, text=True)
+    return json.loads(done.stdout)["plans"][0] if done.returncode == 0 else done.stderr.strip()
+
+
+def option(plan, name):
+    return int(re.search(rf"\b{name}=(\d+)", plan["spec"]).group(1))
+
+
+def vectors(lab):
+    return "### Figures 1 and 2: bit vectors\n\n" + sizes(lab) + rates(lab) + equal_rates(lab)
+
+
+def sizes(lab):
+    exact, parts = plan_of(lab, f"landmark filter=bitvector bits={B}"), plan_of(lab, f"landmark filter=substrings bits={B} substring={P} fp=.99")
+    long = plan_of(lab, "landmark filter=bitvector bits=512")
+    bits = 2**P * (B - P + 1)
+    lab.holds("figure 1: 64-byte ids are out of the question for a bit vector", "2^512 cells" in long)
+    lab.check("figure 2: percent of the exact solution", 100 * bits / 2**B, 0.026, 0.0005)
+    lab.holds("figure 2: what is allocated is the vectors, their stamps and whole lines",
+              bits <= 8 * parts["bytes"] < 1.2 * bits + 8 * 65536)
+    return f"""| | cells | bits | `seen plan` |
+|---|---|---|---|
+| figure 1, `filter=bitvector bits={B}` | 2^{B} | {2**B:,} | {exact["bytes"]:,} bytes |
+| figure 2, `filter=substrings bits={B} substring={P}` | 2^{P} (b - p + 1) = 2^{P} x {B - P + 1} | {bits:,} = {100 * bits / 2**B:.3f} % of figure 1's | {parts["bytes"]:,} bytes |
+
+16 bits of each line of 512 are its stamp; a detector takes some KiB besides, the sample that measures its errors among them.  (The
+paper's own 111411200/4294967296 is 100 x 1,114,112: its percent.)
+
+"""
+
+
+def rates(lab):
+    rows, xs = [], [r.x for r in lab.series("substrings", "all")]
+    asked = 2e5 if lab.scale == 1 else 2e4
+    cells = {r.x: option({"spec": r.spec}, "lines") // (B - P + 1) * 496 for r in lab.series("substrings", "independent")}
+    for n in xs:
+        first, whole, ours = (lab.at("substrings", s, n) for s in ("first", "all", "independent"))
+        formulas = first_substring(P, n), chain(B, P, n), independent(B - P + 1, cells[n], n)
+        for what, r, expected in zip(("the first substring", "all substrings", "independent hash functions"), (first, whole, ours), formulas):
+            error = max(r.error(), math.sqrt(expected / (r.runs * asked)))
+            lab.holds(f"figure 2, {n:.0f} keys: {what} as the formula", abs(r.y - expected) < 4 * error + 0.02 * expected)
+        lab.holds(f"figure 4, {n:.0f} keys: independent hash functions err less", formulas[2] < formulas[1])
+        rows.append([f"{n:,.0f}", formulas[0], first.y, formulas[1], whole.y, formulas[2], ours.y])
+    one, two = (lab.at("neighbours", "found", v) for v in (1, 2))
+    asked_of = one.runs * asked
+    share, formula = two.y / one.y, chain(P + 1, P, NEAR) / first_substring(P, NEAR)
+    lab.holds("§4: a key that collides in a substring does so in the next one half of the time",
+              abs(share - formula) < 4 * math.sqrt(formula * (1 - formula) / (one.y * asked_of)) + 0.01)
+    ns = [2 ** (e / 4) for e in range(4 * (P - 6), 4 * (P + 2) + 1)]
+    picture = lab.plot("figure-2", f"Figures 2 and 4: b = {B}, p = {P}, {B - P + 1} vectors of 2^{P} bits", "keys seen before", "P(a new key is found)",
+                       [(f"{label}, measured", [p for p in lab.points("substrings", name) if p[1]], f"with points pt 7 ps 1.1 lc rgb '{colour}'")
+                        for label, name, colour in (("first substring", "first", "#d07a00"), ("all substrings", "all", "#0060ad"),
+                                                    ("independent hash functions", "independent", "#2a8a3a"))] + [
+                        ("1-(1-2^-p)^n", [(n, first_substring(P, n)) for n in ns], "theory3"),
+                        ("Markov chain", [(n, chain(B, P, n)) for n in ns], "theory"),
+                        ("(1-(1-1/M)^n)^d", [(n, y) for n in ns if (y := independent(B - P + 1, 2**P, n)) > 1e-9], "theory2")], log="xy",
+                       keys="bottom right", more=["set format x '%g'"])
+    return f"""{picture}
+{table(["keys n", "first substring: 1-(1-2^-p)^n", "measured", "all: Markov chain", "measured", "independent: (1-(1-1/M)^n)^d", "measured"], rows)}
+For the i-th element n is i-1.  The paper calls a probabilistic analysis of the whole scheme intractable.  A Markov chain
+does it: let M be the number of stored keys that agree with a new key in substring j.  Each of them agrees in substring j+1
+with probability 1/2, and Poisson(a/2) others begin to agree there, a = n 2^-p.  The rate is the chance that M is never 0.
+All measured rates ({lab.at("substrings", "all", xs[0]).runs} seeds) are those of the chain.  The paper also says that a key which collides in one substring
+collides in the next with probability 1/2: with {NEAR} keys the measured share is {number(share)}, the chain's {number(formula)}, and that of independent hash
+functions {number(first_substring(P, NEAR))}.
+
+"""
+
+
+def equal_rates(lab):
+    n, rows, tenth = 1000000, [], []
+    for rate in (1e-1, 1e-2, 1e-3, 1e-4, 1e-6):
+        row = [f"{rate:g}"]
+        hashed = plan_of(lab, f"landmark:{n} filter=partitioned fp={rate}")
+        for bits in (64, 128, 512):
+            p = plan_of(lab, f"landmark:{n} filter=substrings bits={bits} fp={rate}")
+            row += [str(option(p, "substring")), 8 * p["bytes"] / n]
+            lab.holds(f"§4: substrings of {bits} bits take more than independent hash functions at {rate:g}", p["bytes"] > 1.5 * hashed["bytes"])
+        row += [str(option(hashed, "k")), 8 * hashed["bytes"] / n]
+        tenth.append(row[2] / row[-1])
+        rows.append(row)
+    return f"""**Bits at equal rate.**  A million keys, the least memory that `seen plan` finds for each rate, bits a key:
+
+{table(["rate", "b=64: p", "bits a key", "b=128: p", "bits a key", "b=512: p", "bits a key", "independent: d", "bits a key"], rows)}
+The specs are `landmark:1e6 filter=substrings bits=B fp=RATE` and `filter=partitioned fp=RATE`, which is figure 4: a space for each
+of d hash functions.  Substrings that overlap tell little more than one of them, so the vectors have to be long.  At b = 64 they take
+{number(min(tenth))} to {number(max(tenth))} times the memory of independent hash functions.  Longer keys need more: each bit adds a vector, and the
+paper's ids of 64 characters (`bits=512`, with `hash=raw` as they stand) take hundreds.
+
+"""
+
+
+# -- §5.1: memory modules ---------------------------------------------------------------------------
+
+
+def fullest(d, modules):
+    """The mean of the fullest of so many modules, d accesses falling on each alike."""
+    def none_above(most):
+        fits = [float(n <= most) for n in range(d + 1)]
+        for m in range(2, modules + 1):
+            fits = [sum(math.comb(n, j) * (1 / m) ** j * (1 - 1 / m) ** (n - j) * fits[n - j] for j in range(min(n, most) + 1)) for n in range(d + 1)]
+        return fits[d]
+    return sum(1 - none_above(most) for most in range(d))
+
+
+MODULES = 4
+
+
+def modules(lab):
+    ks = [int(r.x) for r in lab.series("modules", "chained one")]
+    ns = {name: {int(r.x): r.y for r in lab.series("modules", name)} for name in
+          (f"{way} {space}" for way in ("chained", "plain", "ahead", "library") for space in ("one", "own"))}
+    tau = ns["chained one"][1]
+    rows = [[str(d), d * tau, ns["chained one"][d], ns["chained own"][d], math.ceil(d / MODULES) * tau, fullest(d, MODULES) * tau,
+             *(ns[f"{way} {space}"][d] for way in ("plain", "ahead", "library") for space in ("one", "own"))] for d in ks]
+    last = ks[-1]
+    if lab.scale == 1:
+        lab.holds("§5.1: a chain of d accesses waits d times", 0.6 < ns["chained one"][last] / (last * tau) < 1.4)
+        lab.holds("§5.1: in spaces of their own the chain waits as long", 0.8 < ns["chained own"][last] / ns["chained one"][last] < 1.25)
+        lab.holds("§5.1: accesses that do not hang on each other overlap", ns["plain one"][last] < 0.5 * last * tau)
+        for way in ("plain", "ahead", "library"):
+            lab.holds(f"§5.1: spaces of their own change little, {way}", 0.7 < ns[f"{way} own"][last] / ns[f"{way} one"][last] < 1.3)
+    picture = lab.plot("modules", "§5.1: d accesses in one space of memory, and in d of their own (64 MiB)", "hash functions d", "ns for each record",
+                       [("one after the other, one space", list(ns["chained one"].items()), "ours"),
+                        ("one after the other, own spaces", list(ns["chained own"].items()), "fifth"),
+                        ("independent, one space", list(ns["plain one"].items()), "third"),
+                        ("independent, own spaces", list(ns["plain own"].items()), "fourth"),
+                        ("fetched ahead, one space", list(ns["ahead one"].items()), "second"),
+                        ("d τ: one module", [(d, d * tau) for d in ks], "theory"),
+                        (f"⌈d/D⌉ τ, D = {MODULES}", [(d, math.ceil(d / MODULES) * tau) for d in range(1, last + 1)], "theory2"),
+                        ("τ: a module for each", [(d, tau) for d in ks], "theory3")], keys="top left")
+    return f"""### §5.1: memory modules
+
+A module that was just read waits τ before its next read.  With D modules, d separate spaces cost ⌈d/D⌉ τ a record.  One space for all
+costs between that and d τ: the load of the fullest module.
+
+{picture}
+{table(["d", "d τ", "chained", "own spaces", f"⌈d/D⌉ τ, D={MODULES}", f"one space, D={MODULES}, mean", "plain", "own spaces", "ahead", "own spaces", "`bloom`", "`partitioned`"], rows)}
+Nanoseconds a record on one core, by `build/bench-spaces rows 64MiB 41`.  τ is {tau:.0f} ns, the time of one access alone.  *Chained*: each place
+follows from what was read at the last, so every wait is paid.  *Plain*: the processor may overlap the waits.  *Ahead*: the lines of 16
+records are fetched before they are read, as the library does; its own times are in the last two columns.  The chain follows d τ in
+both layouts, because this machine spreads every space over all its banks.  The paper wants modules so that waits overlap.  Today
+prefetching does that: {last} accesses take {ns["ahead one"][last] / tau:.1f} τ in one space and {ns["ahead own"][last] / tau:.1f} τ in {last} spaces, so the layout no longer matters.
+
+"""
 
 
 def curves(printed, ours, more=()):
