@@ -26,7 +26,7 @@ ALWAYS_INLINE struct open open_line(const struct line_view *view, const uint64_t
                                     uint64_t print, uint32_t f) {
     struct open o = {.found = entries_match(line, print, f)};
     uint64_t ago = line_ago(line, view->generation), now = line[7], before = line[6] >> LINE_BEFORE;
-    uint64_t ends = ago + view->extra; /* that are too old */
+    uint64_t ends = line_ago(line, view->generation + view->extra); /* that are too old */
     uint64_t turned = bits_opaque(-(uint64_t)(ago > view->since));
     o.now = now & ~turned & LINE_MARKS;
     o.before = (before ^ ((now ^ before) & turned)) & LINE_MARKS;
@@ -34,10 +34,10 @@ ALWAYS_INLINE struct open open_line(const struct line_view *view, const uint64_t
         if (ago > view->earlier) o.before = 0;
         ends = view->ends + 1; /* all entries are before so many ends */
     }
-    uint64_t cut = line_cut(line_map(line), ends);
-    o.map = line_map(line) >> cut << view->extra;
+    uint64_t cut = line_cut(line_map(line), ends), map = line_map(line) >> cut;
+    o.map = map << view->extra;
     o.gone = (uint32_t)(cut - ends);
-    o.count = bits_popcount(o.map);
+    o.count = bits_popcount(map);
     o.found = o.found >> o.gone & (((uint32_t)1 << o.count) - 1);
     o.seen = bits_opaque(-(uint64_t)(o.found != 0));
     return o;
