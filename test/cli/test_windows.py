@@ -275,6 +275,17 @@ def test_a_window_beyond_its_plan_is_told_again_as_its_rate_passes_each_power(se
     assert all(float(planned) <= 1e-6 for _, planned, *_ in said)
 
 
+def test_a_window_that_forgets_its_oldest_keys_tells_a_rate_beyond_its_plan(seen):
+    """Its queue holds four records for each planned key, and its counters are planned for one."""
+    text = "".join("%d\t%d\n" % (1700000000 + i // 100, i) for i in range(100000))
+    spec = "sliding:1h items=2000 fp=1e-4 filter=counting seed=1"
+    said = seen("-w", spec, "-k", "2", "--time", "1", text=text).err.decode()
+    rates = [float(rate) for rate in re.findall(r"([0-9.e+-]+) of the new records are now taken for duplicates", said)]
+    assert rates and .01 < rates[-1] < .1 and rates == sorted(rates)
+    worst = re.search(r"probably new records \(95 %.*; ([0-9.]+) of the new records at worst\)", said)
+    assert float(worst.group(1)) >= rates[-1]
+
+
 def test_a_window_beyond_its_plan_is_told_nothing_twice(seen):
     done = seen("-w", "landmark mem=64KiB fp=1e-6 seed=1", text="\n".join(map(str, range(400000))) * 2)
     said = [line for line in done.err.decode().splitlines() if "taken for duplicates" in line]
