@@ -231,7 +231,8 @@ static void bits(void) {
     struct source s = source_new(0);
     uint64_t n = (uint64_t)lab_number("n", 1000);
     uint64_t stamp = (uint64_t)ceil(log2((double)(2 * n + 1)));
-    for (uint64_t counters = 4000; counters <= 10000; counters += 1000)
+    uint64_t step = (uint64_t)lab_number("step", 1000);
+    for (uint64_t counters = 4000; counters <= 10000; counters += step)
         for (int which = 1; which <= 2; which++) {
             struct setup setup = {n, counters, 4, .stamp = stamp};
             struct contender tables = contender_new(which, &setup, 1);
