@@ -84,8 +84,9 @@ int seen_counter_new(seen_counter **out, uint32_t kind, double error, uint64_t s
     uint64_t cells = ops && error > 0 && error < 1 ? ops->size(error) : 0;
     if (ops && !cells)
         return error_set(e, SEEN_EREFUSED, 0,
-                         "a %s counter has no relative standard error of %g; ask for 0.001 to 0.25",
-                         ops->name, error);
+                         "a counter of kind %s has no relative standard error of %g; ask for %s to "
+                         "0.25",
+                         ops->name, error, kind == SEEN_HLL ? "0.0011" : "0.001");
     return make(out, kind, cells, seed, alloc, e);
 }
 

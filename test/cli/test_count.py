@@ -4,6 +4,7 @@ the real streams; the windows themselves are exact."""
 import datetime
 import json
 import math
+import re
 
 import pytest
 
@@ -343,3 +344,11 @@ def test_real_streams(seen, stream, name, args, records, distinct):
     (row,) = rows(seen("count", *args, stream(name)))
     assert int(row[1]) == records
     near(row[2], distinct)
+
+
+@pytest.mark.parametrize("sketch", [[], ["--fm"]])
+def test_the_least_error_that_a_message_names_is_taken(seen, sketch):
+    done = seen("count", "--error", "0.0001", *sketch, text="a\n")
+    done.refused("relative standard error of 0.0001")
+    least = re.search(r"ask for ([\d.]+) to", done.err.decode()).group(1)
+    assert seen("count", "--error", least, *sketch, text="a\n").code == 0
