@@ -26,9 +26,9 @@ static inline uint64_t bits_fold(uint64_t a, uint64_t b) {
     return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* 64 fresh bits of a 128-bit value, another 64 for each i.  Folded twice: after once, two values
- * whose first draws agree in their top bits agree in most others too, as if a filter had three
- * probes. */
+/* The i-th draw: 64 pseudo-random bits of a 128-bit value.  They are folded twice.  Folded once,
+ * two values whose first draws agree in their top bits would agree in most other draws too, and a
+ * filter would have about three independent probes only. */
 static inline uint64_t bits_draw(uint64_t lo, uint64_t hi, uint64_t i) {
     uint64_t once = bits_fold(lo + (i + 1) * 0x9e3779b97f4a7c15u,
                               (hi ^ 0xd6e8feb86659fd93u) + i * 0xa0761d6478bd642fu);
@@ -39,8 +39,8 @@ static inline uint64_t bits_min(uint64_t a, uint64_t b) { return a < b ? a : b; 
 static inline uint64_t bits_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static inline uint64_t bits_ceil_div(uint64_t a, uint64_t b) { return a / b + (a % b != 0); }
 
-/* x, of which the compiler knows nothing: what is chosen by it is chosen without a branch, where a
- * branch would often be guessed wrong. */
+/* Returns x and hides its value from the compiler.  A choice that depends on x then compiles to
+ * code without a branch, which is faster where a branch would often be mispredicted. */
 static inline uint64_t bits_opaque(uint64_t x) {
     __asm__("" : "+r"(x));
     return x;

@@ -1,12 +1,11 @@
-/* confirm.h - a cache of keys called duplicates, kept exactly, so that their next duplicate is
- * certain.
+/* confirm.h - a cache of exact keys that confirms duplicates (cache=).
  *
- * Idea       That a record came is certain, whatever was said of it.  So the last N keys that were
- *            called duplicates are kept as they are, with the clock of their last report: a record
- *            called a duplicate whose key is there, reported inside its window, is a true one.  It
- *            is *confirmed*, SEEN_CONFIRMED.
- * Guarantee  What is confirmed is no false positive, up to the digest's 128 bits.  A key's first
- *            report in a window is never confirmed; each later one is, unless N other keys entered
+ * Idea       The cache keeps the digests of the last N keys that were called duplicates, each with
+ *            the clock of its last report.  Such a key certainly came, even if that report was a
+ *            false positive.  So if it is called a duplicate again within the window, the second
+ *            report is certain: the record is *confirmed*, SEEN_CONFIRMED.
+ * Guarantee  A confirmed duplicate is a true one, up to the digest's 128 bits.  A key's first
+ *            report in a window is never confirmed.  Each later one is, unless N other keys entered
  *            the cache since this one did.
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.1: what is output as duplicate can be
  *            stored in a separate cache to verify that it is duplicated frequently.
@@ -21,34 +20,36 @@
  *            confirmed, and the last a is not.
  * Cost       32 bytes a key; some three cache lines a duplicate, none for a new record.
  *
- * Whether the report lies inside the window is asked of its certain part: the length without the
- * slack, and since the landmark.  An explicit landmark empties the cache, at no cost. */
+ * A report counts only inside the certain part of the window: its length without the slack, and
+ * since the last landmark.  An explicit landmark empties the cache, at no cost. */
 #ifndef CONFIRM_H
 #define CONFIRM_H
 
 #include "detector.h"
 
-/* Of a cache of `keys`; 0 for none. */
+/* Bytes of a cache of `keys` keys; 0 for 0. */
 uint64_t confirm_bytes(uint64_t keys);
 
-/* Refuses cache= where it would be pointless or not certain. */
+/* Refuses cache= with a structure that has no false positives, and where a report would not be
+ * certain. */
 int confirm_plan(const struct seen_plan *, struct seen_error *);
 
 /* The rest is for detectors that have a cache. */
 void confirm_init(seen_detector *);
 
-/* After the window's own verdicts on n records, in
- * order: which duplicates are confirmed. */
+/* Takes the window's verdicts on n records, in order, and turns SEEN_DUPLICATE into SEEN_CONFIRMED
+ * for those that are certain. */
 void confirm_observe(seen_detector *, size_t n, const seen_digest *, const uint64_t *at,
                      uint8_t *verdict);
-/* What confirm_observe would say, were each the record at `at`, of reports at most `within` ago. */
+/* The same for a query at `at`, without changing the cache.  Only reports at most `within` old
+ * count. */
 void confirm_query(const seen_detector *, size_t n, const seen_digest *, uint64_t at,
                    uint64_t within, uint8_t *verdict);
 
 void confirm_landmark(seen_detector *);
 void confirm_forget(seen_detector *, size_t n, const seen_digest *);
-/* As the windows merge: the counters, as the merge begins; then what counts in `from` enters with
- * its age. */
+/* Merging.  The first adds `from`'s counters when the merge begins.  The second adds, piece by
+ * piece, the keys of `from` that count, with their ages. */
 void confirm_add_counters(seen_detector *into, const seen_detector *from);
 bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
                    uint64_t most, struct seen_merging *);

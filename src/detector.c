@@ -320,8 +320,9 @@ static void begin_merge(seen_detector *into, const seen_detector *from, struct s
     *m = (struct seen_merging){.stage = 1, .began = detector_now(into, 0)};
 }
 
-/* A clock of records goes on in `from` as it does in `into`, lest its keys grow younger.  In a
- * landmark window they do not grow older: they stay until `into`'s next landmark. */
+/* `from`'s clock during a merge.  A clock of records advances with `into`'s; otherwise its keys
+ * would grow younger while the merge goes on.  In a landmark window keys do not grow older: they
+ * stay until `into`'s next landmark. */
 static uint64_t from_now(const seen_detector *from, const seen_detector *into, uint64_t began) {
     const struct seen_spec *s = &into->plan.spec;
     bool counts = s->unit != SEEN_MICROSECONDS && s->window != SEEN_LANDMARK;

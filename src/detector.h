@@ -26,9 +26,9 @@ struct window {
 
 struct window_ops {
     const char *name;
-    bool by_name; /* for special wishes (SEEN_BY_NAME), where there is no filter to say so */
+    bool by_name; /* SEEN_BY_NAME, for structures without a filter that has this trait */
 
-    /* Decides everything that plan->spec leaves open, and predicts. */
+    /* Decides every option that plan->spec leaves open, and predicts errors and memory. */
     int (*plan)(struct seen_plan *, const struct filter_ops *, struct seen_error *);
     /* Decaying windows: the errors that a plan makes on a stream whose gaps are known; and the i-th
      * geometry worth trying for such a stream, set in the spec where that leaves it open.  False
@@ -39,42 +39,44 @@ struct window_ops {
 
     void (*init)(struct window *);
     void (*destroy)(struct window *);
-    /* Its block may have moved; offers what it has outside (NULL: nothing). */
+    /* Called after the window's block may have moved: updates pointers and offers the mover all
+     * memory outside the block (NULL: there is none). */
     void (*move)(struct window *, struct seen_mover);
     void (*observe)(struct window *, size_t n, const seen_digest *, const uint64_t *at,
                     uint8_t *verdict);
-    /* Has memory fetch the lines looked at first; NULL: it would not pay. */
+    /* Prefetches the lines that observe and find read first (NULL: this would not be faster). */
     void (*prefetch)(const struct window *, seen_digest);
-    /* Ages in the clock's unit, were each the record at `at`; SEEN_NEVER outside the window. */
+    /* Writes each key's age in the clock's unit, as seen from a record at `at`; SEEN_NEVER: the key
+     * is not in the window. */
     void (*find)(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);
     void (*landmark)(struct window *, uint64_t at);
-    /* Where the landmark window around `at` begins; needed by those only. */
+    /* Where the landmark window around `at` begins (only landmark windows have it). */
     uint64_t (*since)(const struct window *, uint64_t at);
     size_t (*forget)(struct window *, size_t n, const seen_digest *, uint64_t at);
-    /* `most` lines or keys more; place is all zero at first, and true is returned at the end. */
+    /* Merges `most` more lines or keys.  `place` is all zero at first.  True: the merge is done. */
     bool (*merge)(struct window *into, uint64_t into_at, const struct window *from,
                   uint64_t from_at, uint64_t most, struct seen_merging *);
-    /* Adds this shard's; what the detector itself counts is there already. */
+    /* Adds this shard's statistics to `out`, which already holds those of the detector. */
     void (*stats)(const struct window *, uint64_t at, struct seen_stats *);
     void (*clear_counters)(struct window *);
-    /* The clock at which the next generation begins, where rates jump there; NULL: they do not. */
+    /* The clock at which the next generation begins (NULL: rates do not jump there). */
     uint64_t (*boundary)(const struct window *);
-    /* So many keys called duplicates are expected to have been new: they count as thrown in, though
-     * they changed nothing.  NULL: the rate does not depend on them. */
+    /* Tells the window that about `keys` keys called duplicates were new.  They changed nothing in
+     * the structure, but its rate formula counts them as added (NULL: it does not need them). */
     void (*unnoticed)(struct window *, double keys);
     int (*save)(const struct window *, struct seen_writer);
     int (*load)(struct window *, uint64_t at, struct seen_reader, uint64_t limit,
                 struct seen_error *);
 };
 
-/* One shard's oldest generation that holds a key. */
+/* Takes the age of one shard's oldest generation that holds a key into the statistics. */
 static inline void stats_oldest(struct seen_stats *out, uint64_t age) {
     if (out->oldest == SEEN_NEVER || out->oldest < age) out->oldest = age;
 }
 
-/* What is saved of the detector itself. */
+/* The part of the detector itself that a snapshot keeps. */
 struct detector_counters {
-    uint64_t tick; /* number of the next record: goes on where seen_clear starts the rest anew */
+    uint64_t tick; /* number of the next record; seen_clear does not reset it */
     uint64_t records, duplicates, late, late_most, clamped;
     seen_time last;
 };

@@ -42,7 +42,7 @@ static const struct {
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
 
-/* The i-th choice whatever the window and the name. */
+/* The i-th choice of all windows and names. */
 static bool choice(size_t i, uint32_t *window, struct registry_choice *c) {
     for (size_t w = 0; w < COUNT(windows); w++) {
         size_t ways = windows[w].name ? 1 : COUNT(filters);

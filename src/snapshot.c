@@ -4,11 +4,13 @@
  *            | checksum of all that u64 | blob | each shard's truth and window | cache, if any
  *            | checksum of all the rest u64
  *
- * Little-endian throughout (doc/snapshot.md).  The spec is the resolved one, so that whoever loads
- * it builds the very same geometry, whatever his planner has learnt since.
+ * Little-endian throughout (doc/snapshot.md).  The spec is the resolved one, so that a later
+ * version with another planner still builds the same geometry when it loads it.
  *
- * Loading believes nothing: the header is checksummed before it is parsed, the spec is planned like
- * any other, memory is bounded by the caller's limit, and every structure checks its own part. */
+ * Loading trusts no byte: the header's checksum is verified before it is parsed, the spec is
+ * planned like any other, memory is bounded by the caller's limit, and every structure checks its
+ * own part.
+ */
 #include "bits.h"
 #include "confirm.h"
 #include "detector.h"

@@ -39,26 +39,26 @@ void store_free(struct store *);
 /* The store, and its allocator, may stand elsewhere now; offers the directory, not the chunks. */
 void store_move(struct store *, const struct seen_allocator *, struct seen_mover);
 void store_empty(struct store *);    /* frees all but the counts of what was forgotten */
-uint64_t store_bytes(uint64_t keys); /* what so many take */
+uint64_t store_bytes(uint64_t keys); /* that this many keys take */
 
-/* Test and add n digests in order, the i-th under stamp[i * stride]; stamps never decrease.  What
- * is stamped below stamp - reach is gone.  refresh_first: a duplicate keeps its stamp.  Returns how
- * many were new or had an older stamp before. */
+/* Tests and adds n digests in order, the i-th under stamp[i * stride]; stamps never decrease.  Keys
+ * stamped below stamp - reach no longer count.  refresh_first: a duplicate keeps its stamp. Returns
+ * how many keys were new or had an older stamp before. */
 size_t store_observe(struct store *, size_t n, const seen_digest *, const uint64_t *stamp,
                      size_t stride, uint64_t reach, bool refresh_first, uint8_t *verdict);
 
-/* The same in steps, for those who judge by themselves: fetches up to STORE_GROUP keys ahead, lets
- * at most two keys below `least` go, adds a key that is not held as the newest.  Stamps may go
- * back; the queue is that of arrival. */
+/* The same in steps, for callers with their own rule for verdicts.  store_fetch prefetches up to
+ * STORE_GROUP keys.  store_expire removes at most two keys stamped below `least`.  store_add adds a
+ * key that is not held as the newest.  Stamps may go back: keys leave in the order of arrival. */
 void store_fetch(const struct store *, size_t n, const seen_digest *);
 void store_expire(struct store *, uint64_t least);
 void store_add(struct store *, seen_digest, uint64_t stamp, uint64_t now, uint64_t least);
 
-/* The stamp under which a key is held (gone or not); false if it is not. */
+/* Finds the stamp under which a key is held, even if it no longer counts; false: it is not held. */
 bool store_find(const struct store *, seen_digest, uint64_t *stamp);
 
-/* Keys stamped at `least` or later; an estimate, good where stamps are fine, if more than `most`
- * are and as many are not. */
+/* The number of keys stamped at `least` or later.  It is an estimate if more than `most` keys are
+ * and more than `most` are not; the finer the stamps, the better. */
 uint64_t store_live(const struct store *, uint64_t least, uint64_t most);
 
 bool store_forget(struct store *, seen_digest);
@@ -66,7 +66,7 @@ bool store_forget(struct store *, seen_digest);
 void store_clear_counters(struct store *);
 
 struct store_moment {
-    uint64_t now, least; /* keys stamped below `least` count no more */
+    uint64_t now, least; /* keys stamped below `least` no longer count */
 };
 
 /* Adds `from`'s keys that count, each under stamp - there.now + here.now + shift (at most

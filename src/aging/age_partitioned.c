@@ -1,5 +1,5 @@
-/* age_partitioned - the Age-Partitioned Bloom filter: slices of different age, a run of which
- * tells.
+/* age_partitioned - the Age-Partitioned Bloom filter: slices of different ages; a key is in the
+ * window if enough neighbouring slices hold it.
  *
  * Idea       The window is cut into l generations.  There are k+l slices, Bloom filters of one
  *            probe.  A key is added to the k youngest; when a generation ends the oldest slice
@@ -11,14 +11,14 @@
  *            j generations after as j more do, and k after never: so the window is kept for at most
  *            k+l generations, a slack of k/l.  Likewise the age is that of the youngest run, never
  *            above the true one, and j generations below it where j slices match by chance.
- * Refresh    last: a duplicate is added anew.  first: it is not.
+ * Refresh    last: a duplicate is added again.  first: it is not.
  * Keys       Sizes assume that items= come evenly over the window.  The same few keys in every
  *            generation fill each slice with all of them: the rate is then higher, and the account,
  *            which goes by the bits set, knows.
  * Paper      Shtul, Baquero, Almeida: Age-Partitioned Bloom Filters, arXiv:2001.03147, 2020.
  * Layout     lines of 496 bits and a stamp (table.h), as many for each slice.  A line stamped with
  *            another generation than the one in which its slice was begun is empty, so nothing is
- *            cleared when a slice is begun anew; each generation sweeps a few lines.
+ *            cleared when a slice is reused; each generation sweeps a few lines.
  *
  *                 youngest                                                        oldest
  *                | slice 0 | slice 1 | … | slice k-1 | slice k | … | slice k+l-1 | leaves
@@ -111,7 +111,7 @@ struct search {
     struct cells_probe probe; /* of that slice */
 };
 
-/* Fetches what is tested next; where there is no run left, `start` is FILTER_NONE. */
+/* Prefetches the line that is tested next.  Sets `start` to FILTER_NONE if no run is left. */
 static void aim(const struct window *w, struct youngest y, struct search *q) {
     const struct state *s = w->state;
     if (q->next > s->slices) {
@@ -276,8 +276,8 @@ static uint8_t observe_one(struct window *w, const struct cells_probe *probe, ui
     return seen;
 }
 
-/* Some records of one generation.  They are searched for together; then in order, anew if one
- * before has changed what the youngest slices say. */
+/* Judges n records of one generation.  All are searched for together first.  Then each is judged in
+ * order, and searched for again if an earlier one has changed its youngest slices. */
 static void observe_group(struct window *w, size_t n, const seen_digest *d, uint8_t *verdict) {
     const struct state *s = w->state;
     struct youngest y = now(s);

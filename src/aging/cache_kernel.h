@@ -20,7 +20,8 @@ static inline uint64_t load_at(const uint64_t *line, uint32_t byte) {
     return word;
 }
 
-/* Of the word that bits from `bit` on, CACHE_NARROW at most, are read with; within their line. */
+/* The first byte of the 64-bit word to load for at most CACHE_NARROW bits from `bit` on.  The word
+ * lies within the line. */
 static inline uint32_t first_byte(uint32_t bit) { return (uint32_t)bits_min(bit >> 3, 56); }
 
 static inline uint64_t entry(const uint64_t *line, uint32_t bit, uint32_t bits) {

@@ -31,8 +31,8 @@ static uint64_t about_lines(const struct seen_spec *s) {
     return 1 + mem / s->shards / 64;
 }
 
-/* The fewest bits that keep fp with so many ways, or those given; 0 where none do.  More would only
- * take the place of entries. */
+/* The fewest fingerprint bits that keep fp with `ways` entries a set, or signature= if it is given;
+ * 0 if they do not keep fp.  More bits would only leave less room for entries. */
 static uint64_t bits_for(const struct seen_spec *spec, uint64_t ways) {
     bool given = options_has(spec, OPTION_SIGNATURE);
     for (uint64_t bits = given ? spec->signature : 2; bits <= BITS_MOST; bits++) {
@@ -43,7 +43,7 @@ static uint64_t bits_for(const struct seen_spec *spec, uint64_t ways) {
     return 0;
 }
 
-/* Leaves ways = 0 where nothing keeps fp. */
+/* Sets ways to 0 if no number of ways keeps fp. */
 static void choose(struct seen_spec *spec) {
     struct seen_spec best = *spec, s = *spec;
     uint64_t lines = about_lines(spec);

@@ -83,7 +83,7 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
     return recent_forget(w, n, d, vacate);
 }
 
-/* -- snapshot: flags and digests in their places; chains are laid anew -------------------- */
+/* -- snapshot: flags and digests in their places; loading builds the chains again --------- */
 
 struct saved {
     uint64_t used, hand, landmarks;

@@ -38,11 +38,11 @@
 #include <math.h>
 
 #define BATCH        16   /* records whose lines are fetched together */
-#define WALK         4    /* entries counted anew a record */
+#define WALK         4    /* entries counted again a record, if a counter is stuck */
 #define READ_ENTRIES 1024 /* of the queue of a snapshot, at once */
 #define LEAVE                                                                                      \
-    1024 /* entries popped a record, at most, and as many more as empty the queue in               \
-            so many records */
+    1024 /* entries popped a record at most, plus a 1024th of the queue's room, so that the        \
+            queue is empty after 1024 records */
 
 /* -- the queue ---------------------------------------------------------------------------- */
 

@@ -97,8 +97,8 @@ static void choose_width(struct seen_spec *spec, uint64_t keys) {
 
 /* -- how many keys, and records ------------------------------------------------------------- */
 
-/* Bytes of a whole detector for so many keys, each once in the queue; infinite if none is large
- * enough. */
+/* Bytes of a whole detector whose queue holds each of `keys` keys once; infinite if no size is
+ * large enough. */
 static double bytes_for(const struct seen_spec *asked, const struct fit *any, double keys) {
     struct seen_spec tried = *asked, *spec = &tried;
     struct fit held = *any, *fit = &held;

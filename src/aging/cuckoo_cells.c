@@ -18,7 +18,8 @@ static uint32_t capacity_of(uint32_t positions, uint32_t entry) {
     return (512 - positions) / entry;
 }
 
-/* The most positions of which a fourth fills at most five sixths of the line's room for keys. */
+/* The highest number of positions a line at which a quarter of them fills at most five sixths of
+ * the line's room for keys. */
 static uint32_t positions_of(uint32_t entry) {
     uint32_t positions = 64;
     while (3 * positions > 10 * capacity_of(positions, entry)) positions--;

@@ -7,9 +7,9 @@
  * Guarantee  False positives at rate q, on every stream.  A duplicate is missed as often as by
  *            lru, times 1-q.  Made for comparisons, and used where filter= names it.
  * Paper      FPbuffering: Deng, Rafiei, SIGMOD 2006, 5.2.
- * Layout     lru's.  A coin is no state, but drawn from the key, the record's number and the seed;
- *            so batches and shards make no difference, and a query sees the coin of the record
- *            that it foretells.
+ * Layout     lru's.  Coins need no state: each is drawn from the key, the record's number and the
+ *            seed.  So batches and shards make no difference, and a query sees the same coin as the
+ *            next record would.
  *
  *                in the buffer? ──yes──► duplicate
  *                     └────no──► draw(key, number, seed) < q x 2^64 ? ──yes──► duplicate

@@ -4,7 +4,8 @@
 
 #define GROUP (STORE_GROUP / 3) /* records fetched ahead of use */
 
-/* Of a key in the k-th stretch.  Keys taken as they are (hash=int) leave the upper half free. */
+/* The digest of a key in the k-th stretch.  It goes into the upper half, which keys taken as they
+ * are (hash=int) leave free. */
 static seen_digest within(seen_digest key, uint64_t k) {
     key.hi += k * 0x9e3779b97f4a7c15u;
     return key;

@@ -4,7 +4,7 @@
  *            has |t - t'| < W, exactly, for records up to L late; no record waits for others.
  * Idea       Accepted records of one key are at least W apart, so a stretch [kW, (k+1)W) of time
  *            holds at most one of them.  A store keyed by (key, k) that keeps its time answers with
- *            three lookups, at k-1, k and k+1: nothing is searched, whatever L is.
+ *            three lookups, at k-1, k and k+1: nothing is searched, for any L.
  * Layout     store.h, in order of arrival; the digest is that of (key, k), the stamp the record's
  *            time.  Nothing is asked about times before newest - (W + L), so what is older goes
  *            when it is the oldest by arrival: at most W + L after it came.

@@ -4,7 +4,7 @@
  *            newest end (refresh=first: stays); a new key takes the place of the oldest.
  * Guarantee  No false positives, up to the digest's 128 bits.  A duplicate is missed if and only if
  *            C or more different keys came since its key did: false negatives are
- *            P(stack distance > C), whatever the stream.
+ *            P(stack distance > C), for every stream.
  * Paper      Buffering: Deng, Rafiei, SIGMOD 2006, 2.2 and 5.2; Broder, Najork, Wiener, WWW 2003.
  * Layout     buffer.h, and two links a slot beside it, 32 bytes a key in all.
  *

@@ -77,7 +77,7 @@ void recount_empty(struct recount *r, uint64_t *table) {
     for (table_slice(r->h.epoch, r->lines + r->shadow, &i, &end); i < end; i++) fresh(r, table, i);
 }
 
-/* -- counting anew ------------------------------------------------------------------------ */
+/* -- counting again ----------------------------------------------------------------------- */
 
 /* A stuck counter becomes what the shadow counted, if that is below the top. */
 static void set_free(struct recount *r, uint64_t *line, const uint64_t *shadow, uint32_t bit) {

@@ -1,8 +1,9 @@
-/* recount.h - a table of counters that are counted anew, little by little, if any has stuck.
+/* recount.h - a table of counters that repairs stuck counters, a few steps with each record.
  *
- * A counter at its top of 2^width-1 counts no more, so it would stand for ever once a key came that
- * often.  Whoever owns the table keeps a queue of all that it counts: the table counts one region
- * again from that queue, in a shadow as large as a region, and sets free what was below the top.
+ * A counter sticks at its top of 2^width-1: it neither rises nor falls any more.  The table's owner
+ * keeps a queue of all entries that are counted.  From that queue the table counts one region
+ * again, in a shadow of the same size.  A stuck counter whose true count is below the top gets that
+ * count.
  *
  *     lines   | region 0 | region 1 | … | region 15 | shadow |
  *                            └───── counted in ───────▲
@@ -11,10 +12,11 @@
  *               │              └── in the shadow ──────────────┘
  *               └── leaves uncounted while it is older than `walk`, else leaves the shadow too
  *
- * When the walk has met the oldest, the shadow holds the exact counts of the region, but for those
- * at their top in it; then line by line the stuck ones below take theirs over, and the next region
- * is next.  With nothing stuck nothing is done.  Lines are stamped with an epoch (table.h), so that
- * all counters, the shadow's too, are zero at once when the epoch advances. */
+ * When the walk has reached the oldest entry, the shadow holds the exact counts of the region,
+ * except those that stuck in the shadow too.  Then stuck counters take over the shadow's counts,
+ * line by line, and the next region follows.  If no counter is stuck, nothing is done.  Lines are
+ * stamped with an epoch (table.h): when the epoch advances, all counters are zero at once, those of
+ * the shadow included. */
 #ifndef RECOUNT_H
 #define RECOUNT_H
 
@@ -29,7 +31,7 @@ struct recount_head {
     uint64_t walk;      /* entries of the queue from this one on are in the shadow */
     uint64_t taken;     /* lines of the shadow taken over since the walk ended */
     uint64_t saturated; /* counters that reached their top */
-    uint64_t rebuilt;   /* of them, set free */
+    uint64_t rebuilt;   /* stuck counters that were repaired */
 };
 
 struct recount {
@@ -39,25 +41,27 @@ struct recount {
     uint32_t width, top, a_line;
 };
 
-uint64_t recount_lines(uint64_t lines); /* of so many, those before the shadow; two at least */
+/* The lines before the shadow, in a table of `lines` lines; at least two. */
+uint64_t recount_lines(uint64_t lines);
 uint64_t recount_cells(const struct filter_shape *);
 
 void recount_init(struct recount *, const struct filter_shape *);
 
-/* `table` is where the lines are.  `shadowed`: the entry of the queue is in the shadow. */
+/* The counter of a probe; and one key more or less in it.  `table` is where the lines are.
+ * `shadowed`: the shadow counts this entry of the queue. */
 uint32_t recount_get(const struct recount *, const uint64_t *table, struct cells_probe);
 void recount_up(struct recount *, uint64_t *table, struct cells_probe);
 void recount_down(struct recount *, uint64_t *table, struct cells_probe, bool shadowed);
 
-/* All counters are zero. */
+/* Sets all counters to zero. */
 void recount_empty(struct recount *, uint64_t *table);
 
-/* Once a record, with the queue's ends: true if the owner is to walk a few entries, down to begin.
- */
+/* Call once a record, with the ends of the queue.  True: the owner walks a few entries, down to
+ * `begin` at most, and calls recount_walked for each probe of each entry. */
 bool recount_step(struct recount *, uint64_t *table, uint64_t begin, uint64_t end);
-void recount_walked(struct recount *, uint64_t *table, struct cells_probe); /* a probe of one */
+void recount_walked(struct recount *, uint64_t *table, struct cells_probe);
 
-/* A head that was loaded; then a line that was. */
+/* Checks a head that was loaded; then counts the counters of one loaded line. */
 bool recount_sane(const struct recount *, uint64_t end);
 void recount_tally(struct recount *, const uint64_t *table, uint64_t line);
 

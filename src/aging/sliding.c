@@ -44,7 +44,8 @@ static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
     return (sizeof(struct state) + 63) / 64 * 64;
 }
 
-/* Judged by accepted records, two of which may lie closer after a merge. */
+/* Plans lateness=.  Records are judged by accepted ones, which lie at least a window apart.  After
+ * a merge two of them may lie closer, so such a detector cannot be merged. */
 static int plan_lateness(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     if (options_has(spec, OPTION_REFRESH) && spec->refresh != SEEN_REFRESH_FIRST)
@@ -135,7 +136,7 @@ static void landmark(struct window *w, uint64_t at) {
     s->landmarks++;
     s->bias += past(s) + 1;
     if (s->bias < BIAS_MOST) return;
-    store_empty(&s->store); /* once in thousands of landmarks: start counting anew */
+    store_empty(&s->store); /* once in thousands of landmarks: start at 0 again */
     s->bias = past(s) + 1;
     s->late.latest = 0;
 }

@@ -59,8 +59,8 @@ static double k_guess(const struct seen_spec *spec, double max) {
     return fmin(fmax(1, floor(-log2(spec->fp) * max / (max + 1.2))), K_MOST);
 }
 
-/* The rates around the best K: on either side they rise, but for P being whole, so many worse in a
- * row at most. */
+/* The rates around the best K.  They rise on either side of it.  Since P is a whole number they
+ * rise unevenly: PATIENCE worse ones in a row end the search. */
 static void rates_around(const struct seen_spec *spec, double m, double max, double *rate) {
     int guess = (int)k_guess(spec, max);
     double least = rate[guess] = rate_with(spec, m, guess, max);
@@ -73,7 +73,7 @@ static void rates_around(const struct seen_spec *spec, double m, double max, dou
         }
 }
 
-/* Best K for cells of `max`, and its rate of false negatives in *fn; 0 where none keeps fp. */
+/* The best K for cells of `max`, and its rate of false negatives in *fn; 0 if no K keeps fp. */
 static double best_k(const struct seen_spec *spec, double max, double *fn) {
     double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), rate[K_MOST + 1];
     int best = 0;
@@ -112,7 +112,7 @@ static int choose_max_and_k(struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
-/* So many lines that no run of P cells is longer than half of them all. */
+/* The least number of lines, nearly, at which a run of P cells is at most half of all cells. */
 static uint64_t least_lines(const struct seen_spec *spec) {
     uint64_t lines = 1;
     for (; lines < (uint64_t)1 << 40; lines += 1 + lines / 8) {

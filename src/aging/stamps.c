@@ -112,7 +112,7 @@ double stamps_live_ahead(const struct stamps *s, uint64_t ahead) {
 
 /* -- the clock ---------------------------------------------------------------------------- */
 
-bool stamps_anew(const struct stamps *s, uint64_t tick) {
+bool stamps_expired(const struct stamps *s, uint64_t tick) {
     return s->h.cleared || tick - s->h.last > s->reach;
 }
 
@@ -124,14 +124,14 @@ static uint64_t due(struct stamps *s, uint64_t ticks) {
 }
 
 uint64_t stamps_advance(struct stamps *s, uint64_t tick) {
-    bool anew = stamps_anew(s, tick);
-    uint64_t ahead = anew ? 1 : tick - s->h.last, from = s->h.clock >> s->shift;
+    bool expired = stamps_expired(s, tick);
+    uint64_t ahead = expired ? 1 : tick - s->h.last, from = s->h.clock >> s->shift;
     s->h.last = tick;
     s->h.clock += ahead;
     s->phase += ahead;
     if (s->phase >= s->range) s->phase -= s->range;
     for (uint64_t b = s->h.clock >> s->shift; b > from; b--) s->stamped[b % STAMPS_BUCKETS] = 0;
-    if (anew) {
+    if (expired) {
         s->h.floor = s->h.clock;
         s->h.cleared = 0;
         memset(s->stamped, 0, sizeof s->stamped);

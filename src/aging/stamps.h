@@ -56,8 +56,9 @@ double stamps_live(const struct stamps *, uint64_t reach);
 /* The same for a record `ahead` ticks after the last. */
 double stamps_live_ahead(const struct stamps *, uint64_t ahead);
 
-/* Whether at `tick` nothing stamped counts any more; moves there, and says how many to sweep. */
-bool stamps_anew(const struct stamps *, uint64_t tick);
+/* Are all stamps expired at `tick`? */
+bool stamps_expired(const struct stamps *, uint64_t tick);
+/* Moves the clock to `tick`.  Returns how many cells to sweep. */
 uint64_t stamps_advance(struct stamps *, uint64_t tick);
 
 /* The youngest age on the window's clock, at `at`, of what has `age` logical ticks. */
@@ -88,11 +89,11 @@ static inline void stamps_tally(struct stamps *s, uint64_t cell) {
     if (bucket) ++*bucket;
 }
 
-/* `old` gives way to a stamp of now, or (anew = false) to nothing. */
-static inline void stamps_count(struct stamps *s, uint64_t old, bool anew) {
+/* Counts a cell whose stamp `old` is replaced: by a stamp of now, or by nothing. */
+static inline void stamps_count(struct stamps *s, uint64_t old, bool by_now) {
     uint64_t *bucket = stamps_bucket(s, stamps_age(s, old));
     if (bucket) --*bucket;
-    if (anew) ++*stamps_bucket(s, 0);
+    if (by_now) ++*stamps_bucket(s, 0);
 }
 
 #endif

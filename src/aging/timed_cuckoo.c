@@ -8,7 +8,7 @@
  *            records; a window of time is cut into ticks= steps and reaches at most 2/ticks too
  *            far.  overload=saturate: while a key that found no place may be in the window, keys
  *            that are not found are called duplicates.
- * Refresh    last: a duplicate is stamped anew.  first: it is not.
+ * Refresh    last: a duplicate gets a new stamp.  first: it keeps its stamp.
  * Paper      Near-optimal Approximate Membership Query over Time-decaying Windows, INFOCOM 2013,
  *            §IV.  Its distance counts the current record: its w is our w-1.  Differences: an item
  *            of the list L that comes again is looked for there too (the paper's insertion forgets
@@ -27,7 +27,7 @@
  * Example    N = 1e6, lambda = 2N: places of 21 bits twice are a signature of 42, so that even
  *            with s = 0 a new key is called a duplicate once in 4e6 times.  Flat, 4N cells of 42
  *            bits are 168 bits a record of the window.  With vla=1 a line of 512 bits serves 36
- *            cells, 9 of which hold a key, of the 11 it has room for: 57 bits a record.
+ *            cells and has room for 11 keys.  On average it holds 9: 57 bits a record.
  * Cost       two cache lines a record, some for moves (`moves` at most from either end), and the
  *            sweep, side by side: some 2 lambda/N cells, or a line every 9 records or so.
  */
@@ -225,7 +225,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 static uint64_t find_one(const struct timed_cuckoo *s, seen_digest d, uint64_t at) {
     uint64_t ahead = at / s->t.unit - s->t.h.last;
-    if (stamps_anew(&s->t, at / s->t.unit)) return SEEN_NEVER;
+    if (stamps_expired(&s->t, at / s->t.unit)) return SEEN_NEVER;
     struct item x = item_of(s, d);
     uint64_t age = bits_min(search(s, &x).age, flood_age(s));
     if (age > stamps_since(&s->t) || age > s->t.reach - ahead) return SEEN_NEVER;
@@ -256,7 +256,7 @@ static void destroy(struct window *w) { (void)w; }
 
 static void landmark(struct window *w, uint64_t at) {
     struct timed_cuckoo *s = w->state;
-    if (stamps_anew(&s->t, at / s->t.unit)) return;
+    if (stamps_expired(&s->t, at / s->t.unit)) return;
     s->h.landmarks++;
     s->t.h.cleared = 1;
 }
@@ -264,12 +264,12 @@ static void landmark(struct window *w, uint64_t at) {
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct timed_cuckoo *s = w->state;
     uint64_t ahead = at / s->t.unit - s->t.h.last;
-    bool anew = stamps_anew(&s->t, at / s->t.unit);
-    uint64_t limit = anew ? 0 : bits_min(stamps_since(&s->t), s->t.reach - ahead);
+    bool expired = stamps_expired(&s->t, at / s->t.unit);
+    uint64_t limit = expired ? 0 : bits_min(stamps_since(&s->t), s->t.reach - ahead);
     out->stored += (uint64_t)(stamps_live_ahead(&s->t, ahead) + .5);
-    for (uint64_t i = 0; i < s->h.listed && !anew; i++)
+    for (uint64_t i = 0; i < s->h.listed && !expired; i++)
         out->stored += s->t.h.clock - s->h.list[i].stamp <= limit;
-    bool flood = !anew && flood_age(s) <= limit;
+    bool flood = !expired && flood_age(s) <= limit;
     out->fp_now += (flood ? 1 : rate(s, ahead)) / (double)w->plan->spec.shards;
     out->saturated += s->h.lost;
     out->listed += s->h.listed;

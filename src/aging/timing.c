@@ -7,8 +7,8 @@
  *            is cut into ticks= steps and reaches at most 2/ticks too far.  The age is that of the
  *            oldest of the k cells: never above the true one, and below it only if later records
  *            hit all k, which is a false positive of a window as long as that age.
- * Refresh    last: a duplicate stamps its cells anew.  first: only records called new do; a cell
- *            that such a record shares still gets younger, so a key may count for longer (a false
+ * Refresh    last: a duplicate stamps its cells again.  first: only records called new stamp.  They
+ *            also make cells younger that other keys share, so a key may count for longer (a false
  *            positive), never shorter.
  * Paper      Zhang, Guan: Detecting Duplicates over Sliding Windows with Small Memory, INFOCOM
  *            2008; as compared with in INFOCOM 2013, §II and §IV.
@@ -189,7 +189,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 static uint64_t find_one(const struct state *s, seen_digest d, uint64_t at) {
     uint64_t probe[K_MOST], ahead = at / s->t.unit - s->t.h.last;
-    if (stamps_anew(&s->t, at / s->t.unit)) return SEEN_NEVER;
+    if (stamps_expired(&s->t, at / s->t.unit)) return SEEN_NEVER;
     place(s, d, probe);
     uint64_t age = oldest(s, probe);
     if (age > stamps_since(&s->t) || age > s->t.reach - ahead) return SEEN_NEVER;
@@ -203,7 +203,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    if (stamps_anew(&s->t, at / s->t.unit)) return;
+    if (stamps_expired(&s->t, at / s->t.unit)) return;
     s->landmarks++;
     s->t.h.cleared = 1;
 }

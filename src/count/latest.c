@@ -29,8 +29,8 @@ uint64_t latest_count(const struct latest *s, seen_time least) {
     return n;
 }
 
-/* Those that count move to new slots, of which they leave an eighth at least: so that this seldom
- * happens. */
+/* Moves the keys that count to new slots.  At least an eighth of these stays free, so that this
+ * happens seldom. */
 static bool renew(struct latest *s, seen_time least, uint64_t most,
                   const struct seen_allocator *alloc) {
     struct latest new = {.slots = LEAST, .used = latest_count(s, least)};

@@ -24,8 +24,9 @@ struct latest {
 
 void latest_free(struct latest *, const struct seen_allocator *);
 
-/* What is older than `least` counts no more.  False, and nothing has changed: it is new, and `most`
- * slots, of which seven eighths of three quarters may be taken, or the memory do not suffice. */
+/* Adds a key, or renews its time.  Keys older than `least` no longer count.  False, and nothing has
+ * changed: the key is new, and `most` slots or the memory are not enough.  `most` slots hold
+ * 7/8 x 3/4 x `most` keys. */
 bool latest_add(struct latest *, seen_digest, seen_time, seen_time least, uint64_t most,
                 const struct seen_allocator *);
 

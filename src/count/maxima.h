@@ -33,10 +33,10 @@ struct maxima {
 
 void maxima_free(struct maxima *, const struct seen_allocator *);
 
-/* Room for so many pairs; false: no memory. */
+/* Makes room for `pairs` pairs; false: no memory. */
 bool maxima_reserve(struct maxima *, uint64_t pairs, const struct seen_allocator *);
 
-/* That rank came at that time.  False, and nothing has changed: no memory. */
+/* Adds a rank that came at this time.  False, and nothing has changed: no memory. */
 bool maxima_add(struct maxima *, uint64_t reg, uint8_t rank, seen_time,
                 const struct seen_allocator *);
 

@@ -56,7 +56,7 @@ static inline struct cells_probe cells_place(uint64_t draw, uint64_t lines, uint
                                 (uint32_t)bits_range((uint64_t)product, a_line)};
 }
 
-/* The cell of a number, and the lines that so many take. */
+/* The place of cell `number`; then the lines that `cells` cells take. */
 static inline struct cells_probe cells_number(uint64_t number, uint32_t a_line) {
     return (struct cells_probe){number / a_line, (uint32_t)(number % a_line)};
 }

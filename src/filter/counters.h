@@ -1,13 +1,13 @@
 /* counters.h - small counters side by side in a line of 64 bytes, and what sticks.
  *
- * A counter of `width` bits has the top 2^width - 1.  One that reaches it stays there: nobody knows
- * how many keys it stands for, so taking one out must not lower it. */
+ * A counter of `width` bits has the top 2^width - 1.  A counter that reaches its top sticks: the
+ * number of its keys is unknown from then on, so removing a key must not lower it. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
 #include "filter/table.h"
 
-#define COUNTERS_WIDTH      4 /* bits, where nobody says */
+#define COUNTERS_WIDTH      4 /* bits, without width= */
 #define COUNTERS_WIDTH_MOST 16
 
 static inline uint32_t counters_top(uint32_t width) { return (1u << width) - 1; }

@@ -6,8 +6,8 @@
  *            was called a duplicate by mistake was not stored: forgetting it may take a share of
  *            others, with probability fp.)  False positives as bloom with as many cells:
  *            (1-(1-1/m)^(kn))^k.  A counter that reaches its top of 2^width-1 sticks there, because
- *            nobody knows how many keys it stands for; how many did is in the statistics.  It is
- *            free again when its generation has left.
+ *            the number of its keys is unknown from then on.  The statistics say how many stuck.  A
+ *            stuck counter is free again when its generation has left.
  * Jumping    by=or asks the sub-windows' filters one by one: 1-(1-e)^live, n/Q keys in each.
  *            by=subtract asks one filter, their sum: it errs as one Bloom filter of all n distinct
  *            keys of the window.  Both find the same keys; they differ in false positives only.
@@ -23,8 +23,8 @@
  *
  *            A line whose stamp is old is brought up to date when it is next touched: the counters
  *            of generations since are subtracted from the sum and set to zero, because they are
- *            theirs now.  The sum is always min(top, c0 + c1 + …), so it never sticks: one at its
- *            top is added up anew.
+ *            theirs now.  The sum is always min(top, c0 + c1 + …), so it never sticks: a sum at its
+ *            top is added up again.
  * Example    landmark:1e6 fp=.01 takes 4.85 MiB, k = 5: four times a Bloom filter.
  *            by=subtract, three generations, as the first leaves: a cell 3 = 2+1+0 becomes
  *            1 = 0+1+0; a cell 15 = 9+8+0, which stood for 17, becomes 8 = 0+8+0.
@@ -123,8 +123,8 @@ static struct probe place(const struct filter *f, seen_digest d, uint32_t i) {
 
 /* What holds a key. */
 struct held {
-    uint64_t slots; /* bit i: the filter of slot i, all of whose k counters are above zero */
-    bool found;     /* whom the window asks does: the sum, or one of the slots */
+    uint64_t slots; /* bit i: in the filter of slot i all k counters are above zero */
+    bool found;     /* the window finds the key: in the sum, or in one of the slots */
 };
 
 static struct held held_at_first(const struct filter_shape *s) {

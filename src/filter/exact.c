@@ -4,7 +4,7 @@
  *            are forgotten first, and counted.
  * Paper      "store all the ids", with an index: Metwally, Agrawal, El Abbadi, WWW 2005, §4.
  * Layout     store.h; the stamp is the generation.
- * Example    1e6 keys take 44 MB, whatever their length.
+ * Example    1e6 keys of any length take 44 MB.
  * Cost       44 bytes a key and two or three cache misses a record.
  */
 #include "bits.h"

@@ -24,7 +24,7 @@ struct filter_shape {
     uint32_t live;        /* generations that count, the current one included */
     uint32_t width;       /* bits of a counter */
     uint32_t stamp;       /* bits of a time stamp, where cells are stamped */
-    uint32_t generations; /* that the window spans, where it is cut into them; 0: as k says */
+    uint32_t generations; /* in a window that is cut into them; 0: k decides */
     uint64_t length;      /* of the window */
     double crowd; /* records of a window over its keys; a stretch x of it holds a share of at most
                      min(1, x crowd) of the keys.  INFINITY: they may all come at once */
@@ -40,12 +40,14 @@ struct filter {
     const struct seen_allocator *alloc; /* for structures that grow */
     uint32_t cpu;
     bool refresh_first; /* duplicates stay in the generation they were in */
-    uint64_t *renewed;  /* where summed: keys of each live generation, at generation mod live, that
-                           came again in a younger one; the filter counts, the window keeps */
+    uint64_t *renewed;  /* if summed: for each live generation, at generation mod live, how many of
+                           its keys came again in a younger one.  The filter counts them in memory
+                           of the window */
 };
 
-/* Which generation of one filter is which of another, all through a merge: `from` is `into`, and
- * those before it are those before the other, but one younger each where `younger`. */
+/* How the generations of two filters correspond during a merge.  Generation `from` of one enters
+ * generation `into` of the other.  Earlier ones enter those before it, or with `younger` one
+ * generation later. */
 struct filter_match {
     uint64_t into, from;
     bool younger;
@@ -53,7 +55,7 @@ struct filter_match {
 
 #define FILTER_PLACES 5
 
-/* Where what is `age` generations older than `from` goes. */
+/* The generation that keys `age` generations older than `from` enter. */
 static inline uint64_t filter_matching(const struct filter_match *m, uint64_t age) {
     return m->into - age + (m->younger && age);
 }
@@ -65,46 +67,49 @@ struct filter_ops {
     uint32_t k_most;    /* 0: has no probes, nothing to choose */
     uint32_t live_most; /* generations it can keep apart */
 
-    /* Decides or refuses the options that are the structure's own (NULL: it has none). */
+    /* Decides or refuses the structure's own options (NULL: it has none). */
     int (*settle)(struct seen_spec *, uint32_t live, struct seen_error *);
 
     /* -- theory, pure -- */
-    uint32_t (*columns)(uint32_t live);                     /* that fit the cell a live one needs */
-    double (*fp)(const struct filter_shape *, double keys); /* of one generation holding keys */
-    /* of a Poisson number of keys, as shards get (NULL: the mean of fp over them) */
+    uint32_t (*columns)(uint32_t live); /* generations that fit into the cell that `live` need */
+    double (*fp)(const struct filter_shape *, double keys); /* rate of a generation with `keys` */
+    /* The same for a Poisson number of keys, as in a shard (NULL: the mean of fp over it). */
     double (*fp_scattered)(const struct filter_shape *, double keys);
-    /* of either, the mean while so many keys come (NULL: by quadrature) */
+    /* The mean rate while `keys` keys come, scattered or not (NULL: by quadrature). */
     double (*fp_filling)(const struct filter_shape *, double keys, bool scattered);
     double (*touches)(const struct filter_shape *); /* cache lines a record */
     uint64_t (*size)(const struct filter_shape *,
                      uint64_t keys);                  /* bytes; keys matters if it grows */
     uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it, or: */
-    /* The i-th size there is, where not any number of lines is one; the smallest first, each
-     * erring no more than those before.  False: there are no more. */
+    /* For structures that have certain sizes only: sets the i-th size, the smallest first.  A
+     * larger size never errs more.  False: there is no i-th size. */
     bool (*form)(struct filter_shape *, uint32_t i);
-    double (*most)(const struct filter_shape *); /* keys there can be at all (NULL: any number) */
+    double (*most)(const struct filter_shape *); /* number of possible keys (NULL: no limit) */
 
     /* -- work; `generation` only ever grows; `digests` of the shape are one key's -- */
     void (*init)(struct filter *);
     void (*destroy)(struct filter *);
-    /* Its block may have moved; offers what it has outside (NULL: nothing). */
+    /* Called after the filter's block may have moved: updates pointers and offers the mover all
+     * memory outside the block (NULL: there is none). */
     void (*move)(struct filter *, struct seen_mover);
-    /* Test and add in order; returns how many keys the current generation did not hold before. */
+    /* Tests and adds in order; returns how many keys the current generation did not hold before. */
     size_t (*observe)(struct filter *, uint64_t generation, size_t n, const seen_digest *,
                       uint8_t *verdict);
-    /* Has memory fetch a key's lines; NULL: it would not pay. */
+    /* Prefetches the lines of a key (NULL: this would not be faster). */
     void (*prefetch)(const struct filter *, seen_digest);
-    /* Generations ago that each was last added (at least; 0 = the current one), or FILTER_NONE. */
+    /* Writes for each key how many generations ago it was last added, at least (0 = the current
+     * one), or FILTER_NONE. */
     void (*find)(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
                  uint32_t *age);
-    /* Bounded upkeep, called once for every generation that begins. */
+    /* Does bounded upkeep.  Called once for every generation that begins. */
     void (*advance)(struct filter *, uint64_t generation);
     size_t (*forget)(struct filter *, uint64_t generation, size_t n, const seen_digest *);
-    /* A piece of it, as a window's; place[FILTER_PLACES] and on are not the filter's. */
+    /* Does one piece of a merge, as a window's `merge` does.  The filter may use the first
+     * FILTER_PLACES entries of `place`; the others are the window's. */
     bool (*merge)(struct filter *into, uint64_t generation, const struct filter *from,
                   const struct filter_match *, uint64_t most, struct seen_merging *);
     void (*stats)(const struct filter *, struct seen_stats *); /* adds bytes that grew, forgotten */
-    uint64_t (*stored)(const struct filter *, uint64_t generation); /* NULL: nobody knows exactly */
+    uint64_t (*stored)(const struct filter *, uint64_t generation); /* NULL: not known exactly */
     void (*clear_counters)(struct filter *);                        /* NULL: stats counts nothing */
     int (*save)(const struct filter *, struct seen_writer);
     int (*load)(struct filter *, uint64_t generation, struct seen_reader, uint64_t limit,

@@ -48,9 +48,9 @@ int table_save(const struct filter *, struct seen_writer);
 int table_load(struct filter *, uint64_t generation, struct seen_reader, uint64_t limit,
                struct seen_error *);
 
-/* Whoever feeds a loader bytes piece by piece waits for what it does with each: so lines that are
- * to be checked or counted are so as they come.  Reads some from line i on, and returns the first
- * of those not read, or 0 on failure:
+/* Reads some lines, from line i on.  Returns the number of the first line not read, or 0 on
+ * failure. A loader checks and counts the lines of each piece as they come, because a server waits
+ * while the loader works on the piece that it was given:
  *
  *     for (uint64_t i = 0, next; i < lines;) {
  *         if (!(next = table_read(in, table, i, lines))) return …;

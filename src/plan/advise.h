@@ -1,4 +1,4 @@
-/* advise.h - what to say where no structure serves a spec, or only one that nobody would choose.
+/* advise.h - the message for a spec that no structure serves, or none that is of use.
  *
  * Every fix is tried before it is named: the spec with the fix plans. */
 #ifndef ADVISE_H

@@ -8,8 +8,8 @@
 
 _Static_assert(THEORY_AGE_K + AGE_GENERATIONS <= THEORY_AGE_SLICES, "slices are kept in arrays");
 
-/* generations=, or 5k for a slack of about 1/5; no more than it takes, a generation being a whole
- * number of records or microseconds. */
+/* The number of generations: generations=, or 5k for a slack of about 1/5.  It is lowered where
+ * generations of a whole number of records or microseconds cover the window with fewer. */
 static uint32_t generations_of(const struct filter_shape *shape) {
     uint64_t l = shape->generations ? shape->generations : bits_min(5 * shape->k, AGE_GENERATIONS);
     uint64_t step = bits_ceil_div(shape->length, bits_max(1, bits_min(l, shape->length)));
@@ -24,9 +24,9 @@ uint32_t age_slices(const struct filter_shape *shape) { return shape->k + genera
 
 static uint64_t granule(const struct filter_shape *shape) { return age_slices(shape); }
 
-/* The rates of the planner are of so much of a window: over shards it lets these keys scatter, and
- * the fills of a run's k slices weigh 2k-1 generations in a triangle, which scatters as 1.5k even
- * ones do: .3 of the window where l is 5k. */
+/* The share of a window's keys whose number varies between shards.  The planner computes rates for
+ * this share and lets it scatter.  The fills of a run's k slices weigh 2k-1 generations in a
+ * triangle, which scatters like 1.5k generations of equal weight: .3 of the window if l is 5k. */
 #define SCATTER .3
 
 struct filling {

@@ -1,4 +1,4 @@
-/* decaying.h - what structures of the decaying window share when they plan.
+/* decaying.h - planning that all structures of the decaying window share.
  *
  * A decaying window has no length: memory decides how far back it reaches.  `reach` is how many
  * keys back a structure remembers at least half of what it saw; the plan calls it capacity, items=
@@ -17,7 +17,8 @@
 struct decaying {
     uint64_t state; /* bytes a shard takes besides its lines */
     uint64_t least; /* lines a shard takes at least */
-    /* Of a shard of so many lines, under the resolved rest of the spec; grows with the lines. */
+    /* The reach of a shard of `lines` lines.  All other options of the spec are resolved.  It grows
+     * with the lines. */
     double (*reach)(const struct seen_spec *, uint64_t lines);
 };
 

@@ -21,7 +21,7 @@ static double exact_rate(const void *ctx, double keys) {
     return g->fit->filter->fp(g->shape, keys);
 }
 
-/* Rate of one generation that holds `keys`, in the mean over shards where there are several. */
+/* Rate of one generation that holds `keys`; with several shards, the mean over them. */
 static double one_rate(const void *ctx, double keys) {
     const struct one_generation *g = ctx;
     keys += g->older;
@@ -30,7 +30,7 @@ static double one_rate(const void *ctx, double keys) {
     return theory_scattered(exact_rate, g, keys);
 }
 
-/* Keys there can be at all, a shard. */
+/* The number of different keys that a shard can get at all. */
 static double most_there_are(const struct fit *fit, const struct filter_shape *shape) {
     return fit->filter->most ? fit->filter->most(shape) / (double)fit->shards : INFINITY;
 }
@@ -43,7 +43,7 @@ double fit_fp(const struct fit *fit, const struct filter_shape *shape, double ke
     return theory_union(one_rate(&g, full), fit->live);
 }
 
-/* Rate of one generation, in the mean while its keys grow. */
+/* Mean rate of one generation while its number of keys grows. */
 static double growing_rate(const struct one_generation *g, double from, double to) {
     const struct filter_ops *f = g->fit->filter;
     if (f->fp_filling && !(from > 0)) return f->fp_filling(g->shape, to, g->fit->shards > 1);
@@ -76,15 +76,16 @@ static uint64_t least_form(const struct fit *fit, const struct filter_shape *sha
 
 /* -- one question asked again and again: does this many keep fp? ---------------------------- */
 
-/* How many granules of lines for so many keys, or (of_keys) how many keys in so many lines.  What
- * was answered once is known for all beyond. */
+/* Searches for the fewest granules of lines that hold `keys` keys at fp or, with of_keys, for the
+ * most keys that the shape's lines hold.  Each answer narrows the border between the two sides, so
+ * that no point beyond it is computed again. */
 struct border {
     const struct fit *fit;
     struct filter_shape shape;
     double keys, fp;
     uint64_t granule;
     bool of_keys;
-    double low, high; /* asked and on one side of the border, and on the other */
+    double low, high; /* the border lies between these two */
 };
 
 static double border_rate(struct border *b, double x) {
@@ -111,8 +112,8 @@ static double straight(double rate, uint32_t k) {
     return log(-log1p(-pow(rate, 1. / (k ? k : 1))));
 }
 
-/* Moves low and high together, within a share of `near`, by the secant method from x; what remains
- * is left to who searches. */
+/* Narrows the border to a relative width of `near`, by the secant method from x.  The caller's own
+ * search goes on from there. */
 static void border_narrow(struct border *b, double x, double near, double most) {
     double goal = straight(b->fp, b->shape.k), last_x = 0, last_y = 0, step = 1, last_step;
     double slope = b->of_keys ? 1 : -1;
@@ -121,7 +122,7 @@ static void border_narrow(struct border *b, double x, double near, double most) 
         if (!b->of_keys) x = floor(x);
         if (x <= b->low || x >= b->high || (!b->of_keys && b->high - b->low <= 1)) break;
         double y = straight(border_rate(b, x), b->shape.k) - goal;
-        if (!isfinite(y)) { /* so empty or so full that all are alike */
+        if (!isfinite(y)) { /* so empty or so full that the rate is 0 or 1 */
             last_x = 0;
             x *= (y > 0) == b->of_keys ? 1. / 16 : 16;
             continue;
@@ -201,9 +202,9 @@ static double most_keys(const struct fit *fit, const struct filter_shape *shape,
 
 /* -- which k -------------------------------------------------------------------------------- */
 
-/* From the k of a Bloom filter that keeps fp outwards, for as long as others do as well: what they
- * need grows on either side of the best, granules of lines aside, which `keeps` leaves aside. Small
- * numbers of lines are uneven: so many worse ones in a row end the walk. */
+/* Walks from a guess of k in both directions.  The lines needed grow on either side of the best k,
+ * apart from rounding to granules, which `keeps` leaves out.  With few lines they grow unevenly, so
+ * the walk ends only after PATIENCE worse ones in a row. */
 #define PATIENCE 3
 
 struct walk {
@@ -266,7 +267,7 @@ static void fewest_lines(const struct fit *fit, struct filter_shape *shape, doub
         }
 }
 
-/* Bit k: k probes, fewer than the shape has, keep fp in so many lines. */
+/* Bit k is set if k probes, fewer than the shape has, keep fp in `lines` lines. */
 static uint64_t fewer_probes(const struct fit *fit, const struct filter_shape *shape,
                              uint64_t lines, double keys, double fp) {
     uint64_t fewer = 0;

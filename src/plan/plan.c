@@ -164,8 +164,9 @@ static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
     return bad;
 }
 
-/* How large the control sample may be follows from what the structure takes without it; then it has
- * its share of the memory.  Where there is no room for it there is none. */
+/* Plans the structure and its control sample.  The first plan, without a sample, shows how much
+ * memory the structure takes and so how large the sample may be.  The second includes the sample.
+ * If the sample does not fit, the plan has none. */
 static int plan_measured(struct seen_plan *plan, const struct seen_spec *asked,
                          const struct registry_choice *c, struct seen_error *e) {
     struct seen_spec with = *asked;
@@ -196,8 +197,9 @@ int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     return bad;
 }
 
-/* Sliding windows: the least memory a key, of those that hold the asked rate and all the keys. What
- * keeps the keys themselves is judged as the rest: it errs less, and takes the more the less fp. */
+/* The same for sliding windows: the least memory a key wins, among structures that keep the allowed
+ * rate and hold all keys.  Structures that store the keys themselves are compared like the others.
+ */
 static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b) {
     uint64_t keys = 0;
     plan_keys(&keys, &a->asked, NULL);
@@ -216,10 +218,10 @@ static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b)
     return a_each != b_each ? a_each < b_each : a->touches < b->touches;
 }
 
-/* In decaying windows the furthest reach (or, reach being asked, the least memory) by a factor of
- * two, then the fewest false negatives under the assumption of decaying.h.  In others the fewest
- * cache lines a record, among those near the least memory, the most keys and the asked rate;
- * structures that grow only if nothing else serves. */
+/* Is plan a better than plan b?  Structures that SEEN_BY_NAME marks, and then structures that grow,
+ * lose against others.  The allowed rate comes next, then memory and capacity: within a factor of
+ * two they count as equal.  Then decaying windows take the fewest false negatives, under the
+ * assumption of decaying.h.  Last come the fewest cache lines a record. */
 static bool better(const struct seen_plan *a, const struct seen_plan *b) {
     if (a->spec.window == SEEN_SLIDING) return better_sliding(a, b);
     bool a_grows = a->traits & SEEN_GROWS, b_grows = b->traits & SEEN_GROWS;
@@ -262,16 +264,16 @@ static void explain(struct seen_plan *best, int others) {
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
 }
 
-/* Structures that grow stand aside where a bounded one was asked to fit and could not; under
- * hash=int and hash=raw none was. */
+/* A structure that grows is not offered if a bounded one was refused, unless the spec names it: the
+ * refusal says how to make the bounded one fit.  hash=int and hash=raw have no bounded one. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
     return refused && plan->traits & SEEN_GROWS && plan->asked.hash < SEEN_INT &&
            !asked_for(&plan->asked);
 }
 
-/* So do those for special wishes, but in sliding windows of so many keys; and they lose against any
- * other that is acceptable, so that they need not be planned where only the best is wanted and is
- * one of two. */
+/* Structures with SEEN_BY_NAME are not offered either, except in a sliding window with a known
+ * number of keys.  They lose against every acceptable structure.  So they are not planned at all if
+ * the caller wants the best plan only and one of at least two is acceptable. */
 static bool in_vain(const struct registry_choice *c, const struct seen_spec *asked,
                     const struct seen_plan *best, size_t n, size_t refused, bool best_only) {
     if (!special(c)) return false;

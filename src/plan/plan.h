@@ -1,4 +1,4 @@
-/* plan.h - what windows share when they plan. */
+/* plan.h - planning that all windows share. */
 #ifndef PLAN_H
 #define PLAN_H
 
@@ -8,35 +8,36 @@
 #define PLAN_FP_DEFAULT  1e-9
 #define PLAN_MEM_DEFAULT ((uint64_t)64 << 20)
 
-/* Distinct keys expected in a window: items=, or rate= times the window, at most its records; with
- * lateness= the keys of all that is kept; 0 if nothing says.  Refuses a rate= that says nothing. */
+/* Distinct keys expected in a window: items=, or rate= times the window, at most its records.  With
+ * lateness=, the keys of all records that are kept.  0: no option gives it.  Refuses a rate= that
+ * has no effect. */
 int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
 
-/* Records of a window over its distinct keys, at least 1: however often keys come again, and in
- * whatever bursts, a stretch x of the window holds at most a share of min(1, x plan_crowd) of its
- * keys.  INFINITY where nothing bounds the records of a window. */
+/* Records of a window divided by its distinct keys, at least 1.  A stretch x of the window, as a
+ * share of it, holds at most a share of min(1, x plan_crowd) of its keys, for any repetition and
+ * any bursts.  INFINITY: no option bounds the records of a window. */
 double plan_crowd(const struct seen_spec *);
 
 /* The share of its keys that a stretch of `span` holds beyond those of a window. */
 double plan_beyond(const struct seen_spec *, double span);
 
-/* Decides overload= of a structure that does one thing only. */
+/* Decides overload= for a structure with only one behaviour, `does`. */
 int plan_overload(struct seen_plan *, uint32_t does, struct seen_error *);
 
-/* For structures of sliding windows that are of fixed size: overload= is what the structure `does`;
- * refused if nothing says how many keys there are. */
+/* The same for structures of sliding windows with a fixed size.  Refuses a spec that does not say
+ * how many keys a window has. */
 int plan_sliding(struct seen_plan *, uint32_t does, struct seen_error *);
 
 /* Decides lines and k (or, for structures that grow, the most keys) of a filter in a window of the
  * given `fit`, whose state takes `fixed` bytes a detector besides; predicts errors and bytes. */
 int plan_filter(struct seen_plan *, const struct fit *, uint64_t fixed, struct seen_error *);
 
-/* The plan of one structure, whatever others there are. */
+/* Plans one structure, without comparing it with others. */
 struct registry_choice;
 int plan_choice(struct seen_plan *, const struct seen_spec *asked, const struct registry_choice *,
                 struct seen_error *);
 
-/* To three digits upwards, so that a spec stays readable; above 0 and below 1. */
+/* Rounds up to three digits, so that a spec stays readable.  The result is above 0 and below 1. */
 double plan_round_up(double rate);
 
 /* Digests a key: a key of more than 128 bits takes several. */

@@ -1,5 +1,5 @@
-/* size.c - how large one filter must be in one window: from whichever of lines=, items=, fp= and
- * mem= are given, the others; or a refusal that names what would do. */
+/* size.c - the size of one filter in one window.  Any of lines=, items=, fp= and mem= may be given;
+ * this file computes the others, or refuses with options that would work. */
 #include "bits.h"
 #include "error.h"
 #include "plan/advise.h"
@@ -26,7 +26,7 @@ static uint64_t bytes_of(const struct request *r, const struct filter_shape *sha
     return r->fixed + r->plan->spec.shards * r->fit->filter->size(shape, 0);
 }
 
-#define USELESS .9 /* a false-positive rate that nobody can want */
+#define USELESS .9 /* a false-positive rate that is of no use */
 
 static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_FP); }
 
@@ -110,7 +110,7 @@ double plan_round_up(double rate) {
     return fmin(strtod(text, NULL), 1 - 1e-9);
 }
 
-/* Lines and probes, from whichever of lines=, items=, fp= and mem= are given. */
+/* Decides lines and probes from those of lines=, items=, fp= and mem= that are given. */
 static int choose_geometry(struct request *r, struct seen_error *e) {
     struct seen_spec *spec = &r->plan->spec;
     struct filter_shape *shape = &r->shape;

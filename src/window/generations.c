@@ -215,8 +215,9 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
     return gone;
 }
 
-/* Positions within the current generation differ: where ours is further on, their keys enter one
- * generation younger, lest they leave before their time. */
+/* The two windows may stand at different positions in their current generations.  If ours is
+ * further on, their keys enter one generation younger, because otherwise they would leave too
+ * early. */
 static struct filter_match match_of(const struct window *w, uint64_t at, const struct window *from,
                                     uint64_t from_at) {
     const struct generations *s = w->state;

@@ -36,7 +36,7 @@ static inline uint64_t ring_age(const struct seen_spec *spec, uint64_t step, uin
     return at - start + 1 + (ago - 1) * step;
 }
 
-/* A loaded one, in place of one whose first boundary was `first`, of so many live generations. */
+/* Checks a ring that was loaded, for `live` generations and a first boundary at `first`. */
 bool ring_sane(const struct ring *, const struct seen_spec *, uint64_t step, uint64_t first,
                uint32_t live);
 
