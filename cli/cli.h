@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Of several the first in this order: EXIT_TROUBLE, EXIT_DEGRADED, EXIT_FOUND. */
+/* Exit statuses.  If several apply, the first of EXIT_TROUBLE, EXIT_DEGRADED, EXIT_FOUND counts. */
 enum { EXIT_FINE = 0, EXIT_FOUND = 1, EXIT_TROUBLE = 2, EXIT_DEGRADED = 3 };
 
 /* -- subcommands: one file and one row of main.c's table each ----------------------------- */
@@ -77,7 +77,7 @@ enum { OPTION_HELP = 400, OPTION_VERSION, OPTION_LOG };
         "version", 'V', NULL, "the version", OPTION_VERSION                                        \
     }
 
-/* Of an option whose value is text or json. */
+/* Reads the value of an option that takes text or json: true for json. */
 bool option_is_json(const char *value);
 
 /* The candidate nearest to `word` (next(ctx) gives them in turn, then NULL), or NULL if none is

@@ -1,6 +1,6 @@
-/* crew.h - a few threads that do jobs, in the order in which they were handed in.  Whoever waits
- * for a job does not idle: it does what is still waiting itself.  So a crew of n keeps n cores
- * busy, and a job never waits for a thread that has gone to sleep. */
+/* crew.h - a few threads that do jobs, in the order in which they were handed in.  A thread that
+ * waits for a job does other waiting jobs meanwhile.  So a crew of n keeps n cores busy, and a job
+ * never waits for a thread that has gone to sleep. */
 #ifndef SEEN_CREW_H
 #define SEEN_CREW_H
 
@@ -24,7 +24,8 @@ void crew_free(struct crew *); /* NULL is fine; no job may be left */
 
 unsigned crew_size(const struct crew *); /* NULL: 1 */
 
-/* The job stays the caller's, and is nobody else's until it is done.  Urgent: before the others. */
+/* Hands a job in; urgent jobs go before the others.  The caller keeps the job's memory and must not
+ * use it until crew_done says that the job is done. */
 void crew_start(struct crew *, struct job *);
 void crew_start_urgent(struct crew *, struct job *);
 bool crew_done(struct crew *, const struct job *);

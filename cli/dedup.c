@@ -73,8 +73,8 @@ static void show_progress(struct run *r) {
 static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
 #define WARNINGS (sizeof warned_rates / sizeof *warned_rates)
 
-/* The rate is looked at behind a batch, each time that so many records have come: what is told must
- * not depend on -j, and a look takes time. */
+/* The rate is read once every LOOK_EVERY records, at the end of a batch.  So messages do not depend
+ * on -j, and reading it costs little. */
 enum { LOOK_EVERY = 4 * BATCH };
 
 /* The rate of the formulas, or what was surely measured since the start, where that is greater. */

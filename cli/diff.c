@@ -4,7 +4,7 @@
  * The reconciliation of Metwally, Agrawal and El Abbadi (2005): advertiser and publisher each keep
  * a log of the same clicks and want to know where the two disagree.  Both inputs are counted by key
  * in one table (diff/tally.h), which spills to disk what memory does not hold, so the answer is
- * exact whatever their size.  With a tolerance the key's times are part of what is counted, and the
+ * exact for inputs of any size.  With a tolerance the table keeps each key's times too, and the
  * records of a key are matched one to one (diff/match.h). */
 #include "cli.h"
 #include "diff/account.h"

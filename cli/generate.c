@@ -1,7 +1,7 @@
-/* generate.c - seen generate: a click stream with planted duplicates, of which the truth is known.
+/* generate.c - seen generate: a click stream with planted, known duplicates.
  *
- * Whoever judges a duplicate detector needs a stream whose duplicates are known beforehand.  This
- * one is computed, record by record, from a seed:
+ * To test a duplicate detector one needs a stream whose duplicates are known beforehand.  This one
+ * is computed, record by record, from a seed:
  *
  *     how often each id occurs     generate/repeats    a power law, both totals exact
  *     which id comes when          generate/order      a permutation of all occurrences
@@ -161,7 +161,7 @@ const struct command generate_command = {
     .help = "a click stream with planted duplicates",
     .usage = "[OPTION]...",
     .about =
-        "A click stream with planted duplicates, of which the truth is known, on standard output. "
+        "Writes a click stream with planted, known duplicates to standard output. "
         "Without options: Metwally's stream of 2004 in its published statistics.\n\n"
         "Totals and the counts of the most frequent ids are exact. The same arguments give the "
         "same bytes, everywhere and always.",

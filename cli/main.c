@@ -36,7 +36,7 @@ void finish_output(void) {
     if (fflush(stdout) || ferror(stdout)) die("cannot write the output: %s", strerror(errno));
 }
 
-/* A bare word that is no file is a command misspelt, if it is near to one. */
+/* Dies with a suggestion if a bare word is not a file and is spelled like a command. */
 static void suspect_slip(const char *word) {
     const char *near = strpbrk(word, "-./") ? NULL : command_near(word);
     if (near && access(word, F_OK))
@@ -45,7 +45,7 @@ static void suspect_slip(const char *word) {
 
 static int run(int argc, char **argv) {
     const struct command *first = commands[0];
-    bool idle = argc < 2 && isatty(STDIN_FILENO); /* nobody types records by hand */
+    bool idle = argc < 2 && isatty(STDIN_FILENO); /* records come from a pipe, not by hand */
     if (idle || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))))
         return help_overview_print(), EXIT_FINE;
     if (argc < 2) return first->run(argc, argv);

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of the files as they stand on disk, packed or not; 0: some are no regular files. */
+/* Bytes of the files on disk, compressed or not; 0: at least one is not a regular file. */
 static uint64_t size_of(const struct source *s) {
     uint64_t total = 0;
     for (size_t i = 0; i < s->file_count; i++) {

@@ -33,7 +33,7 @@ static void note(int sig) {
     errno = saved;
 }
 
-/* A second SIGINT finds the default action: whoever is in a hurry is not made to wait. */
+/* The first SIGINT restores the default action, so that a second one ends the process at once. */
 static void handle(int sig, int flags) {
     struct sigaction old, new = {.sa_handler = note, .sa_flags = flags};
     if (!sigaction(sig, NULL, &old) && old.sa_handler == SIG_IGN) return; /* nohup, cmd & */

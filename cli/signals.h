@@ -13,7 +13,7 @@ int signals_wake(void);
 int signals_stop(void);         /* the signal that asks us to end, or 0 */
 bool signals_taken_stats(void); /* SIGUSR1 has come since the last call */
 
-/* SIGUSR2, and a clock that ticks every so many seconds (0: never), ask that the state be saved. */
+/* SIGUSR2, and a timer of `every` seconds (0: none), ask that the state be saved. */
 void signals_watch_state(double every);
 bool signals_taken_save(void); /* it was asked for since the last call */
 

@@ -138,7 +138,7 @@ static void put_run(const struct view *v) {
     if (s->header) row("header", "%.*s", (int)s->header_len, s->header);
 }
 
-/* Of the snapshot's detector. */
+/* Prints the part about the snapshot's detector. */
 static void put_detector(const struct view *v) {
     const struct seen_plan *plan = seen_plan_of(v->saved.detector);
     const struct seen_stats *st = &v->stats;
@@ -153,7 +153,7 @@ static void put_detector(const struct view *v) {
     if (!(plan->traits & SEEN_NO_FP)) row("fp rate", "%.2g now", st->fp_now);
 }
 
-/* Of seen count and seen top. */
+/* Prints the part about a state of seen count or seen top. */
 static void put_kept(const struct view *v) {
     bool top = !strcmp(v->saved.command, "top");
     row("counted", "%s", number_grouped(v->kept.records).text);

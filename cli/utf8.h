@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length of the character at p, of which n bytes are there, at least one; 0: it is none. */
+/* The length of the UTF-8 character at `text`, which has n bytes left, at least one.  0: these
+ * bytes are not a character. */
 static inline size_t utf8_character(const char *text, size_t n) {
     const unsigned char *p = (const unsigned char *)text;
     if (p[0] < 0x80) return 1;

@@ -242,7 +242,8 @@ static void hold(struct flow *f, const struct batch *b, const struct readable *i
 
 /* -- events ------------------------------------------------------------------------------- */
 
-/* Of those that cannot be judged nothing more will be known. */
+/* Finds the group of each record.  Records that cannot be judged are counted at once, because they
+ * get no verdict. */
 static void find_groups(struct flow *f, const struct batch *b, struct readable *in,
                         uint64_t before) {
     size_t m = 0;

@@ -51,7 +51,7 @@ void flow_end(struct flow *); /* what is held back goes */
 /* True, and told: every record of the run lacks a field of --group-by. */
 bool flow_has_no_groups(const struct flow *);
 
-/* What --state keeps of it besides: groups and sums, in so many bytes at most. */
+/* The part of a flow that --state keeps: groups and sums, in at most FLOW_STATE_GROUPS bytes. */
 enum { FLOW_STATE_GROUPS = 8 << 20 };
 extern const struct state_kind flow_kept;
 

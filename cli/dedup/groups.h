@@ -25,11 +25,11 @@ struct groups {
 
 /* Nothing was read; `confirmed`, `confirms`: as in struct sums. */
 void groups_init(struct groups *, const char *by, const char *sum, bool confirmed, bool confirms);
-/* After groups_init: all groups must fit into so many bytes of a state.  Groups that come when
- * these are full are counted together. */
+/* Bounds the bytes that all groups take in a state; to be called after groups_init.  When these are
+ * full, new groups are counted together. */
 void groups_bound(struct groups *, size_t bytes);
-/* The columns are known: of `--group-by by` and `--sum sum`, either of which may be NULL.  `most`
- * bounds the groups with values of their own. */
+/* Sets the columns of `--group-by by` and `--sum sum`, once the header is known.  `by` and `sum`
+ * may be NULL.  `most` bounds the groups with values of their own. */
 void groups_columns(struct groups *, struct layout *, const char *by, const char *sum,
                     const struct header *, uint32_t most);
 void groups_free(struct groups *);
@@ -38,7 +38,7 @@ void groups_free(struct groups *);
  * groups_count knows its group and its amounts. */
 uint32_t groups_find(struct groups *, const struct slice *field, uint64_t number);
 void groups_count(struct groups *, uint32_t found, uint8_t verdict); /* once each */
-/* A record none of whose fields are known. */
+/* Counts a record with no known fields. */
 void groups_count_lacking(struct groups *, uint64_t number);
 
 /* For groups_pack.c: arrays for all groups that have a number; a group's sums. */

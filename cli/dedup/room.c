@@ -13,7 +13,7 @@ const char *room_more(const struct seen_plan *plan) {
     return lasting ? "give more mem=" : "give more mem=, or a shorter window";
 }
 
-/* Does the spec, if it is one, hold so many keys in a window? */
+/* Does the spec make a plan whose window holds `keys` keys? */
 static bool holds(const struct seen_spec *spec, uint64_t keys) {
     struct seen_plan plan;
     if (seen_plan_make(&plan, spec, NULL)) return false;
@@ -27,7 +27,7 @@ static void spec_clear(struct seen_spec *spec, const char *name) {
         if (!strcmp(o[i].name, name)) spec->set &= ~(UINT64_C(1) << i);
 }
 
-/* What to ask for instead, so that a window holds so many keys: "mem=128MiB", "items=2000000". */
+/* Writes the options that make a window hold `keys` keys: "mem=128MiB", "items=2000000". */
 static void fix_for(const struct seen_spec *asked, uint64_t keys, char *text, size_t cap) {
     struct seen_spec spec = *asked;
     char size[40] = "", count[32];
@@ -48,9 +48,9 @@ static void fix_for(const struct seen_spec *asked, uint64_t keys, char *text, si
              rate ? " instead of rate=" : "");
 }
 
-/* At most so many keys were in a window at once: those kept, forgotten and taken for duplicates;
- * all that were ever new; and at an even pace as many more as the window is longer than what was
- * kept. */
+/* The number of keys that a window must hold, with a tenth to spare.  It is the least of three
+ * upper bounds: keys kept, forgotten and taken for duplicates; all keys that were ever new; and, at
+ * an even pace, the keys kept times the window over the stretch that was kept. */
 static uint64_t keys_needed(const struct seen_stats *s, uint64_t length) {
     double kept = (double)(s->kept ? s->kept : 1);
     double held = (double)(s->capacity > s->stored ? s->capacity : s->stored);

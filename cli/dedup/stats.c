@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The detector's, but for the verdicts of a feed, of which it knows what was added: how many false
- * duplicates there are among those asked about it cannot say. */
+/* Reads the detector's statistics.  With a feed the verdicts come from the feed's own counts: the
+ * detector counts the keys that were added, and cannot tell how many false duplicates there are
+ * among the keys that were asked about. */
 static void read_stats(const seen_detector *d, const struct run_counts *c, struct seen_stats *s) {
     seen_stats(d, s);
     if (!c->fed) return;
@@ -36,7 +37,7 @@ static struct number expected(double x) {
 
 static struct number span_of(uint64_t us) {
     struct number out;
-    if (us > 1000000) us -= us % 1000000; /* nobody reads the microseconds of an hour */
+    if (us > 1000000) us -= us % 1000000; /* microseconds of an hour are only noise */
     seen_print_span(us, out.text, sizeof out.text);
     return out;
 }

@@ -1,4 +1,4 @@
-/* stats.h - the account a run gives of itself, on stderr. */
+/* stats.h - the statistics of a run, on stderr. */
 #ifndef SEEN_STATS_H
 #define SEEN_STATS_H
 
@@ -17,9 +17,9 @@ struct run_counts {
     const struct keep *keep;
     const struct feed_counts *fed; /* verdicts of a feed or --within; NULL: the detector's count */
     bool feeds;                    /* there are records that only add */
-    const struct groups *groups;   /* NULL: nobody asked */
+    const struct groups *groups;   /* NULL: no --group-by */
     double seconds;
-    const char *zone; /* days and weeks begin at its midnight; NULL: nobody asked */
+    const char *zone; /* days and weeks begin at its midnight; NULL: no --zone */
     bool weeks;
 };
 

@@ -84,7 +84,8 @@ static void complete_json(struct wanted *w) {
     }
 }
 
-/* What needs an exact detector makes it, where none is named. */
+/* Dies if an option needs an exact detector and the spec names another filter; sets filter=exact if
+ * the spec names none. */
 static void ask_exact(const char *what, struct asked *a) {
     struct seen_spec spec;
     asked_spec(a, 0, &spec);

@@ -60,7 +60,7 @@ enum {
          WANTED_GROUP_BY},                                                                         \
         {"sum", 0, "LIST", "gross, duplicate and net of amounts, exactly, on stderr", WANTED_SUM}, \
     {                                                                                              \
-        "max-groups", 0, "N", "... for so many; the others together (default: 10000)",             \
+        "max-groups", 0, "N", "... for N groups; the others together (default: 10000)",            \
             WANTED_MAX_GROUPS                                                                      \
     }
 
@@ -77,7 +77,7 @@ struct wanted {
     uint64_t within;      /* records or microseconds; 0: the whole window; set by wanted_check */
     bool keep_last;       /* of the records of one key in a window, rather than the first */
     bool ledger;          /* first and last occurrences have to be known; set by wanted_check */
-    const char *group_by; /* NULL: nobody asked */
+    const char *group_by; /* NULL: no --group-by */
     char *sum;            /* all that was given, joined by commas; NULL: nothing */
     uint32_t max_groups;  /* 0: not given */
 };

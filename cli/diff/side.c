@@ -77,7 +77,7 @@ static void on_columns(void *ctx, const struct header *header) {
 
 /* -- ahead: what a record has, on any thread ---------------------------------------------- */
 
-/* Of a batch: its n records that have all that is wanted. */
+/* The n records of a batch that have all fields needed. */
 struct facts {
     size_t n;
     uint16_t order[BATCH]; /* a record's place among all */

@@ -1,7 +1,7 @@
 /* spill.h - temporary files, and sorted runs of entries in them.
  *
- * A file never has a name, or loses it at once: when the process ends, in whatever way, its space
- * is free again.  What goes wrong with one is said in one sentence, and the process exits. */
+ * A file never has a name, or loses it at once, so its space is free again however the process
+ * ends. Each failure ends the process with one sentence. */
 #ifndef SEEN_DIFF_SPILL_H
 #define SEEN_DIFF_SPILL_H
 

@@ -3,14 +3,14 @@
  *     record  ->  fields (parts.h)  ->  words, n-grams (cut.h)  ->  digests, a few thousand at once
  *                                                                   ->  lists (lists.h)
  *
- * An empty field is no key.  Of several fields a record may lack some, and is judged by the others.
+ * Empty fields are not keys.  A record may lack some of several fields: the others decide.
  * Each thread has one of its own; lists do not change. */
 #ifndef SEEN_FILTER_ANY_H
 #define SEEN_FILTER_ANY_H
 
 #include "filter/lists.h"
 
-/* Of a batch: its n records that have a key, and in which lists that is. */
+/* The n records of a batch that have a key, and the lists that hold it. */
 struct matched {
     size_t n;
     seen_digest digest[BATCH]; /* not under --any */

@@ -16,7 +16,7 @@
  *     one address     has every FARM-th user (a script that deletes its cookie between clicks);
  *                     else an address has one user or two
  *
- * Addresses are private (10/8) or reserved for documentation: they are nobody's. */
+ * Addresses are private (10/8) or reserved for documentation: they belong to no real host. */
 #ifndef SEEN_GENERATE_CLICK_H
 #define SEEN_GENERATE_CLICK_H
 

@@ -23,7 +23,7 @@ struct names {
     uint32_t fields;    /* values of each */
     size_t bytes,
         most_bytes;    /* of all keys; `most_bytes` bounds them (no bound to begin with) ... */
-    size_t each;       /* ... and each takes so many besides */
+    size_t each;       /* ... and the bytes that each takes besides its key */
     bool crowded;      /* it has kept a group out */
     char *key, *value; /* scratch */
     size_t value_room;
@@ -35,8 +35,8 @@ void names_free(struct names *);
 /* The group of a record whose fields stand at `field`, by slots. */
 uint32_t names_find(struct names *, const struct fields *, const struct slice *field);
 
-/* A group's key: its values, in bytes; and back again: false if that is no key, or one that is
- * there already. */
+/* A group's key: its values, in bytes.  names_restore makes the group of such a key again; false:
+ * the bytes are not a key, or the group exists already. */
 const char *names_key(const struct names *, uint32_t number, size_t *len);
 bool names_restore(struct names *, const char *key, size_t len);
 

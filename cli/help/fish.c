@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 static const char script[] =
-    "# Of a quoted spec the last word is completed, behind what stands before it.\n"
+    "# Completes the last word of a quoted spec and keeps the words before it.\n"
     "function __seen_in_spec\n"
     "    set -l before (string replace -r '[^ ]*$' '' -- (commandline -ct | string trim -l -c "
     "\\'\\\"))\n"

@@ -58,7 +58,7 @@ const struct held *keep_take(struct keep *, bool all);
 const struct held *keep_drop(struct keep *, const struct reading *);
 void keep_put(struct keep *, const struct record *, const struct reading *, bool known);
 
-/* The window holds so many keys now: notes what would hold the last record of each. */
+/* Notes how many keys the window holds now: --keep last needs room for the last record of each. */
 void keep_note_keys(struct keep *, uint64_t keys);
 
 #endif

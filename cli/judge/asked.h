@@ -17,7 +17,7 @@ struct asked {
     unsigned patterns;
     const char *time_format; /* NULL: any that is known */
     struct time_format format;
-    bool times;      /* somebody else than the window wants them */
+    bool times;      /* an option other than the window needs the records' times */
     bool wide;       /* keys of more than 128 bits can be judged */
     bool outlives;   /* --state or --redis: the window is there before and after the run */
     uint64_t window; /* of time, as planned, or 0 */

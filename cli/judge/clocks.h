@@ -18,8 +18,8 @@ void clocks_note(struct clocks *, uint64_t n, seen_time now);
 /* At the end, one line for each thing that went wrong, unless --quiet. */
 void clocks_tell(const struct clocks *, const struct source *);
 
-/* `later` records were judged at a later time than their own, in windows of so many microseconds.
- */
+/* Warns that `later` records were judged at a later time than their own.  `window` is the window's
+ * length in microseconds. */
 void clocks_tell_late(const struct lateness *, const struct source *, uint64_t later,
                       uint64_t window);
 

@@ -10,7 +10,7 @@
 
 struct occurrence {
     uint64_t number; /* of the record, from 1; 0: there is none, or it is not known */
-    seen_time time;  /* NO_TIME: nobody asked */
+    seen_time time;  /* NO_TIME: not needed */
 };
 
 struct fact {

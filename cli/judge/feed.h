@@ -20,8 +20,9 @@ struct feed_counts {
     uint64_t unique, duplicates, only_added;
 };
 
-/* Of those records of the batch that have either key: their places, the keys, and which there are
- * (FEED_ASKS | FEED_ADDS); at the places of the others, why they have none.  Returns how many. */
+/* Reads the keys of a batch.  Returns how many records have at least one of the two keys, and
+ * writes for each its place in the batch, the keys, and which of them it has (FEED_ASKS |
+ * FEED_ADDS).  For each other record, `cause` at its place says why it has none. */
 size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *, uint16_t *order,
                   seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause);
 

@@ -3,8 +3,8 @@
  *
  *     value of a field  ->  --key-regex  ->  --trim  ->  --key-url  ->  --ignore-case  ->  hash
  *
- * All of it works on bytes and on ASCII letters and blanks: a byte above 0x7f stays what it is,
- * whatever the encoding, so that no version of Unicode and no locale can change a key. */
+ * All steps work on bytes and on ASCII letters and blanks.  Bytes above 0x7f stay as they are in
+ * any encoding, so a key never depends on the version of Unicode or on the locale. */
 #ifndef SEEN_FORM_H
 #define SEEN_FORM_H
 
@@ -18,7 +18,7 @@ enum { FORM_GROUPS = 32 };
 
 struct key_form {
     bool trim, ignore_case, url;
-    bool by_word;      /* these three are done to the words of a value, by whoever finds them */
+    bool by_word;      /* the code that splits values into words does these three, to each word */
     const char *regex; /* NULL: none */
     uint32_t groups;   /* of it, once form_check has looked at it */
 };
@@ -41,7 +41,7 @@ size_t form_match(const struct key_form *, const regex_t *, const char *value, s
 size_t form_apply(const struct key_form *, char *value, size_t len);
 
 /* --key-url (url.c): scheme and host in lower case, without a default port, the fragment and what
- * only tracks the visitor.  What is no such URL stays as it is.  Likewise in place. */
+ * only tracks the visitor.  Other values stay as they are.  Works in place. */
 size_t url_normalise(char *url, size_t len);
 
 #endif

@@ -23,7 +23,7 @@ struct readable {
     uint16_t order[BATCH];  /* its place among all */
     bool landmark[BATCH];   /* a window begins before it; unset where there are no landmarks */
     bool due;               /* one begins before the next batch's first */
-    uint64_t number[BATCH]; /* of the record in the whole input; if somebody wants it, as ... */
+    uint64_t number[BATCH]; /* of the record in the whole input; only where needed, as ... */
     uint32_t group[BATCH];  /* ... with --group-by */
     seen_digest add[BATCH]; /* of a feed: the digest is what is asked; likewise */
     uint8_t parts[BATCH];   /* ... which of them there are */
@@ -65,7 +65,7 @@ struct judge {
     uint64_t within;     /* only what was seen at most so long ago counts; 0: the whole window */
     struct feed_counts fed;
     bool timed;                       /* the detector wants times */
-    bool times;                       /* records have times: it does, or somebody else */
+    bool times;                       /* the detector or another option needs records' times */
     const struct time_format *format; /* of their field; NULL: those of time.h */
     enum zone_window zone;  /* landmarks where days or weeks begin in the process's time zone */
     const regex_t *pattern; /* landmarks before records that match, one a thread; NULL: none */
@@ -86,40 +86,42 @@ void judge_feed(struct judge *, const struct layout *added);
 void judge_init(struct judge *, seen_detector *, const struct layout *, uint32_t max_record);
 void judge_free(struct judge *);
 
-/* For verdicts that others give: all but judge_observe, and digests are seen_hash's. */
+/* The same without a detector, for verdicts that a server gives.  All calls work but judge_observe;
+ * digests are those of seen_hash. */
 void judge_init_elsewhere(struct judge *, uint64_t seed, bool timed, const struct layout *,
                           uint32_t max_record);
 
-/* The crew takes part in observing, where there are shards; NULL: it does not. */
+/* Lets the crew's threads observe shards in parallel, if there are several shards.  NULL: this
+ * thread does all. */
 void judge_share(struct judge *, struct crew *);
 
-/* What can be said of a batch without those before it: keys, times, patterns.  Several threads may
- * read batches at once, each under a number of its own.  `now` is the time of records that carry
- * none. */
+/* Reads all of a batch that does not depend on earlier batches: keys, times, patterns.  Several
+ * threads may read batches at once, each under its own number `who`.  `now` is the time of records
+ * that carry none. */
 void judge_ahead(struct judge *, unsigned who, const struct batch *, seen_time now,
                  struct readable *);
 
-/* Then batches come in order.  judge_note counts what cannot be judged, and what is to be told of
- * times, in the order in which records are read. */
+/* Then batches come in the order in which records are read.  judge_note counts the records that
+ * cannot be judged, and notes times for later messages. */
 void judge_note(struct judge *, const struct batch *, const struct readable *);
 
-/* In the order in which they are judged (--reorder changes it), judge_take says how many records
- * can be judged, and what is known of them stands in judge->in; judge_observe fills the batch's
- * verdicts. */
+/* Then records are judged, in an order that --reorder may change.  judge_take returns how many can
+ * be judged and sets judge->in, which holds their keys and times.  judge_observe fills in the
+ * batch's verdicts. */
 size_t judge_take(struct judge *, struct readable *);
 void judge_observe(struct judge *, struct batch *, size_t n);
 /* ... and how long ago each key was last seen, by seen_last_seen. */
 void judge_observe_ages(struct judge *, struct batch *, size_t n, uint64_t *age);
 bool judge_landmarks(const struct judge *);
 
-/* Verdicts are not the detector's own: `fed` counts them. */
+/* True: the verdicts are not the detector's own, and `fed` counts them. */
 bool judge_counts(const struct judge *);
 
-/* At the end of a run: what went wrong with times.  `later` of its records were judged at a later
- * time than their own. */
+/* Prints what went wrong with times, at the end of a run.  `later` records of the run were judged
+ * at a later time than their own. */
 void judge_tell(const struct judge *, uint64_t later);
 
-/* The n verdicts at the front of the batch's go to the places of its n readable records. */
+/* Moves the first n verdicts of the batch to the places of its n readable records. */
 void judge_spread(const struct judge *, struct batch *, size_t n);
 
 /* judge_ahead, judge_note and judge_take in one. */

@@ -17,7 +17,7 @@ struct reading_keys {
     uint16_t order[BATCH];
 };
 
-/* One of the batch is no key. */
+/* Dies because a record of the batch has no usable key. */
 _Noreturn static void refuse(struct reading_keys *r, const struct batch *b, size_t n) {
     char text[UNJUDGED_TEXT];
     size_t bad = 0;

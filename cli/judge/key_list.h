@@ -6,9 +6,9 @@
 #include "judge/key.h"
 #include "read/source.h"
 
-/* Hands the digests on, up to BATCH at once, and each key before to `look` (NULL: to nobody); dies
- * where a key cannot be read.  `of`: the layout of the records' key; `hasher`: whose keys they are.
- */
+/* Reads a list of keys.  Hands each key to `look` (NULL: does not) and then the digests to `take`,
+ * up to BATCH at once.  Dies if a key cannot be read.  `of` is the layout of the records' key;
+ * `hasher` is the detector that hashes keys. */
 void key_list_read(const char *name, const struct source *, const struct layout *of,
                    const seen_detector *hasher,
                    void (*take)(void *ctx, size_t n, const seen_digest *),

@@ -19,7 +19,7 @@ struct lateness {
     seen_time newest;
     uint64_t records, late, most;
     uint64_t by[LATENESS_SPANS];
-    /* Of this run alone: */
+    /* For this run only: */
     struct calendar calendar; /* of landmark windows of time; set by the judge */
     seen_time begin, end;     /* the window of `newest` */
     uint64_t run_records, run_late, run_most;

@@ -1,7 +1,7 @@
 /* shares.c - a batch observed by a crew. */
 #include "judge/shares.h"
 
-/* Records that are worth waking somebody for: some ten microseconds of work. */
+/* Records that are worth waking another thread for: about ten microseconds of work. */
 enum { WORTHWHILE = 256 };
 
 static void run(void *ctx, unsigned who) {

@@ -111,8 +111,8 @@ static const char *parse_seconds(struct civil *c, const char *p, const char *end
     return fraction(first, p, SECOND, &c->micros) ? p : NULL;
 }
 
-/* 2020-11-06, and behind it nothing or T18:10:51.5+01:00, of which the seconds and the offset may
- * be missing. */
+/* Parses 2020-11-06, alone or followed by a time such as T18:10:51.5+01:00.  The seconds and the
+ * offset may be missing. */
 static bool parse_date(seen_time *out, const char *p, const char *end) {
     if (end - p < 10 || p[4] != '-' || p[7] != '-') return false;
     struct civil c = {.year = digits(p, 4), .month = digits(p + 5, 2), .day = digits(p + 8, 2)};
@@ -221,8 +221,8 @@ static int64_t local_day(time_t t) {
 }
 
 /* The first second of the first day that is not before `target`.  Searched rather than computed
- * with mktime: a day may begin at 01:00, or be missing.  Starting from the date alone makes the
- * answer the same from whichever record it is asked. */
+ * with mktime: a day may begin at 01:00, or be missing.  The search starts from the date alone, so
+ * the answer is the same for all records of a day. */
 static seen_time first_of_day(int64_t target) {
     time_t before = (time_t)(target * DAY - 26 * 3600), after = before + 2 * 26 * 3600;
     while (after - before > 1) { /* before: still an earlier day; after: not */

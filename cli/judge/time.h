@@ -20,8 +20,8 @@
  *     10/Oct/2000:13:55:36 -0700  as web servers write it (clf_time.c)
  *     Fri, 06 Nov 2020 18:10:51 +0100  RFC 2822, as in mails and HTTP (mail_time.c)
  *
- * Without an offset a time is that of the zone that was set, or UTC.  Leading zeros are no digits.
- * False if it is none of these, or before 1970. */
+ * A time without an offset is in the zone that was set, or UTC.  Leading zeros do not count as
+ * digits.  False: the text is none of these, or a time before 1970. */
 bool time_parse(seen_time *, const char *text, size_t len);
 bool clf_time_parse(seen_time *, const char *text, size_t len); /* one kind alone */
 bool mail_time_parse(seen_time *, const char *text, size_t len);

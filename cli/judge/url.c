@@ -17,8 +17,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* A name, or with a star the begin of names, in any case.  Whoever changes the list changes keys:
- * CHANGELOG.md has to say so. */
+/* Names of parameters, or with a star how names begin, in upper or lower case.  A change of this
+ * list changes keys, so CHANGELOG.md has to mention it. */
 static const char *const tracking[] = {
     "utm_*",      "mtm_*",     "hsa_*",     "pk_campaign", "pk_kwd",
     "pk_keyword", "pk_source", "pk_medium", "gclid",       "gclsrc",

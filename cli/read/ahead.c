@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Batches of a chunk that are ready before its turn: enough for records of 16 bytes.  Of shorter
- * ones the rest is split when these have been handed on. */
+/* Batches of a chunk that are ready before its turn: enough for records of 16 bytes.  If records
+ * are shorter, the rest of the chunk is split after these were handed on. */
 enum { BATCHES = 8 };
 
 struct chunk {

@@ -1,5 +1,5 @@
-/* columns.c - which fields of a record are wanted, by position, range or name.  What looks like a
- * number is a position, whatever the columns are called. */
+/* columns.c - selects fields of a record by position, range or name.  A number is always a
+ * position, even if a column has that name. */
 #include "read/columns.h"
 
 #include "cli.h"
@@ -48,7 +48,7 @@ static char *name_of(const char *p, size_t len, bool quotes) {
 void columns_read_header(struct header *h, const char *line, size_t len, char delimiter,
                          bool quotes) {
     const char *p = line, *end = line + len;
-    if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) p += 3; /* a byte order mark is no name */
+    if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) p += 3; /* skip a byte order mark */
     *h = (struct header){
         .line = p, .len = (size_t)(end - p), .cutting = {.delimiter = delimiter, .quotes = quotes}};
     for (;; p++) {
@@ -78,7 +78,7 @@ static const char *next_column(void *ctx) {
     return at->i < at->h->n ? at->h->name[at->i++] : NULL;
 }
 
-/* Another delimiter would give the header this name, or so many columns. */
+/* Finds another delimiter that would give the header this name, or at least `columns` columns. */
 static const char *guess(const struct header *h, uint64_t columns, const char *name) {
     return h->line ? guess_delimiter(h->line, h->len, &h->cutting, true, columns, name) : NULL;
 }

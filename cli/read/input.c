@@ -126,8 +126,8 @@ bool input_skip(struct input *in, uint64_t offset) {
     return true;
 }
 
-/* The first bytes of what is no regular file, which may come one by one.  No record ends within
- * them, so they can be held back until they tell. */
+/* Reads the first bytes of a pipe or a device, which may come one by one.  Holds them back until
+ * they tell which format they have, since no record ends within them. */
 static ssize_t sniff(struct input *in) {
     bool more;
     ssize_t got = read(in->fd, in->buf + in->sniffed, in->cap - in->sniffed);

@@ -16,8 +16,8 @@ struct input {
     size_t begin, end;     /* bytes not yet consumed */
     struct unpack *unpack; /* NULL: bytes are read as they stand in the file */
     struct merge *merge;   /* several files instead, in order of time */
-    bool sniffing;         /* no regular file, and its first bytes are yet to tell ... */
-    size_t sniffed;        /* ... of which buf holds so many */
+    bool sniffing;         /* not a regular file; its first bytes have not told the format yet */
+    size_t sniffed;        /* bytes held back in buf meanwhile */
     uint64_t unpack_mem;   /* the most bytes that unpacking may take */
     bool lines;            /* records end in newlines */
     char trouble[160];     /* why the file cannot be read, where errno does not say it */
@@ -36,8 +36,8 @@ void input_close(struct input *);
 /* Bytes are read as they stand in the file. */
 static inline bool input_is_plain(const struct input *in) { return !in->unpack && !in->merge; }
 
-/* Goes on behind the first `offset` bytes of a regular file of which nothing was read yet.  False
- * if it does not have so many, or cannot be read: then with errno, else 0. */
+/* Skips the first `offset` bytes of a regular file that was not read yet.  False: the file is
+ * shorter (errno is 0), or cannot be read (errno says why). */
 bool input_skip(struct input *, uint64_t offset);
 
 /* How many bytes of the file, as it reads uncompressed, have been consumed. */

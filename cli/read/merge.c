@@ -1,10 +1,10 @@
 /* merge.c - several files, each in order of time, read as one: the logs of several hosts.
  *
- * Each file is a lane, cut into records as the reader does it, of which the time is looked at.  The
- * earliest head goes next, of equal ones that of the file named first; a heap knows which.  What
- * comes out is bytes again, and whoever reads them cuts them anew: so everything behind is as for
- * one file.  A record without a readable time follows the one before it; so does one that is too
- * long, as it comes, for nothing is kept of it. */
+ * Each file is a lane, which is cut into records in the same way as by the reader.  A heap of lanes
+ * gives the record with the earliest time; among equal times, the file named first comes first. The
+ * output is bytes again.  The reader cuts them a second time, so that all later steps work as for
+ * one file.  A record without a readable time follows the one before it.  So does one that is too
+ * long: it is passed on as it comes, and is never held in memory as a whole. */
 #include "read/merge.h"
 
 #include "cli.h"
@@ -80,7 +80,7 @@ static void first_header(struct merge *m, const char *line, size_t len, size_t b
     m->header_bare = bare;
 }
 
-/* A header line without its end, whatever that is. */
+/* The length of a header line without its \n or \r\n. */
 static size_t bare_length(const char *line, size_t len) {
     len -= len > 0 && line[len - 1] == '\n';
     return len - (len > 0 && line[len - 1] == '\r');

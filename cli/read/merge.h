@@ -12,7 +12,7 @@ struct merge;
 struct merge *merge_new(const struct source *);
 void merge_free(struct merge *); /* NULL is fine */
 
-bool merge_blocks(const struct merge *); /* a read may wait: some are no regular files */
+bool merge_blocks(const struct merge *); /* a read may wait: a file is a pipe or a device */
 
 /* As read(2): records in order of their times, none of them cut by a file's end; the header comes
  * once.  EAGAIN: a file must be waited for; EBADMSG: merge_trouble says what is wrong with which.

@@ -107,7 +107,7 @@ static void first_header(struct reader *r, const struct record *line) {
     if (r->on->header) r->on->header(r->ctx, line);
 }
 
-/* A byte order mark is no part of a header. */
+/* The length of a byte order mark before a header, or 0. */
 static size_t mark_length(const char *p, size_t n) {
     return n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
@@ -241,7 +241,7 @@ static bool complete(struct reader *r) {
     splitter_unfinished(s);
     s->format->tail(s, begin(r), end(r));
     for (;;) {
-        /* Whichever comes first, wherever the buffer ends. */
+        /* The limit reached first decides, so the place where the buffer ends does not matter. */
         if (s->overrun && s->overrun <= (uint64_t)r->source->max_record + 1)
             return pass_through(r, CAUSE_QUOTED), true;
         if (too_long(r)) return pass_through(r, CAUSE_LONG), true;
@@ -251,7 +251,7 @@ static bool complete(struct reader *r) {
     }
 }
 
-/* Whoever writes the file has not finished its last record, perhaps: the next run will know. */
+/* Is the last record without a line end left to the next run?  Its writer may not have finished. */
 static bool held_back(const struct reader *r) {
     size_t n = r->in.end - r->in.begin;
     if (!r->hold_back || r->in.blocks || !input_is_plain(&r->in)) return false;

@@ -24,7 +24,7 @@ struct reader_events {
     void (*ahead)(void *ctx, unsigned who, struct batch *, seen_time now);
     size_t own;
     void (*batch)(void *ctx, struct batch *, seen_time now); /* its turn has come */
-    /* A record that nobody can judge, in pieces; the last is not empty and ends the record. */
+    /* A record that cannot be judged, in pieces.  The last piece is not empty. */
     void (*unreadable)(void *ctx, const char *p, size_t n, bool first, bool last);
     void (*attend)(void *ctx); /* between two reads, and while waiting for input */
     void (*flush)(void *ctx);  /* a wait for input begins */
@@ -64,7 +64,8 @@ void reader_hand_on(struct reader *, struct batch *, seen_time now);
 /* A batch for this reader's columns.  NULL is fine. */
 struct batch *reader_new_batch(const struct reader *);
 void reader_free_batch(struct batch *);
-/* The open file goes on there, behind so many newlines, its header being known. */
+/* Continues the open file at `offset`, after `lines` newlines.  Its header must be known already.
+ */
 void reader_resume(struct reader *, uint64_t offset, uint64_t lines);
 
 /* The header line, without its line end, that this run would have read first. */

@@ -70,16 +70,16 @@ struct span {
     int32_t slot;
 };
 
-/* One field, whatever the record is. */
+/* Is the span one field in every record? */
 static inline bool span_is_field(const struct span *s) {
     return s->first.from_end == s->last.from_end && s->first.n == s->last.n;
 }
 
-/* Columns are numbered from 0.  A slot is a place in the batch for a column that somebody wants. */
+/* Columns are numbered from 0.  A slot is a place in the batch for a column that is needed. */
 struct layout {
     uint32_t slots;   /* fields kept a record */
-    uint32_t width;   /* columns to look at: the last wanted one + 1 */
-    int32_t *slot_of; /* [width], NO_SLOT for columns nobody wants */
+    uint32_t width;   /* columns to look at: the last needed one + 1 */
+    int32_t *slot_of; /* [width], NO_SLOT for columns that are not needed */
     uint32_t keys;    /* 0: the key is the whole record */
     uint32_t *key;    /* [keys] slots, in the order asked */
     int32_t time;     /* slot, or NO_SLOT */

@@ -1,4 +1,4 @@
-/* source.c - the options of whoever reads records. */
+/* source.c - the options of every subcommand that reads records. */
 #include "read/source.h"
 
 #include "crew.h"
@@ -32,7 +32,7 @@ static char byte_of(const char *text) {
     return text[0];
 }
 
-/* Of a record or a field. */
+/* Reads the largest size of a record or a field. */
 static uint32_t limit_of(const char *option, const char *text) {
     struct seen_error e;
     uint64_t size;

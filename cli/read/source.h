@@ -1,5 +1,5 @@
 /* source.h - the records a subcommand reads: which files, what a record is, which fields make its
- * key and its time.  Whoever reads records takes these options, so they are written once. */
+ * key and its time.  All subcommands that read records share these options. */
 #ifndef SEEN_SOURCE_H
 #define SEEN_SOURCE_H
 
@@ -158,8 +158,8 @@ const char *source_regular_file(const struct source *);
 /* What is between its fields, where that is bytes. */
 struct cutting source_cutting(const struct source *);
 
-/* How its records are cut; `whole`: no field of theirs is wanted.  What its fields are called, or
- * NULL where nobody knows before the first line. */
+/* How records are cut; `whole`: no field is needed.  And the names of the fields, or NULL if the
+ * first line has them. */
 const struct format *source_format(const struct source *, bool whole);
 const struct header *source_names(const struct source *);
 

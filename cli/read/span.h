@@ -10,8 +10,8 @@ enum { SPAN_MOST = 65536 }; /* the largest number of a field */
  * none that exists. */
 bool span_parse(const char *word, struct span *);
 
-/* Of n fields the numbers of the first and the last one, from 0.  False if there are not so many.
- */
+/* The numbers of the first and the last field of a span, from 0, in a record of n fields.  False: n
+ * fields are too few. */
 bool span_among(const struct span *, uint64_t n, uint64_t *first, uint64_t *last);
 
 /* Both ends are counted from the first field: the numbers are the same in all records. */

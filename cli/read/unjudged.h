@@ -1,6 +1,6 @@
 /* unjudged.h - records that cannot be judged: why not, how many, and the first of each kind.
  *
- * Whoever leaves a record out of a batch notes the cause in an array at the record's place:
+ * Code that leaves a record out of a batch notes the cause in an array at the record's place:
  *
  *     record     0  1  2  3  4
  *     order      0     2     4      what can be judged
@@ -65,9 +65,9 @@ enum cause cause_of_missing(const struct layout *, const struct record *);
 int unjudged_flush(struct unjudged *);
 int unjudged_close(struct unjudged *);
 
-/* The end of the run.  Says what became of the records that could not be judged (`fate`: "passed on
- * unjudged"), unless `told` or nobody wants to know.  True where that makes exit 2: with --strict,
- * or where nothing could be judged. */
+/* Ends the run.  Says what became of the records that could not be judged (`fate`: "passed on
+ * unjudged"), unless `told` or --quiet.  True: the exit status is 2, because of --strict or because
+ * no record could be judged. */
 bool unjudged_end(struct unjudged *, const char *fate, bool told);
 
 #endif

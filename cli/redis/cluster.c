@@ -82,7 +82,7 @@ static bool take_map(struct cluster *c, const redisReply *r, int teller) {
     return good;
 }
 
-/* A server that is no cluster owns everything. */
+/* Takes the answer to CLUSTER SLOTS.  A server without cluster mode owns all slots. */
 static bool take_answer(struct cluster *c, const redisReply *r, int teller) {
     if (r->type == REDIS_REPLY_ERROR && !c->sharded && strncmp(r->str, "LOADING", 7) &&
         strncmp(r->str, "NOAUTH", 6)) {
@@ -159,7 +159,7 @@ static int named_node(struct cluster *c, const redisReply *r, int teller) {
     return node_at(c, host, strtol(colon + 1, NULL, 10));
 }
 
-/* True: the reply is no answer, and the request is to be sent again, as this has noted. */
+/* True: the reply is a redirection or a delay.  This has noted where the request is sent again. */
 static bool redirected(struct cluster *c, struct request *r, const redisReply *reply) {
     static const char *const later[] = {"TRYAGAIN",   "CLUSTERDOWN", "LOADING", "MASTERDOWN",
                                         "NOREPLICAS", "READONLY",    "BUSY "};

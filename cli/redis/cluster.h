@@ -1,11 +1,11 @@
 /* cluster.h - many commands at once, each to the server that owns its key, until all are answered.
  *
- * One server is a cluster of one.  Redirections (MOVED, ASK) are followed, servers that are busy,
- * loading or gone are tried again, with growing pauses, for as long as `patience` says; who owns
- * what is asked anew after every surprise.
+ * One server is a cluster of one.  Redirections (MOVED, ASK) are followed.  Servers that are busy,
+ * loading or gone are tried again, with growing pauses, for `patience` seconds.  After every
+ * surprise the map of slots is requested again.
  *
- * A command whose connection was lost before its reply came is sent again, but nobody knows whether
- * it was carried out the first time: it is marked `uncertain`.  */
+ * If the connection is lost before the reply, the command is sent again.  It may already have been
+ * carried out the first time, so it is marked `uncertain`. */
 #ifndef SEEN_CLUSTER_H
 #define SEEN_CLUSTER_H
 
@@ -25,10 +25,10 @@ struct node {
 struct cluster {
     struct redis_url url;
     bool sharded; /* it says that it is a cluster */
-    bool stale;   /* who owns what has to be asked anew */
+    bool stale;   /* the map of slots has to be requested again */
     bool halted;  /* this round met with trouble that takes time */
     struct node *node;
-    int nodes, asked;     /* asked: whose turn it is to tell who owns what */
+    int nodes, asked;     /* asked: the node that is asked for the map next */
     int16_t owner[SLOTS]; /* a node, or -1 */
     double patience;      /* seconds */
     char why[256];        /* what the last trouble was */
@@ -45,7 +45,7 @@ struct request {
     int ask;           /* ... where to send it this once, or -1 */
 };
 
-/* Connects; dies with a sentence if nobody is there, or nobody who lets us in. */
+/* Connects.  Dies with a sentence if no server answers, or none accepts the login. */
 void cluster_open(struct cluster *, const struct redis_url *, double patience);
 void cluster_close(struct cluster *);
 
@@ -53,8 +53,8 @@ void cluster_close(struct cluster *);
  * False: patience is at an end, or a signal asks us to end; some replies are then NULL (`why`). */
 bool cluster_run(struct cluster *, const struct wire *bytes, struct request *, size_t n);
 
-/* Waits, a quarter of a second at most, until what was sent since this was last asked is with so
- * many replicas of each server.  False: somewhere it is not, or nobody could say. */
+/* Waits, a quarter of a second at most, until `replicas` replicas of each server have all commands
+ * sent since the last call.  False: some server has fewer, or did not answer. */
 bool cluster_replicated(struct cluster *, unsigned replicas);
 
 #endif

@@ -80,7 +80,7 @@ static bool as_asked(const char *there, const struct seen_plan *one) {
     for (bool first = true; (word = strsep(&rest, " ")); first = false) {
         char *value = first ? word : strchr(word, '=') + 1;
         snprintf(text, sizeof text, " %.*s", (int)(value - word), word);
-        if (!first && !strstr(asked, text)) continue; /* nobody asked, the plan decided */
+        if (!first && !strstr(asked, text)) continue; /* not asked for: the plan decided */
         if (!first) value[-1] = '\0';
         if (seen_spec_set(&spec, first ? "window" : word, value, NULL)) return false;
     }

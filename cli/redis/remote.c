@@ -200,8 +200,8 @@ static void report(const struct run *r) {
         warn("%ju time%s a shard was gone and was made again: what it had seen is forgotten",
              (uintmax_t)r->shards.remade, r->shards.remade == 1 ? "" : "s");
     if (n && !quiet)
-        warn("%ju record%s passed on unjudged after a lost connection: seen before, or not; nobody "
-             "knows",
+        warn("%ju record%s passed on unjudged after a lost connection: whether seen before is "
+             "unknown",
              n, n == 1 ? " was" : "s were");
     n = r->shards.unreplicated;
     if (n && !quiet)

@@ -81,7 +81,7 @@ static bool remake(struct shards *s, struct request *lost) {
     shards_put_create(s, shard, &command);
     make.len = command.n;
     bool done = cluster_run(&s->cluster, &command, &make, 1);
-    s->remade += done && make.reply->type == REDIS_REPLY_STATUS; /* else somebody else did */
+    s->remade += done && make.reply->type == REDIS_REPLY_STATUS; /* else another client did */
     freeReplyObject(make.reply);
     freeReplyObject(lost->reply);
     lost->reply = NULL;

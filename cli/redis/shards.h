@@ -35,7 +35,7 @@ struct shards {
     char why[300];     /* shards_judge could not go on */
 
     uint64_t unique, duplicates;
-    uint64_t uncertain;    /* records let through because nobody knows */
+    uint64_t uncertain;    /* records let through because their verdict is unknown */
     uint64_t unreplicated; /* records that fewer replicas than wanted are known to have */
     uint64_t remade;       /* shards that were gone, and made again, empty */
 

@@ -6,7 +6,7 @@
 
 enum { SLOTS = 16384 };
 
-/* Of two keys with the same {tag} it is the same. */
+/* The slot of a key.  Two keys with the same {tag} have the same slot. */
 uint16_t slot_of(const char *key);
 
 #endif

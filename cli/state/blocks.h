@@ -1,12 +1,12 @@
 /* blocks.h - what follows the snapshot in a state of `seen count` or `seen top`: bytes in blocks,
  * each with its checksum.
  *
- *     length u64, 1 to 65536 | so many bytes | XXH3-64 of them, seeded with the block's number
+ *     length u64, 1 to 65536 | `length` bytes | XXH3-64 of them, seeded with the block's number
  *     …
  *     0 u64                                    the end
  *
- * Writing makes no call but the writer's, for a forked child may make no other.  Reading trusts no
- * byte: from the first thing that is wrong on `bad` is set and all numbers read are 0. */
+ * Writing calls only the writer, because it runs in a forked child, where other calls are not safe.
+ * Reading trusts no byte: after the first error `bad` is set and every number read is 0. */
 #ifndef SEEN_STATE_BLOCKS_H
 #define SEEN_STATE_BLOCKS_H
 

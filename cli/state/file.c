@@ -64,8 +64,8 @@ static bool still_at(int fd, const char *path) {
            held.st_dev == there.st_dev;
 }
 
-/* Opens and locks what is at `path`, which somebody may replace until we have it.  -1 with errno if
- * it cannot be opened. */
+/* Opens and locks the file at `path`.  Another process may replace it in between, so this repeats
+ * until the locked file is the one at `path`.  -1 with errno if it cannot be opened. */
 static int open_locked(struct state_file *f, const char *path, int flags) {
     for (;;) {
         int fd = open(path, flags | O_CLOEXEC, 0666);
@@ -76,7 +76,8 @@ static int open_locked(struct state_file *f, const char *path, int flags) {
     }
 }
 
-/* FILE.new may be there, of a run that was killed; but what is no snapshot is somebody else's. */
+/* Opens FILE.new, which a killed run may have left.  If it is not a snapshot, it belongs to another
+ * program and stays. */
 static int open_next(struct state_file *f) {
     char magic[4];
     f->next = open_locked(f, f->fresh, O_RDWR | O_CREAT | O_NOFOLLOW);
@@ -206,7 +207,7 @@ static const char *refuse_more(const char *name) {
                   name);
 }
 
-/* What others wrote nobody is told to remove. */
+/* A message for a file that another program wrote.  It does not advise to remove that file. */
 static const char *refuse_foreign(int fd, const char *name) {
     char head[6];
     if (pread(fd, head, sizeof head, 0) != sizeof head) return NULL;

@@ -38,7 +38,7 @@ bool state_file_open(struct state_file *, const char *name);
 /* Its snapshot, or dies.  The blob is freed by the caller. */
 seen_detector *state_file_load(struct state_file *, void **blob, size_t *len);
 
-/* As much as the machine has: no more is to be allocated, whatever a file claims. */
+/* The machine's memory.  Loading never allocates more, regardless of what a file claims. */
 size_t state_file_memory(void);
 
 /* What follows the snapshot loaded last; then dies unless all of that was read. */

@@ -26,7 +26,8 @@ uint64_t unpack_number(struct unpacker *);
 /* Points into the bytes unpacked; a zero byte follows. */
 const char *unpack_bytes(struct unpacker *, size_t *len);
 const char *unpack_text(struct unpacker *); /* bad as well if it holds a zero byte */
-/* How many parts follow, each of at least `size` bytes: bad if there cannot be so many. */
+/* Reads how many parts follow, each of at least `size` bytes.  Sets `bad` if the bytes left are too
+ * few for them. */
 size_t unpack_count(struct unpacker *, size_t size);
 
 #endif

@@ -132,7 +132,7 @@ const struct place *places_find(const struct places *p, const struct input *in, 
     *what = '\0';
     if (fstat(in->fd, &st)) return NULL;
     const struct place *f = by_inode(p, &st), *named = by_name(p, in->name);
-    /* A device may have another number after the machine was started anew. */
+    /* A device may have another number after a reboot. */
     if (!f && named && named->ino == st.st_ino && unchanged(in->fd, named)) return named;
     if (f && (uint64_t)st.st_size < f->at + f->len)
         snprintf(what, cap, "%.200s was truncated, from %s bytes to %s: it is read from its start",

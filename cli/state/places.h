@@ -1,8 +1,8 @@
 /* places.h - how far each regular file was read.
  *
- * A file is its device and inode, so that a rotated log continues under its new name.  Inodes are
- * used again and files written anew in place, so some bytes around the place are remembered as well
- * (their hash): what stands there must still be the same. */
+ * A file is identified by device and inode, so that a rotated log continues under its new name.
+ * Inodes are reused and files are overwritten in place.  So a hash of some bytes around the place
+ * is kept as well: these bytes must still be the same. */
 #ifndef SEEN_PLACES_H
 #define SEEN_PLACES_H
 

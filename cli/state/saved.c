@@ -44,7 +44,7 @@ static void unpack_run(struct saved *b, struct unpacker *u) {
     if (b->last >> 62 || b->next >> 62 || b->lateness.newest >> 62) u->bad = true;
 }
 
-/* Whoever is not asked for a window will take this one. */
+/* Is this spec one that a run can use?  A run without --window takes it from the state. */
 static bool sound(const char *text) {
     struct seen_spec spec;
     struct seen_plan plan;

@@ -109,8 +109,8 @@ static void say_resumed(const struct state *s) {
     warn("%s: resuming after record %s%s%s", s->name, number_grouped(s->saved).text, when, more);
 }
 
-/* How long the output is, and whether it ends inside a line, as it does where the last run was
- * killed while it wrote.  False if it is no file, or cannot be read. */
+/* Finds the length of the output, and whether it ends inside a line because the last run was killed
+ * while it wrote.  False: the output is not a file, or cannot be read. */
 static bool look_at_output(uint64_t *len, char end, bool *torn) {
     struct stat st;
     char last;
@@ -182,7 +182,7 @@ void state_opened(struct state *s) {
         s->from_start ? NULL : places_find(&s->places, &r->in, what, sizeof what);
     print_tame(what);
     if (*what && !s->quiet) warn("%s", what);
-    off_t at = lseek(r->in.fd, 0, SEEK_CUR); /* somebody may have read of standard input before */
+    off_t at = lseek(r->in.fd, 0, SEEK_CUR); /* another program may have read some */
     if (f && f->offset && (r->header || !r->source->header))
         reader_resume(r, f->offset, f->lines);
     else if (at > 0 && input_is_plain(&r->in))

@@ -15,8 +15,8 @@ bool json_is_text(const char *p, size_t n);
 size_t json_plain(const char *p, size_t n);
 size_t json_escape(char c, char out[8]);
 
-/* Bytes as a string in quotes.  Of bytes that are not UTF-8, each one above 0x7f is shown as the
- * Latin-1 character. */
+/* Prints bytes as a string in quotes.  If they are not UTF-8, each byte above 0x7f is printed as
+ * the Latin-1 character. */
 void json_print(const char *p, size_t n, FILE *);
 
 /* -- base64, a piece at a time ------------------------------------------------------------- */

@@ -138,7 +138,8 @@ void sink_batch(struct sink *s, const struct batch *b) {
         if (s->shows[b->verdict[i]]) sink_tagged(s, &b->record[i], verdict_name(b->verdict[i]));
 }
 
-/* The columns that are added have names of their own: nobody could tell two of one name apart. */
+/* Does the output have added columns?  Their names must differ from those of the input, so that
+ * each name stands for one column. */
 static bool adds_columns(const struct sink *s) {
     return s->column && !s->json && (s->mode == SINK_TAG || s->tags);
 }

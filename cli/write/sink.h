@@ -21,7 +21,7 @@ struct sink {
     double tended;        /* when sink_tend last did something */
     char *buf;
     size_t n;
-    const struct tags *tags; /* for sink_details; NULL: nobody wants any */
+    const struct tags *tags; /* for sink_details; NULL: no tags */
     bool json;               /* ... as JSON objects, a line each */
     struct base64 base64;    /* of the object being written */
 };
@@ -44,8 +44,8 @@ void sink_batch(struct sink *, const struct batch *);
 /* One record with a tag of the caller's, as SINK_TAG writes it. */
 void sink_tagged(struct sink *, const struct record *, const char *tag);
 
-/* One record that nobody could judge, in as many pieces as it takes; the last is not empty and
- * holds the whole line end.  sink_unjudged: with a tag of the caller's. */
+/* Writes one record that could not be judged, in any number of pieces.  The last piece is not empty
+ * and holds the whole line end.  sink_unjudged: with a tag of the caller's. */
 void sink_unreadable(struct sink *, const char *p, size_t n, bool first, bool last);
 void sink_unjudged(struct sink *, const char *p, size_t n, const char *tag, bool first, bool last);
 
@@ -63,9 +63,9 @@ void sink_put(struct sink *, const char *p, size_t n); /* just bytes */
 
 void sink_flush(struct sink *);
 
-/* To be called now and then (`now` in seconds on any clock): what has waited for a tenth of a
- * second goes out, and if nobody reads the output any more it dies as a write would, although there
- * may never be anything to write. */
+/* Call this regularly, with `now` in seconds on any clock.  It writes output that has waited for a
+ * tenth of a second.  If the reader of the output has gone, it dies as a write would, even if there
+ * is nothing to write. */
 void sink_tend(struct sink *, double now);
 
 void sink_close(struct sink *); /* flushes, and asks the system whether all has arrived */

@@ -36,8 +36,8 @@ bool tags_have(const struct tags *, enum tag);
 
 const char *verdict_name(uint8_t verdict);
 
-/* The values with `separator` between them, "-" for what there is not; and
- * their names, made from the verdict's (`column`). */
+/* Writes the values with `separator` between them, "-" for a missing value; and their names, made
+ * from the verdict's (`column`). */
 void tags_text(const struct tags *, uint8_t verdict, const struct fact *, char separator,
                char text[TAGS_TEXT]);
 void tags_heading(const struct tags *, const char *column, char separator, char text[TAGS_TEXT]);
@@ -46,7 +46,7 @@ void tags_heading(const struct tags *, const char *column, char separator, char 
  * TAGS_COLUMN bytes.  The verdict's column has that name, the others begin with it. */
 const char *tags_column(const char *name);
 
-/* "name":value,"name":value, and null for what there is not. */
+/* Writes "name":value,"name":value, with null for a missing value. */
 void tags_json(const struct tags *, uint8_t verdict, const struct fact *, char text[TAGS_TEXT]);
 
 #endif

@@ -54,8 +54,8 @@ static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     (void)live;
     if (options_has(spec, OPTION_HASH) && spec->hash < SEEN_INT)
         return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=bitvector has a cell for each integer below 2^bits, and hashed "
-                         "keys are no such integers; leave hash= out, or use filter=exact");
+                         "filter=bitvector has a cell for each integer below 2^bits, and a hashed "
+                         "key is not such an integer; leave hash= out, or use filter=exact");
     if (!options_has(spec, OPTION_HASH)) spec->hash = SEEN_INT;
     if (spec->bits > BITS_LIMIT)
         return error_set(e, SEEN_EREFUSED, 0,

@@ -29,8 +29,8 @@ static size_t put_utf8(char *out, int32_t c) {
     return n;
 }
 
-/* p is behind \u: one character, of two surrogates where they belong together.  The bytes read, or
- * 0 if it is no escape. */
+/* Reads one character behind \u at p; two escapes may be a surrogate pair.  Returns the bytes read,
+ * or 0 if the escape is malformed. */
 static size_t get_unicode(const char *p, const char *end, int32_t *c) {
     *c = unit(p, end);
     if (*c < 0) return 0;

@@ -1,4 +1,5 @@
-/* ndjson.c - a JSON text a line.  A line that is none has no fields, whatever could be read of it.
+/* ndjson.c - one JSON text a line.  A malformed line has no fields, not even those before the
+ * error.
  */
 #include "read/format/json.h"
 #include "read/format/scan.h"

@@ -40,7 +40,7 @@ static const char utf16le[] = "it is UTF-16: iconv -f UTF-16LE -t UTF-8 FILE | s
 static const char utf16be[] = "it is UTF-16: iconv -f UTF-16BE -t UTF-8 FILE | seen ...";
 static const char utf32[] = "it is UTF-32: iconv -f UTF-32 -t UTF-8 FILE | seen ...";
 
-/* The version, an end of line and a comment of bytes that are no ASCII. */
+/* A PDF begins with its version, an end of line and a comment of bytes outside ASCII. */
 static bool is_pdf(const char *p, size_t n) {
     size_t at = 8;
     if (n < 12 || memcmp(p, "%PDF-", 5) != 0) return false;
@@ -52,7 +52,7 @@ static bool text_byte(char c) {
     return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* ASCII in units of two bytes, of which those at `own` are its own and the others NUL. */
+/* ASCII in units of two bytes: those at `own` hold the characters, the others are NUL. */
 static bool is_wide(const char *p, size_t n, size_t own) {
     if (n < 8) return false;
     for (size_t i = 0; i + 1 < n; i += 2)

@@ -1,5 +1,5 @@
-/* foreign.h - files that are no lines of text and that seen cannot read: archives, columns,
- * databases, other encodings.  Judged as bytes, they would give a wrong answer without a word.
+/* foreign.h - recognises files that are not lines of text and that seen cannot read: archives,
+ * columns, databases, other encodings.  Judged as bytes they would silently give a wrong answer.
  *
  * They are told by bytes that no line of text begins with: control characters, NUL, no UTF-8. */
 #ifndef SEEN_FOREIGN_H

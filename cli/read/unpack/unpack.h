@@ -23,9 +23,9 @@ struct packing {
     const char *name;
     const char *magic[2]; /* either; ? is a digit from 1 to 9.  NULL: there is one */
     size_t magic_len;
-    void *(*open)(uint64_t memory); /* takes at most so many bytes.  NULL: not built in */
+    void *(*open)(uint64_t memory); /* takes at most `memory` bytes.  NULL: not built in */
     void (*close)(void *);
-    /* Unpacks what there is into what room there is.  NULL, or what is wrong with the data. */
+    /* Unpacks as much input as the output has room for.  NULL, or what is wrong with the data. */
     const char *(*unpack)(void *, struct stretch *);
 };
 

@@ -5,7 +5,8 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-/* Whoever sends a file should not say how much memory it takes to read.  The bounds are zstd's. */
+/* Bounds the window, since the sender of a file must not decide how much memory reading it takes.
+ * The limits of the bound are zstd's own. */
 static void *open_zstd(uint64_t memory) {
     ZSTD_DStream *z = ZSTD_createDStream();
     int log = 10;
