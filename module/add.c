@@ -17,7 +17,8 @@ static struct value *make(RedisModuleCtx *ctx, const char *text) {
     return command_error(ctx, &e), NULL;
 }
 
-/* Replicas are to have the very same filter, whatever their own settings and seeds. */
+/* Replicas must have exactly the same filter, so they get the resolved spec with its seed: their
+ * own settings do not matter. */
 static void replicate_create(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
     char spec[SPEC_TEXT_MOST];
     seen_spec_print(&seen_plan_of(value_filter(v))->spec, spec, sizeof spec);

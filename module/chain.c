@@ -7,7 +7,8 @@
 #include <string.h>
 
 #define FP_LEAST   1e-13
-#define SLOW_LINKS 16 /* from there on every link is twice the last at least, lest they run out */
+#define SLOW_LINKS 16 /* from this link on each is at least twice the last, so that links suffice  \
+                       */
 
 /* -- what links are like ------------------------------------------------------------------ */
 

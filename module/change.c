@@ -77,5 +77,5 @@ const struct command commands_change[] = {
     {"SEEN.FORGET", forget, "write fast", -3, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
      "Takes items out; how many of them were in", "O(N) for N items", forget_args},
     {"SEEN.CLEAR", clear, "write fast", 2, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
-     "Empties a filter, whatever its size at once", "O(1)", clear_args},
+     "Empties a filter of any size at once", "O(1)", clear_args},
     {0}};

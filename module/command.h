@@ -69,7 +69,8 @@ struct opened {
  * something else, or what belongs to the other family of commands. */
 bool command_open(RedisModuleCtx *, RedisModuleString *name, int mode, bool chain, struct opened *);
 
-/* The same for those in a hurry, who close it themselves, whatever is returned. */
+/* The same without automatic memory, which is faster.  The caller closes the key, also on failure.
+ */
 bool command_open_fast(RedisModuleCtx *, RedisModuleString *name, int mode, bool chain,
                        struct opened *);
 
@@ -78,7 +79,7 @@ void command_changed(RedisModuleCtx *, RedisModuleString *name, const char *even
 
 /* -- time, and whom we serve --------------------------------------------------------------- */
 
-/* At start: learns when there may be somebody to obey. */
+/* Called at start: asks the server to report changes of its role, primary or replica. */
 int command_watch_role(RedisModuleCtx *);
 
 /* Whether this command is an effect that a primary or the AOF replays. */

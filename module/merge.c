@@ -3,10 +3,10 @@
  *     SEEN.MERGE key source           -> cursor        from there on with the cursor, until
  *     SEEN.MERGE key source cursor    -> 0             it is 0
  *
- * So none of them holds the server long.  `key` works on in between; `source` must rest, since in
- * most structures its keys move.  A cursor is where the engine goes on (struct seen_merging),
- * behind the version of the source and the life of the filter it belongs to, and signed, lest one
- * be made up.  Replicas are told the same pieces, and trust them. */
+ * So no call holds the server long.  `key` works on between calls; `source` must not change, since
+ * in most structures its keys would move.  A cursor holds the version of the source, the life of
+ * the filter it belongs to, and where the engine goes on (struct seen_merging).  It is signed, so
+ * that clients cannot make one up.  Replicas get the same pieces, and trust them. */
 #include "command.h"
 
 #include <stdio.h>

@@ -67,8 +67,8 @@ static void step(struct transfer *t) {
 
 /* -- the thread --------------------------------------------------------------------------- */
 
-/* What takes long to load the library writes in small pieces (seen_save): so that loading a step's
- * bytes is short too, whatever they are. */
+/* Takes the bytes of one piece.  Where loading takes long, the library writes small pieces
+ * (seen_save), so loading the bytes of one step is always short. */
 static int give(void *ctx, const void *buf, size_t len) {
     struct transfer *t = ctx;
     const char *bytes = buf;

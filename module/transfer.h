@@ -1,9 +1,10 @@
 /* transfer.h - a dump or a load in steps short enough for a server.
  *
- * Writing and reading a value is one call each, and a long one where it is large.  Here the call
- * runs on a thread that takes turns with the server's: while one works the other waits, so that no
- * two ever touch the same thing, and a step lasts as long as its bytes do.  Abandoned transfers
- * cost a sleeping thread; the oldest dump is given up where there are many.
+ * To write or read a value is one call of the library, which takes long if the value is large. Here
+ * that call runs on a thread of its own, which takes turns with the server's thread: one works
+ * while the other waits, so they never touch the same data at once.  A step lasts as long as its
+ * bytes take.  An abandoned transfer costs a sleeping thread; if there are many, the oldest dump is
+ * ended.
  */
 #ifndef MODULE_TRANSFER_H
 #define MODULE_TRANSFER_H
@@ -12,20 +13,21 @@
 
 #define TRANSFER_CHUNK ((size_t)128 << 10) /* bytes of a step */
 
-/* Begins one in *place, which it leaves again, set to NULL, when it ends; false where no thread or
- * memory can be had.  A dump's value must not change before its end; a load may take `limit` bytes,
- * 0 any. */
+/* Begins a transfer and stores it in *place, which becomes NULL when the transfer ends.  False: no
+ * thread or no memory.  The value of a dump must not change before the end.  A load may allocate
+ * `limit` bytes (0: any number). */
 bool transfer_dump(struct transfer **place, const struct value *);
 bool transfer_load(struct transfer **place, uint64_t limit);
 
-/* A dump's next bytes.  Less than all of `cap`, or *last: there are no more. */
+/* Writes the next bytes of a dump, at most `cap`, and returns how many.  Fewer than `cap`, or
+ * *last: the dump is complete. */
 size_t transfer_next(struct transfer *, char *buf, size_t cap, bool *last);
 
-/* A load's next bytes, whose value is *value when it is complete.  Negative on failure. */
+/* Takes the next bytes of a load, and sets *value once it is complete.  Negative on failure. */
 int transfer_feed(struct transfer *, const char *bytes, size_t len, struct value **value,
                   struct seen_error *);
 
-/* Ends it, whatever its state. */
+/* Ends a transfer in any state. */
 void transfer_end(struct transfer **place);
 
 #endif

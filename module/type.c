@@ -183,7 +183,7 @@ static void *rdb_load(RedisModuleIO *io, int encoding) {
 
 static size_t mem_usage(const void *value) { return value_bytes(value); }
 
-/* Of a load under way: its chunks. */
+/* Digests a load under way: its chunks. */
 static void digest_loading(RedisModuleDigest *d, const struct value *v) {
     for (const struct load_chunk *c = load_chunks(v); c; c = c->next)
         RedisModule_DigestAddStringBuffer(d, c->bytes, c->len);
@@ -200,8 +200,8 @@ static void digest(RedisModuleDigest *d, void *value) {
     RedisModule_DigestEndSequence(d);
 }
 
-/* The server frees on a thread of its own what takes more than 64 steps; a large value goes to ours
- * whoever frees it. */
+/* The server frees values of more than 64 steps on a thread of its own.  A large value goes to our
+ * own thread in any case. */
 static size_t free_effort(RedisModuleString *key, const void *value) {
     (void)key;
     const struct value *v = value;

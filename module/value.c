@@ -12,7 +12,8 @@ long long value_bytes_most = 1LL << 30;
 #define FEW   4
 #define BATCH 64 /* asked at once whether all are duplicates */
 
-/* Begins anywhere: what another process said of its values is not to fit ours. */
+/* Versions count from a random number, so that a version or a cursor of another process does not
+ * match one of ours. */
 static uint64_t next_version(void) {
     static uint64_t last;
     if (!last && getrandom(&last, sizeof last, 0) != sizeof last) last = 1;

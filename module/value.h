@@ -70,7 +70,7 @@ int value_takes(const struct seen_plan *, struct seen_error *);
 /* Makes a detector and links it.  `limit`: bytes allowed for the whole value, 0 any. */
 int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);
 
-/* Learns anew when the last effect happened, after a load. */
+/* After a load: sets the time of the last effect again. */
 void value_look(struct value *);
 
 /* Everything about the value, in bytes. */

@@ -55,7 +55,7 @@ class Node(socketserver.ThreadingTCPServer):
         threading.Thread(target=self.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
 
     def kill(self):
-        """Nobody listens any more, and whoever talked is cut off."""
+        """Stops listening and cuts off all clients."""
         self.shutdown()
         self.server_close()
         for connection in list(self.open):

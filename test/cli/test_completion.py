@@ -36,7 +36,7 @@ ONE_ANSWER = [
     ("seen help gen", "seen help generate"),
 ]
 
-# What is no option of the subcommand, no file where none is read, nothing where a number is due.
+# Nothing is offered for another subcommand's option, for a file where none is read, for a number.
 NO_ANSWER = ["seen plan --dupl", "seen generate acc", "seen --items acc", "seen --nosuch"]
 
 

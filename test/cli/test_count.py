@@ -154,7 +154,7 @@ def test_groups_of_the_last_hour_whatever_the_order_of_records(seen, rng, tmp_pa
 
 
 def sliding_truth(records, window, end):
-    """Of (time, key): the records and the keys of the window that ends with the latest before `end`."""
+    """The records and the keys of the window that ends with the latest of `records[:end]`, pairs of (time, key)."""
     now = max(at for at, _ in records[:end])
     inside = [key for at, key in records[:end] if now - window < at <= now]
     return len(inside), len(set(inside))

@@ -50,7 +50,7 @@ def unescape(field):
 
 
 def rows(done, fields=1):
-    """Of a table: the keys, as tuples, with the numbers behind them."""
+    """The keys of a table, as tuples, with the numbers behind them."""
     assert done.code == 0, done.err
     lines = done.out.split(b"\n")
     assert lines.pop() == b""

@@ -9,7 +9,7 @@ from conftest import ROOT
 
 
 def verdicts(rows, window=None, timed=False):
-    """Of (time, user, shown, candidate): new, dup, or None where nothing is asked."""
+    """new, dup, or None where nothing is asked, for each row of (time, user, shown, candidate)."""
     last, out, position = {}, [], 0
     for t, user, shown, candidate in rows:
         verdict = None

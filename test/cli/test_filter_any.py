@@ -95,7 +95,7 @@ def test_each_of_several_fields_is_a_key(seen, lists):
     text = "ann\tbob\nbob\tann\tx\nann\nbob\t\n"
     done = seen("filter", "--list", "good", "-k", "2-", "--any", "--tag", text=text)
     assert done.lines == ["good\tann\tbob\tann\tx"]
-    assert b"1 of the keys in good is not a value" in done.err  # an empty field is no key
+    assert b"1 of the keys in good is not a value" in done.err  # empty fields are not keys
     assert b"record 3 has 1 field, -k asks for 2" in done.err
     assert seen("filter", "-q", "--list", "good", "-k", "1,3", "--any", text=text).lines == ["ann\tbob", "ann"]
     table = 'a,b,c\n1,"x,y",2\n2,ann,3\n3,"q",x\n'

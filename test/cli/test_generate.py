@@ -35,7 +35,7 @@ def with_truth(tmp_path, *args):
 
 
 def gaps_of_pairs(keys):
-    """Of the keys that occur exactly twice: (first position, gap)."""
+    """(first position, gap) of each key that occurs exactly twice."""
     places = collections.defaultdict(list)
     for i, key in enumerate(keys):
         places[key].append(i)

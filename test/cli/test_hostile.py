@@ -1,5 +1,4 @@
-"""Input that nobody would wish for: one sentence and exit 2, or the right answer; never a crash, never
-a byte lost."""
+"""Hostile input: one sentence and exit 2, or the right answer; never a crash, never a byte lost."""
 
 import os
 import resource

@@ -23,7 +23,7 @@ def make(target, destdir):
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     if not (BUILD / "build.ninja").exists():
-        pytest.skip("%s is no build folder: nothing to install from" % BUILD)
+        pytest.skip("%s is not a build folder: nothing to install from" % BUILD)
     destdir = tmp_path_factory.mktemp("root")
     make("install", destdir)
     yield destdir

@@ -1,5 +1,5 @@
 """Records out of order: judged by their own time (--lateness), or sorted first (--reorder), against an
-oracle written from each definition alone; on the real stream most of whose rows are late."""
+oracle written from each definition alone; also on a real stream with mostly late rows."""
 
 import bisect
 import re

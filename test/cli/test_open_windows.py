@@ -1,4 +1,4 @@
-"""seen count and seen top group records by the window of their own time, in whatever order they come."""
+"""seen count and seen top group records by the window of their own time, in any order of arrival."""
 
 import collections
 import datetime

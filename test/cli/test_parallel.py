@@ -27,7 +27,7 @@ def told(result):
 
 @pytest.fixture
 def alike(seen, tmp_path):
-    """alike(arguments, bytes or [bytes...]): runs on files of these, on so many threads; the run on one."""
+    """alike(arguments, data=bytes or files=[bytes...]): runs on 1 and on several threads; returns the run on one."""
 
     def run(*args, command=None, data=b"", files=None, stdin=False, code=0):
         names = files or []

@@ -210,7 +210,7 @@ def test_whatever_goes_wrong_no_record_is_lost_and_none_is_new_twice(seen, rng):
         assert done.stats["uncertain"] == sum(verdict == b"-" for verdict, record in verdicts)
 
 
-# -- servers that are gone, or are no servers ---------------------------------------------------------
+# -- servers that are gone, or are not servers --------------------------------------------------------
 
 
 def test_nobody_there_is_said_at_once(seen):

@@ -85,7 +85,7 @@ def test_a_file_that_grows_is_counted_as_if_it_had_been_there_at_once(seen, stat
 
 
 def printed_rows(way, said, whole):
-    """Of windows that ended: windows that jump may begin alike, and here have one row each."""
+    """The rows of windows that ended: jumping windows may begin alike, and have one row each here."""
     if way[0] == "count":
         return said["printed_rows"]
     if "-n" in way:
@@ -157,7 +157,7 @@ def test_a_seed_that_was_drawn_is_the_states(seen, state, tmp_path, rng):
     with open(log, "ab") as more:
         more.write(b"".join(lines[3000:]))
     counts = [[row.split("\t")[2:3] for row in done.lines] for done in (seen(*way, "--state", state, log), seen(*way, log))]
-    assert counts[0] == counts[1]  # no pair is missing in so much memory, whatever the seed
+    assert counts[0] == counts[1]  # for every seed: this memory holds all pairs
 
 
 # -- kill -9 -------------------------------------------------------------------------------------------

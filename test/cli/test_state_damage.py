@@ -66,7 +66,7 @@ def test_what_cannot_be_a_state_is_refused(seen, state, tmp_path):
 
 
 class Library:
-    """libseen, for snapshots whose checksums are right whatever their blob says."""
+    """libseen, for snapshots with correct checksums over any blob."""
 
     def __init__(self):
         path = pathlib.Path(SEEN).with_name("libseen.so")

@@ -12,8 +12,8 @@ from conftest import SEEN
 
 
 class Killed:
-    """A run over one file, killed and taken up again, whose every step is held against the run that nobody
-    killed: that prints the records `number`ed so, `line` by line."""
+    """A run over one file that is killed and resumed. Each step is compared with a run that was not killed, which
+    prints the records of these `number`s, `line` by line."""
 
     def __init__(self, folder, rng, threads):
         self.rng, self.out, self.state, self.log = rng, folder / "out", folder / "state", folder / "log"
@@ -38,7 +38,7 @@ class Killed:
         for path in (self.out, self.state, self.state.with_name("state.new")):
             path.unlink(missing_ok=True)
         self.out.touch()
-        self.printed = self.resumed = 0  # lines so far, whichever runs printed them; the last record behind us
+        self.printed = self.resumed = 0  # lines of all runs so far; the last record behind us
 
     def step(self, longest):
         """One run, killed unless it ends before.  Whether it ended."""

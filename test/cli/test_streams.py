@@ -35,7 +35,7 @@ def test_exact_counts(seen, stream, name, args, records, unique):
 @pytest.mark.parametrize("fp", ["1e-6", "1e-3"])
 @pytest.mark.parametrize("name,args,records,unique", STREAMS)
 def test_predicted_false_duplicates(seen, stream, name, args, records, unique, fp):
-    """With a fixed seed this is no game of chance; it was the first seed tried."""
+    """With a fixed seed the result is fixed too; it was the first seed tried."""
     spec = "landmark seed=1 fp=%s items=%d" % (fp, unique)
     stats = seen("-w", spec, *args, "--stats=json", stream(name)).stats
     low, high = stats["expected_false_duplicates_95"]

@@ -96,7 +96,7 @@ def test_partners_in_a_jumping_window_are_counted_once(seen, rng):
 
 
 def test_partners_are_counted_once_a_window(seen, rng):
-    """A busy address with one cookie is nobody; one with many cookies, in every window, is."""
+    """An address with many cookies is listed in every window; a busy address with one cookie is not."""
     day, text = [], ["at,ip,cookie\n"]
     for d in range(4):
         clicks = [("busy", "same")] * 2000 + [("farm", "c%d" % rng.randrange(500)) for _ in range(1500)]
@@ -145,7 +145,7 @@ def test_pairs_that_were_forgotten_are_told_and_in_the_error(seen):
 
 
 def test_rows_whose_error_is_as_large_as_their_count_are_left_out_and_told(seen):
-    """a comes often; of the others, each of which comes once, none says anything."""
+    """a comes often; each other key comes once, and its row says nothing."""
     text = "".join("a\nk%d\n" % i for i in range(5000))
     done = seen("top", "-n", "50", "--keep", "50", text=text)
     assert rows(done) == [["1", "a", "5000", "0", "1"]]

@@ -240,7 +240,7 @@ def test_what_makes_no_sense_is_refused(seen, tmp_path, args, words):
 
 @pytest.mark.parametrize("how", [["--csv", "-k1"], ["--tsv", "-k1"], ["-d,", "-k2"], ["--null"], []])
 def test_the_verdict_among_tags_is_the_verdict_alone(seen, rng, how):
-    """Byte for byte, whatever the records hold; and each is told of in JSON."""
+    """Byte for byte, for records with any bytes; and JSON has an object for each."""
     fields = [b"a,b", b'"a",c', b'x,"y\nz"', b"long" * 300, b"", b"\0,\xff", b'"q""q",1', b"h\xc3\xa9"]
     for _ in range(10):
         text = b"".join(rng.choice(fields) + rng.choice([b"\n", b"\r\n"]) for _ in range(rng.randrange(40)))

@@ -30,7 +30,7 @@ static const char *const windows[][16] = {
 const char *law_window(const struct law_case *c, size_t i) {
     const char *window = windows[c->window][i];
     bool many = window && !strcmp(window, "jumping:1000/60") && !strcmp(c->name, "line");
-    return many ? "jumping:1000/31" : window; /* line keeps so many apart */
+    return many ? "jumping:1000/31" : window; /* line keeps 31 apart */
 }
 
 struct job {

@@ -13,7 +13,7 @@
  *                    is refused or harmless; memory stays below the limit
  *   law_memory.c     bytes = plan; the k-th allocation fails, for every k; mem= holds, and what
  *                    is forgotten is counted
- *   law_merge.c      merged = both streams in one, in pieces too, whatever comes between them;
+ *   law_merge.c      merged = both streams in one, in pieces too, with any calls between them;
  *                    refused where spec or seed differ
  *   law_decaying.c   false positives against "ever seen"; misses as planned
  *   law_stable.c     the Stable Bloom filter against its closed forms
@@ -21,7 +21,7 @@
  *   law_buffer.c     lru, clock and fp-lru against stack distances
  *   law_confirm.c    with cache=, what is confirmed is certain, and by the cache's definition
  *   law_late.c       lateness= against its definition
- *   law_move.c       moved to other places it goes on as if nothing had happened
+ *   law_move.c       a detector whose blocks move gives the same answers
  *   law_threads.c    shards on several threads give the verdicts and bytes of one
  *   law_plan.c       a resolved spec plans to itself; plans keep mem= and fp=; named fixes work */
 #ifndef LAW_H
@@ -103,8 +103,8 @@ struct law_stream {
     uint8_t *landmarks; /* explicit ones before each record */
 };
 
-/* For the window of a plan; times tie, run late and fall silent.  `landmarks`: one in so many
- * records, sometimes twice; 0 for none. */
+/* A stream for the window of a plan; times tie, run late and fall silent.  `landmarks`: a landmark
+ * every `landmarks` records, sometimes two in a row; 0 for none. */
 struct law_stream law_stream(const struct seen_plan *, enum law_kind, size_t n, uint64_t landmarks,
                              uint64_t seed);
 void law_stream_free(struct law_stream *);

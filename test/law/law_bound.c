@@ -1,6 +1,6 @@
 /* law_bound - fp= is a bound for every stream: with items= at the true number of distinct keys in
- * a window, the share of new keys that a full window takes for duplicates is at most fp=, in
- * whatever order and however often keys come.
+ * a window, the share of new keys that a full window takes for duplicates is at most fp=, for every
+ * order and repetition of keys.
  *
  *     law_bound                    a sample, for make check
  *     law_bound --full [FILE]...   all structures, windows and streams: `make bench-fp`

@@ -60,7 +60,7 @@ static uint8_t naive_observe(struct naive *c, seen_digest d) {
     return found ? SEEN_DUPLICATE : SEEN_NEW;
 }
 
-/* Verdicts, ages and counts, whatever the set's size and place in its line. */
+/* Compares verdicts, ages and counts, for sets of any size and at any place in their line. */
 static void play_beside_naive(const char *spec, uint32_t cpu, uint64_t rng) {
     enum { RECORDS = 4000, BATCH = 100 };
     struct seen_plan plan;

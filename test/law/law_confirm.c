@@ -38,7 +38,7 @@ static void model_free(struct model *m) {
     free(m);
 }
 
-/* A cache that is never full holds whatever was reported. */
+/* A cache that is never full holds every key that was reported. */
 static bool model_holds(const struct model *m, seen_digest d) {
     if (m->room == RECORDS) return true;
     for (uint64_t i = 0; i < m->used; i++)

@@ -8,7 +8,7 @@
  * of the keys that its windows hold (load 2: for half of them), with a seed of its own.  Each
  * record is judged by an independent exact window as well (oracle.h).  SEEN_SEED=... replays.
  *
- * Of each family of runs it prints how often the interval held the truth, and how wide it was: the
+ * For each family of runs it prints how often the interval held the truth, and how wide it was: the
  * median, in widths of a Poisson interval around the truth. */
 #include "streams.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In a window, where the load is 5 at most: so many that most plans have a sample. */
+/* Keys in a window, at a load of at most 5: enough for most plans to have a sample. */
 #define KEYS  120000
 #define BATCH 256
 

@@ -152,7 +152,8 @@ static void merged_keys_stay_as_long_as_they_would_have(const struct law_case *c
         }
 }
 
-/* Of a few dozen pieces; where there are keys instead of a table, of a few keys. */
+/* The size of a piece: a merge takes a few dozen, or pieces of a few keys where the structure keeps
+ * keys instead of a table. */
 static uint64_t a_piece(const struct seen_plan *plan, uint64_t *rng) {
     return 1 + law_below(rng, plan->traits & SEEN_GROWS ? 4 : 2 + plan->bytes / 64 / 20);
 }
@@ -257,7 +258,7 @@ static struct seen_merging made_up(struct seen_merging m, uint64_t *rng) {
     return m;
 }
 
-static void a_place_that_was_made_up_harms_nobody(const struct law_case *c) {
+static void a_place_that_was_made_up_does_no_harm(const struct law_case *c) {
     if (!(c->traits & SEEN_MERGEABLE)) return;
     uint64_t rng = law_seed() + c->serial;
     const char *window;
@@ -388,7 +389,7 @@ int main(void) {
         {"a merge in pieces is the merge", a_merge_in_pieces_is_the_merge, false},
         {"records may come while it is merged", records_may_come_while_it_is_merged, false},
         {"a piece may come again", a_piece_may_come_again, false},
-        {"a place that was made up harms nobody", a_place_that_was_made_up_harms_nobody, false},
+        {"a place that was made up does no harm", a_place_that_was_made_up_does_no_harm, false},
         {"no landmark comes to what is merged", no_landmark_comes_to_what_is_merged, false},
         {"strangers are not merged", strangers_are_not_merged, false},
         {"a merge without memory counts what it forgets",

@@ -1,4 +1,4 @@
-/* law_move - a detector whose blocks are moved goes on as if nothing had happened. */
+/* law_move - a detector whose blocks are moved gives the same answers as before. */
 #include "law.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 enum { RECORDS = 1500, GROWING = 40000, MOVES_MOST = 4096 };
 
-/* An allocator for a while: whoever calls it when it is over has kept a pointer to it. */
+/* An allocator that is valid for a while: a call after that shows that a pointer to it was kept. */
 struct lease {
     struct seen_allocator allocator; /* hand this to the library */
     struct law_memory *memory;
@@ -31,7 +31,8 @@ static struct lease *lease(struct law_memory *m) {
     return l;
 }
 
-/* What was moved stays where it was, poisoned, until the end: whoever looks there errs. */
+/* The old copies of moved blocks stay, poisoned, until the end: reading them gives wrong answers.
+ */
 struct mover {
     struct law_memory *memory;
     uint64_t *rng; /* one block in four stays; NULL: all are moved */
@@ -115,7 +116,7 @@ static void travel(const struct seen_plan *plan, enum law_kind kind, size_t reco
     free(m);
 }
 
-static void moved_it_goes_on_as_if_nothing_had_happened(const struct law_case *c) {
+static void moved_it_gives_the_same_answers(const struct law_case *c) {
     static const char *const more[] = {"fp=.1 items=1500", "items=1500 refresh=first shards=3",
                                        "fp=.2 items=1500 shards=2 cache=40"};
     size_t specs = c->traits & SEEN_NO_FP ? 2 : 3;
@@ -144,8 +145,7 @@ static void moved_it_grows_on(const struct law_case *c) {
 
 int main(void) {
     static const struct law laws[] = {
-        {"moved it goes on as if nothing had happened", moved_it_goes_on_as_if_nothing_had_happened,
-         false},
+        {"moved it gives the same answers", moved_it_gives_the_same_answers, false},
         {"moved it grows on", moved_it_grows_on, false},
     };
     return law_main("move", laws, sizeof laws / sizeof *laws);

@@ -405,7 +405,7 @@ static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
     char text[80];
     snprintf(text, sizeof text, "landmark filter=%s mem=600MiB items=5e8 seed=1", c->structure);
     law_check(!seen_spec_parse(&spec, text, NULL), "%s", text);
-    if (seen_plan_make(&plan, &spec, NULL)) return; /* it does not hold so many keys in so little */
+    if (seen_plan_make(&plan, &spec, NULL)) return; /* too little memory for the keys */
     seen_detector *d = law_new(&plan, NULL);
     observe_fresh(d, 500000000, &rng);
     for (int i = 0; i < SEEDS; i++) add(&full, 1000192, query_fresh(d, 1000192, 0, &rng));

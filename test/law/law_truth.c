@@ -26,7 +26,7 @@ typedef void subject_fn(const struct subject *);
 #define RARE    "fp=1e-9"
 #define CROWDED "fp=.2"
 
-/* Counters that no key of a stream can stick: what sticks errs until it is counted anew. */
+/* Counters too wide for a key of a stream to stick: a stuck one errs until it is counted again. */
 static const char *counters(const struct law_case *c, const char *fp) {
     bool counts = c->window == SEEN_SLIDING && options_serve(OPTION_WIDTH, c->name);
     return counts && !strcmp(fp, RARE) ? "width=12" : "";

@@ -67,8 +67,8 @@ static void generations_wrap_and_nothing_comes_back(const struct law_case *c) {
     }
 }
 
-/* A large table, most lines of which are not touched for 2^16 generations: an old key may not be
- * young again when its stamp comes round. */
+/* A large table: most of its lines are not touched for 2^16 generations.  An old key must not
+ * become young again when its stamp wraps. */
 static void a_key_is_not_young_again_after_2_to_16_generations(const struct law_case *c) {
     static const char *const windows[] = {[SEEN_LANDMARK] = "landmark",
                                           [SEEN_JUMPING] = "jumping:8/8",

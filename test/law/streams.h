@@ -14,7 +14,7 @@ struct stream {
 
 enum { STREAM_KINDS = 9 };
 
-/* n records of the kind-th stream, made for windows of about so many records. */
+/* n records of the kind-th stream, made for windows of about `window` records. */
 struct stream streams_make(size_t kind, size_t window, size_t n, uint64_t seed);
 
 /* At most n records of a file of "time TAB key" lines, times in seconds. */

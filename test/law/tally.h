@@ -13,8 +13,8 @@ double tally_mean(const struct tally *);
 /* Standard error of the mean, `least` where the seeds show less. */
 double tally_error(const struct tally *, double least);
 
-/* Standard error of the share of so many coins that fall on one side, were it `expected`: seeds may
- * agree by chance. */
+/* Standard error of the share of `coins` coins that fall on one side, if the expected share is
+ * `expected`: seeds may agree by chance. */
 double tally_coins(double expected, double coins);
 
 /* Fails the test at more than five standard errors; SEEN_VERBOSE=1 prints all. */

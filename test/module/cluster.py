@@ -18,7 +18,7 @@ SPEC = "landmark:1d mem=48MiB"
 
 
 def skip_without_client():
-    """Of a module whose every test needs a seen that was built with hiredis."""
+    """Skips a whole file of tests, which need a seen that was built with hiredis."""
     done = subprocess.run([SEEN, "--redis", "redis://127.0.0.1:1/none"], stdin=subprocess.DEVNULL, capture_output=True)
     if b"without a Redis client" in done.stderr:
         pytest.skip("this seen was built without hiredis", allow_module_level=True)

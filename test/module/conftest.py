@@ -2,8 +2,8 @@
 
     python3 -m pytest test/module
 
-Every test that takes `r` runs on redis-server and on valkey-server, whichever are there, and when it
-is done its replica must hold the same: same keys, same digests.  SEEN_MODULE names the module, from
+Every test that takes `r` runs on redis-server and on valkey-server, if they are installed.  At its
+end the replica must hold the same: same keys, same digests.  SEEN_MODULE names the module, from
 the root of the tree (default: build/module/seen.so).
 
 SEEN_VALGRIND=1 runs the servers under valgrind, some 30 times slower, and fails the test whose

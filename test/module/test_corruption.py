@@ -1,5 +1,5 @@
 """RESTORE and LOAD on bytes that are not what we wrote.  The payload of DUMP ends in a CRC of the
-server's own; it is made anew after each mutation, so that the bytes reach our loader.
+server's own.  It is computed again after each mutation, so that the bytes reach our loader.
 
 2,000 mutations of each family by default, 100,000 with SEEN_LONG=1.  The server must live, and what
 it accepts must be what was saved: a filter that answers otherwise would be a wrong answer."""
@@ -84,7 +84,7 @@ def digest(r, key):
 
 
 def use(r, key):
-    """Whatever was accepted must work."""
+    """Every key that was accepted must work."""
     command = "BF.MADD" if key == "chain" else "SEEN.MADD"
     r.execute_command(command, "got", *range(250, 350))
     r.execute_command("BF.INFO" if key == "chain" else "SEEN.INFO", "got")
@@ -114,7 +114,7 @@ def test_restore_survives_mutations_and_accepts_no_wrong_answer(start, rng):
         except redis.exceptions.ResponseError as e:
             assert "Bad data format" in str(e) or "DUMP payload" in str(e), e
             continue
-        # Only what is no part of the filter may differ: how many repeats were counted beside it,
+        # Only data beside the filter may differ: how many repeats were counted,
         # and how the server packs strings and numbers.
         accepted += 1
         if r.type("got") == b"seenfiltr":

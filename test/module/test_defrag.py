@@ -1,4 +1,4 @@
-"""Active defragmentation: small filters move, and nobody can tell.  It takes a server that was built
+"""Active defragmentation: small filters move, and all answers stay.  It takes a server that was built
 with a jemalloc of its own, as the servers' sources build it; Debian's are not.  Put one first in
 PATH.  What such a server would do to a value is tested everywhere by test/unit/test_defrag.c."""
 
@@ -51,7 +51,7 @@ def ask(i, items):
 
 
 def fill(r, rng):
-    """Many filters side by side, of which a third stays, and large ones, which do not move."""
+    """Makes many small filters, deletes two thirds of them, and makes large ones, which do not move."""
     send(r, [make(i) for i in range(KEYS)])
     for _ in range(2):
         send(r, [add(i, [rng.randrange(400) for _ in range(60)]) for i in range(KEYS)])

@@ -19,7 +19,7 @@ START = 1_600_000_000  # seconds
 
 
 def stream(rng, n):
-    """Keys of which many come again, each a second or so after the one before."""
+    """Records with many repeated keys, each about a second after the one before."""
     now, records = START, []
     for _ in range(n):
         now += rng.randrange(4)

@@ -73,7 +73,7 @@ def test_a_source_that_does_not_rest_is_told(r):
     with pytest.raises(redis.exceptions.ResponseError, match="the source changed"):
         r.execute_command("SEEN.MERGE", "a", "b", cursor)
     assert r.execute_command("SEEN.CHECK", "b", "another", "AT", 1_700_000_000_000) == 1
-    for _ in pieces(r, "a", "b"):  # duplicates and questions are no change of a resting window
+    for _ in pieces(r, "a", "b"):  # duplicates and queries do not change a resting window
         r.execute_command("SEEN.MCHECK", "b", *range(10))
     assert seen(r, "a", items) == KEYS
 
@@ -120,7 +120,7 @@ def test_a_forged_cursor_is_refused(r, spec, rng, written):
 
 
 def test_a_replica_goes_on_where_its_primary_stopped(start):
-    """Begun on one server, a merge is begun anew on the other: what had entered stays."""
+    """A merge that began on one server starts again on the other: the keys that had entered stay."""
     primary = start()
     replica = start("--replicaof", "127.0.0.1 %d" % primary.port)
     r = primary.client

@@ -18,7 +18,7 @@ SPECS = [
 
 
 def fill(r, key, n=900):
-    """Keys of which some repeat; decimal integers, which every hash takes."""
+    """Adds keys, some of them twice; they are decimal integers, which every hash takes."""
     items = [str(i * 7919 % (n * 3 // 4)) for i in range(n)]
     for i in range(0, n, 300):
         r.execute_command("SEEN.MADD", key, *items[i:i + 300])

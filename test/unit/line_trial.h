@@ -1,5 +1,5 @@
-/* line_trial.h - an adversary's stream for `line`: digests of his choice, repeats of which it is
- * known whether they are in the window, and a detector that must find those. */
+/* line_trial.h - an adversary's stream for `line`.  The adversary chooses the digests and repeats
+ * some.  The trial knows which repeats lie in the window, and the detector must find these. */
 #ifndef LINE_TRIAL_H
 #define LINE_TRIAL_H
 
@@ -42,7 +42,7 @@ seen_digest trial_fresh(struct trial *); /* of its shape */
 /* The i-th record of a batch; `repeats` in sixteen repeat one. */
 void trial_draw(struct trial *, uint64_t i, uint64_t repeats);
 
-/* So many, observed; a duplicate in the window that is called new fails. */
+/* Observes `records` records; a duplicate in the window that is called new fails the test. */
 void trial_play(struct trial *, uint64_t records, uint64_t repeats);
 
 struct seen_stats trial_stats(const seen_detector *);

@@ -55,7 +55,7 @@ static void it_is_a_bloom_filter_of_the_window(void **state) {
     }
 }
 
-/* -- counting anew ------------------------------------------------------------------------ */
+/* -- counting again ----------------------------------------------------------------------- */
 
 /* A queue of probes in a small table, and the true counts beside it. */
 struct model {
@@ -118,7 +118,7 @@ static void what_stuck_is_exact_again_five_windows_later(void **state) {
         for (int i = 0; i < 18000; i++) {
             struct cells_probe p = {random64(&rng) % 33, (uint32_t)(random64(&rng) % m->r.a_line)};
             int times = i < 12000 && i % 100 == 0 ? 70 : 1;
-            if (i == 6000) { /* all leaves at once, in the middle of whatever is done */
+            if (i == 6000) { /* all leave at once, in the middle of a walk */
                 recount_empty(&m->r, m->table[0]);
                 memset(m->truth, 0, sizeof m->truth);
                 m->begin = m->end;
@@ -204,7 +204,7 @@ static void without_counting_anew_it_would_grow(void **state) {
     for (int q = 0; q < 200000; q++) hits += query(d, random64(&rng) | 1 << 20, 0);
     double planned = theory_bloom((double)cells, HOT - 400 + 20, 2), rate = (double)hits / 2e5;
     double grown = pow(share_if_stuck_stay(stuck, sqrt(planned), cells), 2);
-    print_message("rate %.5f, planned %.5f, without counting anew %.5f; %llu set free\n", rate,
+    print_message("rate %.5f, planned %.5f, without counting again %.5f; %llu set free\n", rate,
                   planned, grown, (unsigned long long)stats(d).rebuilt);
     assert_true(rate < 1.15 * planned && grown > 1.5 * planned);
     assert_true(stats(d).rebuilt > 20 * 2 * 90);

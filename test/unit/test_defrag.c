@@ -15,7 +15,7 @@
 enum { HEAD = 64, MOVES_MOST = 4096 };
 
 static size_t skew;             /* bytes by which blocks are not aligned */
-static long live, moves, large; /* blocks; moved; offered that are no slab's */
+static long live, moves, large; /* blocks; moved; offered but not in a slab */
 static void *old[MOVES_MOST];
 
 static void *take(size_t size) {
@@ -41,7 +41,7 @@ static void give(void *p) {
     free(begin(p));
 }
 
-/* What was moved is poisoned, and nobody else gets it. */
+/* The old copy of a moved block is poisoned and never handed out again. */
 static void *move(RedisModuleDefragCtx *ctx, void *p) {
     (void)ctx;
     assert_true(moves < MOVES_MOST);

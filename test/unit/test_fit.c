@@ -84,7 +84,7 @@ static struct wish draw(const struct filter_ops *f, uint64_t *rng) {
 
 static bool has_k(const struct filter_ops *f) { return f->k_most && !f->form; }
 
-/* Of some lines already. */
+/* Draws a shape that already has some lines. */
 static struct wish draw_sized(const struct filter_ops *f, uint64_t *rng) {
     struct wish w = draw(f, rng);
     w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * chance_uniform(rng) / 10));

@@ -1,4 +1,4 @@
-/* line: no false negatives, whatever comes.
+/* line: no false negatives, for any stream.
  *
  * A trial remembers its last records and repeats some of them; a record that repeats one of its
  * window is a duplicate by construction, and must be called one.  The digests are an adversary's:
@@ -19,7 +19,7 @@
 
 /* -- no false negatives ------------------------------------------------------------------- */
 
-/* Else nothing below would be said of what it says. */
+/* Checks the adversary itself: the tests below rely on its knowledge. */
 static void the_adversary_knows_classes_and_chains(void **state) {
     (void)state;
     uint64_t alike = 0, goes_on = 0;
@@ -119,7 +119,8 @@ static void after_a_flood_the_window_is_clean_again(void **state) {
 
 /* -- time --------------------------------------------------------------------------------- */
 
-/* A line that nobody touches for a turn of its stamp, or for several: its keys are not back. */
+/* A line that is not touched until its stamp has wrapped, once or several times: its keys do not
+ * come back. */
 static void a_key_is_not_young_again_after_2_to_10_generations(void **state) {
     (void)state;
     enum { AWAY = 60 };

@@ -17,7 +17,7 @@ static uint64_t seen_of(const seen_detector *d, seen_time now) {
     return n;
 }
 
-/* `pause` generations pass between records, of which there are few: most slices come late. */
+/* `pause` generations pass between the few records, so most slices are swept late. */
 static void stamps_are_not_met_again(uint64_t pause) {
     seen_detector *d = make(spec);
     seen_time now = SECOND;

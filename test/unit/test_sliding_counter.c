@@ -70,7 +70,7 @@ static double plain(const struct stream *s, size_t n, double error, uint64_t las
     return estimate;
 }
 
-/* At any moment and for any shorter window, whatever the order of times. */
+/* At any moment, for any shorter window and any order of times. */
 static void it_is_the_hyperloglog_of_the_window_alone(void **state) {
     (void)state;
     drawn = first_seed();
@@ -206,7 +206,7 @@ static void save(const seen_sliding_counter *c) {
     assert_int_equal(seen_sliding_counter_save(c, (struct seen_writer){put, NULL}, NULL), 0);
 }
 
-/* Saved and loaded at any moment it goes on as if nothing had happened, and damage is told. */
+/* Saved and loaded at any moment, the counter gives the same answers; damage is refused. */
 static void a_snapshot_is_the_counter(void **state) {
     (void)state;
     static const struct {

@@ -151,7 +151,7 @@ static void sum_again(unsigned char *from, size_t len) {
     memcpy(from + len, &value, sizeof value);
 }
 
-/* Whoever makes the checksums right is not believed either: refused, or good for work. */
+/* Correct checksums over changed bytes are not enough: such a snapshot is refused, or works. */
 static void hostile_bytes_are_refused_or_harmless(void **state) {
     (void)state;
     int refused = 0;

@@ -16,8 +16,8 @@ static void near(double a, double b, double tolerance) {
     law_check(fabs(a - b) <= tolerance * fabs(b), "%.9g is not %.9g", a, b);
 }
 
-/* Traffic offered to so many trunks at which one call in a hundred, or in ten, is lost: the tables
- * of telephone engineers ([E17] and since). */
+/* The traffic at which a number of trunks loses one call in a hundred, or in ten: the tables of
+ * telephone engineers ([E17] and since). */
 static void a_full_line_is_a_lost_call(void **state) {
     (void)state;
     static const struct {

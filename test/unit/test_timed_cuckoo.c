@@ -253,7 +253,7 @@ static void the_flat_layout_is_what_it_was(void **state) {
 }
 
 /* Which keys are taken for one another depends on their places and signatures only, not on where
- * they stand: false positives agree as well, of which there are many at so few cells. */
+ * they stand.  So false positives agree as well: there are many of them, since cells are few. */
 static void both_layouts_give_the_same_verdicts(void **state) {
     (void)state;
     static const int lengths[] = {12, 100, 1000, 5000};

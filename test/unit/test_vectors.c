@@ -192,7 +192,7 @@ static void the_rate_is_the_chains_down_to_nothing(void **state) {
     (void)state;
     static const double loads[] = {1e-6, .001, .03, .1, .3, .6, 1, 2, 5, 10};
     for (size_t i = 0; i < sizeof loads / sizeof *loads; i++)
-        for (uint32_t b = 30; b <= 128; b += 49) /* so many keys that Poisson is exact */
+        for (uint32_t b = 30; b <= 128; b += 49) /* enough keys for Poisson to be exact */
             near(theory_substrings(b, 30, loads[i] * 0x1p30), chain(b, 30, loads[i] * 0x1p30),
                  loads[i] < .01 ? 2e-3 : 1e-6);
     assert_true(theory_substrings(128, 20, 3e5) < 1e-12 && theory_substrings(128, 20, 3e5) > 0);
@@ -278,7 +278,7 @@ static void whole_keys_collide_as_the_chain_says(void **state) {
     }
 }
 
-/* Of n ids in turn, `step` apart, all different. */
+/* The share of wrong verdicts on n ids in turn, `step` apart, all different. */
 static double wrong(const char *spec, uint64_t first, uint64_t step, uint64_t n) {
     seen_detector *d = make(spec);
     double wrong = 0;
