@@ -7,8 +7,7 @@
 #include <string.h>
 
 #define FP_LEAST   1e-13
-#define SLOW_LINKS 16 /* from this link on each is at least twice the last, so that links suffice  \
-                       */
+#define SLOW_LINKS 16 /* from this one on each is at least twice the last, or links run out */
 
 /* -- what links are like ------------------------------------------------------------------ */
 

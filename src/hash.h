@@ -9,7 +9,8 @@
 /* Can this build do hash= `kind`?  (siphash needs libsodium.) */
 bool hash_available(uint32_t kind);
 
-/* Writes so many digests: those after the first are of other seeds, or go on with the key. */
+/* Writes `digests` digests of a key.  Those after the first use other seeds, or with hash=raw hold
+ * the key's further bytes. */
 int hash_key(uint32_t kind, uint64_t seed, const void *key, size_t len, seen_digest *out,
              uint32_t digests, struct seen_error *e);
 

@@ -1,4 +1,4 @@
-/* sample.c - decaying windows planned for a stream of which there is a sample. */
+/* sample.c - plans decaying windows for a stream, from a sample of it (seen plan --sample). */
 #include "plan/sample.h"
 
 #include "plan/rows.h"
@@ -179,8 +179,9 @@ static void put_choice(const struct learnt *l) {
 
 /* -- its limits --------------------------------------------------------------------------- */
 
-/* The most that a stream can miss of which these repeats are all that is known: were all other
- * records repeats as well, and all of them missed. */
+/* An upper bound for the share of repeats that the plan misses.  The sample shows only repeats
+ * within its own length; this assumes that all other records are repeats too, and are all missed.
+ */
 static double worst(const struct learnt *l) {
     double within = l->sample.within;
     return within * l->plan[0].fn + (1 - within);
@@ -202,8 +203,8 @@ static void put_limits(const struct learnt *l) {
     if ((double)l->plan[0].capacity > s->keys)
         printf("\nThe sample is short: it has %s keys, and %s reaches",
                number_grouped((uint64_t)(s->keys + .5)).text, l->plan[0].filter),
-            printf(" %s keys back. What it will miss comes\nafter longer gaps, of which the sample "
-                   "knows nothing: give a longer one, or less mem=.\n",
+            printf(" %s keys back. What it will miss comes\nafter longer gaps, which the sample "
+                   "cannot show: give a longer one, or less mem=.\n",
                    number_grouped(l->plan[0].capacity).text);
 }
 

@@ -20,11 +20,11 @@ void account_begin(struct account *);
 /* The whole account, of a command that has no more to say. */
 void account_print(const struct account *, const struct unjudged *);
 
-/* Of a command that reads no records, but did so many of something: "3 plans, 0.002 s", or as JSON,
- * where `what` is the member's name. */
+/* Prints the statistics of a command that reads no records but did n things: "3 plans, 0.002 s". In
+ * JSON `what` is the name of the member. */
 void account_print_work(const struct account *, const char *what, uint64_t n);
 
-/* So many a second, until now; and the end of a JSON object: "seconds":… and so on. */
+/* The rate so far: n things a second.  And the end of a JSON object: "seconds":… and so on. */
 double account_rate(const struct account *, uint64_t n);
 void account_end_json(const struct account *, uint64_t n);
 

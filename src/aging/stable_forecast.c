@@ -34,7 +34,7 @@ bool stable_variant(struct seen_spec *spec, size_t i) {
 
 /* A cell, bucket by bucket. */
 struct cell {
-    double p, Max;    /* of all records, whatever their shard */
+    double p, Max;    /* for all records of all shards */
     double untouched; /* log(1 - K/m), of a different key */
     double at, faded; /* so far: records, B(at) */
     double lost;

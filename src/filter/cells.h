@@ -155,8 +155,8 @@ ALWAYS_INLINE void cells_find(const struct filter *f, uint64_t generation, size_
     }
 }
 
-/* The two operations of a structure whose probes go to `place`, of keys of so many `digests`: the
- * width is a constant in each. */
+/* Defines the two operations of a structure whose probes go to `place` and whose keys have
+ * `digests` digests.  The width is a constant in each. */
 #define CELLS_OPERATIONS(place, digests)                                                           \
     static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,   \
                           uint8_t *verdict) {                                                      \

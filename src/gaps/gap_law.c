@@ -15,7 +15,7 @@ double gap_from(size_t bucket) {
 /* -- counts ------------------------------------------------------------------------------- */
 
 struct sums {
-    double gap[GAP_BUCKETS]; /* repeats with so many records between, corrected */
+    double gap[GAP_BUCKETS]; /* repeats by the number of records between, corrected */
     double row[GAP_BUCKETS]; /* as counted */
 };
 

@@ -43,7 +43,7 @@ struct gap_law {
     double reach;               /* no longer gaps count */
     double within;              /* share of all records that repeat a key within reach, for ever */
     double centre[GAP_BUCKETS]; /* a bucket's mean number of records between, nearly */
-    double at_gap[GAP_BUCKETS]; /* share of the repeats with so many records between */
+    double at_gap[GAP_BUCKETS]; /* share of the repeats with this number of records between */
     double at_depth[GAP_BUCKETS]; /* share of the repeats at that depth */
     double keys[GAP_BUCKETS + 1]; /* different keys among gap_from(b) records, expected */
 };
@@ -53,7 +53,7 @@ struct gap_law {
  * 2015, 4.3).  Takes as many from the front of n numbers, or adds them to the first. */
 void gap_law_absorb(double *shortest, size_t n, double surplus);
 
-/* Of a run of so many records, or for ever.
+/* Estimates the law of a run of `run` records, or of an endless one (INFINITY).
  *
  * A record of the sample is seen to repeat a key only if it comes late enough in it: its gap is
  * censored at its place.  So the law of gaps is estimated as lifetimes are (Kaplan, Meier 1958),
@@ -62,7 +62,7 @@ void gap_law_absorb(double *shortest, size_t n, double surplus);
  * the sample shows what the sample shows: there the counts are taken as they are. */
 void gap_law_make(struct gap_law *, const struct gap_counts *, double run);
 
-/* Different keys among so many records; repeats of at least that depth, as a share of all. */
+/* The expected different keys among `records` records; the share of repeats of at least `depth`. */
 double gap_law_keys(const struct gap_law *, double records);
 double gap_law_deeper(const struct gap_law *, double depth);
 

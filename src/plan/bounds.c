@@ -20,7 +20,7 @@ static double universe_of(const struct seen_spec *spec) {
     return ldexp(1, bits ? (int)spec->bits : DIGEST_BITS);
 }
 
-/* Of the bounds that hold for the plan's window. */
+/* The greatest of the bounds that hold for the plan's window. */
 static double greatest(const struct seen_bounds *b) {
     return fmax(fmax(b->set, b->sliding), b->ordered); /* fmax passes over NAN */
 }

@@ -6,7 +6,7 @@ SPEC = "filter=substrings bits=512 substring=10 hash=raw fp=.99"
 
 
 def ids(rng, n):
-    """Of 64 characters, of which the last differ; some again."""
+    """Random ids of 64 characters; a quarter of them are repeats."""
     made = []
     for _ in range(n):
         again = made and rng.randrange(4) == 0

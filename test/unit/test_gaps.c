@@ -100,8 +100,8 @@ static void buckets_have_the_numbers_they_say(void **state) {
 
 /* -- the law ------------------------------------------------------------------------------ */
 
-/* Of N keys drawn alike a gap is geometric.  The sample is short of it: of many first occurrences
- * only the law tells that their keys came before. */
+/* With N keys of equal probability gaps are geometric.  The sample is too short for them: only the
+ * law tells that the keys of many first occurrences came before. */
 static void gaps_that_the_sample_cuts_are_estimated(void **state) {
     (void)state;
     enum { N = 20000, RECORDS = 2 * N };

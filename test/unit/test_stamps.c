@@ -11,7 +11,7 @@
 #include "chance.h"
 #include "seen.h"
 
-/* Of each, so many cells and bits that two keys are never taken for each other. */
+/* Each has enough cells and bits that two keys are never taken for each other. */
 static const char *const stamped[] = {"timing k=16 lines=%llu",
                                       "timed-cuckoo signature=40 lambda=%llu",
                                       "timed-cuckoo vla=1 signature=40 lambda=%llu"};
