@@ -24,6 +24,7 @@ void show_init(struct show *s, const struct lists *lists, struct any *any, struc
     *s = (struct show){.lists = lists, .any = any, .sink = sink, .quotes = quotes};
     open_text(&s->text);
     open_text(&s->value);
+    open_text(&s->names);
     const char *name = column ? column : "lists";
     char between = sink->column ? sink->column : '\t';
     snprintf(s->heading, sizeof s->heading, "%s", name);
@@ -34,6 +35,7 @@ void show_init(struct show *s, const struct lists *lists, struct any *any, struc
 void show_free(struct show *s) {
     close_text(&s->text);
     close_text(&s->value);
+    close_text(&s->names);
 }
 
 static void begin(struct show_text *t) { rewind(t->stream); }
@@ -64,16 +66,6 @@ static void join_text(void *ctx, const char *value, size_t len) {
     j->between = "+";
 }
 
-static const char *joined_names(struct show *s, uint64_t lists) {
-    struct joining j = {s->value.stream, ""};
-    begin(&s->value);
-    for (; lists; lists &= lists - 1) {
-        const char *name = s->lists->list[__builtin_ctzll(lists)].name;
-        join_text(&j, name, strlen(name));
-    }
-    return end(&s->value);
-}
-
 static const char *joined_keys(struct show *s, const struct batch *b, size_t i, uint64_t lists) {
     struct joining j = {s->value.stream, ""};
     begin(&s->value);
@@ -81,24 +73,41 @@ static const char *joined_keys(struct show *s, const struct batch *b, size_t i, 
     return end(&s->value);
 }
 
-static void put_value(struct show *s, const char *value) {
+static void put_value(const struct show *s, const char *value, FILE *stream) {
     bool quotes = s->quotes && (strchr(value, s->sink->column) || strchr(value, '"'));
-    if (quotes) putc('"', s->text.stream);
+    if (quotes) putc('"', stream);
     for (; *value; value++) {
-        if (quotes && *value == '"') putc('"', s->text.stream);
-        putc(*value, s->text.stream);
+        if (quotes && *value == '"') putc('"', stream);
+        putc(*value, stream);
     }
-    if (quotes) putc('"', s->text.stream);
+    if (quotes) putc('"', stream);
+}
+
+/* Neighbours often are in the same lists. */
+static const char *joined_names(struct show *s, uint64_t lists) {
+    struct joining j = {s->value.stream, ""};
+    if (s->named == lists) return s->names.bytes;
+    s->named = lists;
+    begin(&s->value);
+    for (; lists; lists &= lists - 1) {
+        const char *name = s->lists->list[__builtin_ctzll(lists)].name;
+        join_text(&j, name, strlen(name));
+    }
+    begin(&s->names);
+    put_value(s, end(&s->value), s->names.stream);
+    return end(&s->names);
 }
 
 void show_tag(struct show *s, const struct batch *b, size_t i, uint64_t lists) {
-    begin(&s->text);
-    put_value(s, joined_names(s, lists));
+    const char *tag = joined_names(s, lists);
     if (s->any) {
+        begin(&s->text);
+        fputs(tag, s->text.stream);
         putc(s->sink->column ? s->sink->column : '\t', s->text.stream);
-        put_value(s, joined_keys(s, b, i, lists));
+        put_value(s, joined_keys(s, b, i, lists), s->text.stream);
+        tag = end(&s->text);
     }
-    sink_tagged(s->sink, &b->record[i], end(&s->text));
+    sink_tagged(s->sink, &b->record[i], tag);
 }
 
 /* -- JSON --------------------------------------------------------------------------------- */

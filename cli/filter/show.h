@@ -17,7 +17,8 @@ struct show {
     struct any *any; /* NULL: a record has one key, which is not told */
     struct sink *sink;
     bool quotes; /* the table quotes values as CSV does */
-    struct show_text text, value;
+    struct show_text text, value, names;
+    uint64_t named; /* the lists in `names`, which a table can take as they are; 0: none yet */
     char heading[TAGS_TEXT];
 };
 

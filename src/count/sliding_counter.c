@@ -7,7 +7,8 @@
  * Paper      Chabchoub and Hébrail, "Sliding HyperLogLog: estimating cardinality in a data stream
  *            over a sliding window", ICDM workshops 2010; the estimator is Ertl's (hll.c).
  * Why        Sketches of sub-windows, merged, are smaller: 31 of them take 496 KiB at one percent,
- *            the lists 16 bytes * m * (ln(n/m) + 0.58), 1.2 MiB with 1e6 keys and 2.3 MiB with 1e8.
+ *            the lists 16 bytes * m * (ln(n/m) + 0.58), 1.2 MiB with 1e6 keys and 2.3 MiB with 1e8,
+ *            and up to twice that as their room doubles.
  *            But sub-windows count a window of another length, by up to a 31st, and records that
  *            come late in another one; the lists have no slack and need no order.
  * Layout     | struct seen_sliding_counter | head[m] |  ->  maxima: pairs of time and rank

@@ -62,6 +62,15 @@ def test_several_lists_in_one_pass(seen, lists, rng):
         assert "%s: 30 keys" % name in done.err.decode() and "%d matches" % matches in done.err.decode()
 
 
+def test_names_of_lists_are_values_of_the_table(seen, tmp_path):
+    for name in "a,b", 'c"d', "e":
+        (tmp_path / name).write_text("1\n" if name != "e" else "1\n2\n")
+    args = ["filter", *(word for name in ("a,b", 'c"d', "e") for word in ("--list", name)), "--tag"]
+    done = seen(*args, "--csv", "-k", "k", text="k\n1\n2\n1\n", cwd=tmp_path)
+    assert done.lines == ["k,lists", '1,"a,b+c""d+e"', "2,e", '1,"a,b+c""d+e"']
+    assert seen(*args, text="1\n", cwd=tmp_path).lines == ['a,b+c"d+e\t1']
+
+
 def test_fields_make_the_key(seen, lists):
     lists(good=["1\tx", "2\ty"])
     text = "a\tx\t1\nb\ty\t1\nc\ty\t2\n"

@@ -77,6 +77,20 @@ def test_a_jumping_window_is_its_last_parts(seen, rng, keep):
     assert found == []
 
 
+def test_jumping_windows_whatever_the_order_of_records_and_the_threads(seen, rng, tmp_path):
+    records = [(1_732_060_800 + rng.randrange(20000), "k%d" % zipf(rng, 40)) for _ in range(9000)]
+    (tmp_path / "log").write_text("".join("%d\t%s\n" % r for r in records))
+    args = ["top", "--time", "1", "-k", "2", "-n", "100", "-w", "jumping:1h/6", tmp_path / "log"]
+    done = seen(*args)
+    assert done.out == seen(*args, "-j", "3").out
+    found = [row for row in rows(done) if row[0] != "all"]
+    for part in sorted({at // 600 for at, _ in records}):
+        truth = collections.Counter(key for at, key in records if part - 6 < at // 600 <= part)
+        told, found = found[:len(truth)], found[len(truth):]
+        assert {row[1]: int(row[2]) for row in told} == truth
+    assert found == []
+
+
 def test_partners_in_a_jumping_window_are_counted_once(seen, rng):
     """Partners come again in other parts; the rows are those of sets of the last parts."""
     pairs = [("k%d" % rng.randrange(8), rng.randrange(60)) for _ in range(6000)]
