@@ -19,7 +19,7 @@ SLIPS = {
     "compare -w landmark -o scv": ["text, json or csv", "did you mean csv?"],
     "plan -o jsn": ["did you mean json?"],
     "count -o xml": ["--output takes text", "not 'xml', as in --output text"],
-    "generate --format cvs": ["lines, tsv or csv", "did you mean csv?"],
+    "generate --format cvs": ["lines, tsv, csv or ndjson", "did you mean csv?"],
     "generate --gaps brust": ["did you mean burst?"],
     "generate --time rfc339": ["did you mean rfc3339?"],
     "--tag=verdit": ["'verdit'", "did you mean verdict?"],
