@@ -538,8 +538,9 @@ def test_the_exit_code_says_whether_a_row_was_printed(diff):
 def test_stats_are_an_account_of_both_sides(diff):
     left, right = "a\t1\tx\na\t2\tx\nb\t3\tx\nbad\n", "a\t1\tx\nc\t0.5\tx\n"
     args = ["-k", "1,3", "--sum", "2"]
-    done = diff(left, right, *args, "--stats=json", "-q")
-    assert done.stats == {
+    stats = diff(left, right, *args, "--stats=json", "-q").stats
+    assert stats.pop("version")
+    assert stats == {
         "left": {"records": 4, "left_out": 1, "not_matched": 2, "keys": 2, "only": 1, "misread": 0,
                  "sum": "6"},
         "right": {"records": 2, "left_out": 0, "not_matched": 1, "keys": 2, "only": 1, "misread": 0,
