@@ -1,6 +1,6 @@
 # The two commands: `make demo` shows what seen does, `make check` passes every test.  Both install
-# what is missing (Debian packages, as root or with sudo).  `make` installs nothing: it builds with what
-# there is.  The build itself is meson's; MESONFLAGS are options for meson setup.
+# what is missing (Debian packages, as root or with sudo).  `make` installs nothing: it builds with the
+# packages that are installed.  The build itself is meson's; MESONFLAGS are options for meson setup.
 
 BUILD = build
 NINJA = [ -t 1 ] || quiet=--quiet; ninja $$quiet -C
@@ -65,7 +65,7 @@ bench-fp: setup-build all
 bench-truth: setup-build all
 	@bench/truth/run.sh $(BUILD)
 
-# The figures and tables of the source papers, made anew: doc/papers.md.  What was measured before is
+# Makes the figures and tables of the source papers again: doc/papers.md.  Earlier measurements are
 # kept (bench/paper/results); FULL=1 runs the largest streams at their full size.
 papers: setup-papers all
 	@bench/paper/papers.py --build $(BUILD)

@@ -90,6 +90,29 @@ if command -v clang-format > /dev/null; then
     count "source format" $((1 - f)) $f 0
 fi
 
+# form NAME WHAT COMMAND...: one check, which prints what it finds.
+form() {
+    name=$1 what=$2
+    shift 2
+    f=0
+    "$@" > "$log/$name" 2>&1 || f=1
+    [ $f = 0 ] || head -20 "$log/$name"
+    count "$what" $((1 - f)) $f 0
+}
+
+spelling() { # of all text but outputs and pictures
+    git ls-files -- ':!*/golden/*' ':!bench/paper/results/*' ':!*.svg' ':!*.png' | xargs -r codespell
+}
+
+if git rev-parse --git-dir > /dev/null 2>&1; then
+    form words "plain English" /usr/bin/python3 tools/words.py
+    if command -v codespell > /dev/null; then
+        form spelling "spelling" spelling
+    else
+        echo "spelling skipped: codespell is not installed (tools/setup.sh test)"
+    fi
+fi
+
 echo "SEEN_SEED=$SEEN_SEED make check repeats what was drawn"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]

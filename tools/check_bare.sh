@@ -9,7 +9,7 @@
 #     user         as an ordinary user with sudo: make, make demo, make check, sudo make install
 #
 # Packages come from the machine's own apt sources.  What is mounted is mounted in a namespace of its own and
-# goes with it, whatever happens.  build-bare/ keeps the bootstrapped system and the downloaded packages for
+# goes with it, also after a failure.  build-bare/ keeps the bootstrapped system and the downloaded packages for
 # the next time.  Where no such system can be made, a clone on the machine itself stands in, and that is said.
 # Closes with "N passed, N failed": the tests of make check, and each other command as one.
 set -uo pipefail

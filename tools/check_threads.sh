@@ -1,5 +1,5 @@
 #!/bin/sh
-# Whatever starts threads, on a build that finds their races: `make check-tsan`.  Closes with
+# Tests all code that starts threads, on a build that finds races: `make check-tsan`.  Closes with
 # "N passed, N failed" and fails if one failed.
 #
 #     tools/check_threads.sh build-tsan

@@ -97,5 +97,5 @@ say "How far were the predictions from the truth?  New records wrongly called du
 printf '\n  %-30s %12s %20s %12s   %s\n' "" predicted "in 95 of 100 runs" truth inside
 cat table
 say
-grep -q 'no$' table && say "(Outside is no fault by itself: each run has 5 chances in 100 of it.)"
+grep -q 'no$' table && say "("no" alone is not a fault: each run has 5 chances in 100 of it.)"
 say "Now yours: build/seen FILE, or build/seen plan 'sliding:1h rate=500' to see what it would take."

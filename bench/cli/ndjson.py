@@ -5,8 +5,8 @@
 
 Alternates `cat FILE | cat >/dev/null` and `seen --ndjson -k ... FILE >/dev/null`, and prints the median of
 each, their ratio and MB/s (10^6 bytes); on a machine that is busy with other things the seconds of the
-processors say more than those on the wall.  The streams are ../shared/data's, one behind the other until there
-are so many MB; what comes again is a duplicate, as in a log that is replayed.
+processors say more than those on the wall.  The streams are ../shared/data's, one behind the other, repeated up to
+MB megabytes; repeated records are duplicates, as in a log that is replayed.
 """
 import csv
 import io

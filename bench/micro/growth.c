@@ -22,7 +22,7 @@ static uint64_t mixed(uint64_t z) {
     return z ^ z >> 31;
 }
 
-/* The n-th record of an endless stream, of which nothing is kept. */
+/* The n-th record of an endless stream, which is computed rather than stored. */
 static seen_digest record(uint64_t n, uint64_t window) {
     uint64_t reach = window < 1000000 ? window : 1000000;
     if (n % 4 == 3 && n > reach) {

@@ -25,7 +25,7 @@ static uint64_t draw(uint64_t *rng) {
     return z ^ z >> 31;
 }
 
-/* Records that never end, of which the last `window` are known. */
+/* An endless stream of records; the last `window` of them are known. */
 struct source {
     seen_digest *past;
     uint8_t *repeats;

@@ -121,7 +121,7 @@ AVX2 static double observe_rival(struct rival *r, const seen_digest *d, size_t n
 
 static void row(int repeats) {
     const double load = .95;
-    /* Full generations and the current one, of which a half on average. */
+    /* Full generations, and half of the current one on average. */
     uint64_t window = (uint64_t)(load * 8 * BUCKETS * LIVE / (LIVE + .5));
     if (repeats) window = (uint64_t)((double)window / .87); /* as many keys */
     struct rival r = {.window = window, .step = (window + LIVE - 1) / LIVE};

@@ -15,9 +15,9 @@
  *
  * Prints ns a record in one space, and the median ratio of spaces of their own to it, run by run.
  * What one learns: it makes no difference that the layout could explain, in the cache or in memory.
- * Lines lie spread over the machine's banks whatever space they belong to, and accesses that do not
- * hang on each other overlap in both layouts, fetched ahead or not; only the chain pays k waits,
- * and it pays them in spaces of their own as well. */
+ * In both layouts lines lie spread over the machine's banks, and accesses that do not depend on each
+ * other overlap, fetched ahead or not.  Only the chain pays k waits, and it pays them in spaces of
+ * their own as well. */
 #include "bench.h"
 
 #include <string.h>

@@ -62,7 +62,7 @@ class Server:
         return cpu["used_cpu_user_main_thread"] + cpu["used_cpu_sys_main_thread"]
 
     def measure(self, requests, pipeline, keys, *command):
-        """(requests a second, processor seconds a request) on items of so many"""
+        """(requests a second, processor seconds a request) on items drawn from `keys` keys"""
         before = self.busy()
         out = subprocess.run(
             ["redis-benchmark", "-p", str(self.port), "-n", str(requests), "-P", str(pipeline),
@@ -73,8 +73,8 @@ class Server:
 
 
 def compare(server, rounds, requests, pipeline, keys, *commands):
-    """Of the no-op, the no-op with a line, and the command, in turn: (by requests, limit, by server
-    time, limit, the command's requests a second), ratios to the first"""
+    """Runs the no-op, the no-op with a line, and the command in turn. Returns ratios to the first: (by requests,
+    limit, by server time, limit), and the command's requests a second."""
     rows = []
     server.measure(requests, pipeline, keys, *commands[-1])  # whose pages are to be there
     for _ in range(rounds):

@@ -6,7 +6,7 @@ Throughput is a ratio to the same `seen` with its filter in the process: a milli
 bytes, a quarter of them duplicates, five alternated rounds, medians.  All servers and seen share the
 machine's cores, so that this says what the way to a server costs, not how a cluster grows.
 
-MIGRATE moves one shard from one server to another, both of which wait for it: milliseconds for each
+MIGRATE moves one shard from one server to another, while both servers wait: milliseconds for each
 size, median of five.
 """
 
@@ -88,7 +88,7 @@ def main():
             make_records(home / "records")
             print("a million records through ... take")
             throughput(str(home / "records"), server, cluster)
-            print("a shard of so many MiB is moved in")
+            print("milliseconds to move a shard in, by MiB")
             migrate(server, other)
         finally:
             other.stop("kill")
