@@ -1,7 +1,7 @@
 /* spaces - does a space of memory for each hash function save time?
  *
  *     build/bench-spaces                 all rows; each is a median of alternated runs
- *     build/bench-spaces rows 64MiB 9    of one size, for bench/paper, each of so many runs
+ *     build/bench-spaces rows 64MiB 9    of one size, for bench/paper, each of 9 runs
  *
  * Metwally, Agrawal, El Abbadi (WWW 2005, §5.1) argue for it: memory modules work at once, but one
  * module waits between two accesses, so k accesses to k modules take one such wait and k accesses
@@ -15,9 +15,9 @@
  *
  * Prints ns a record in one space, and the median ratio of spaces of their own to it, run by run.
  * What one learns: it makes no difference that the layout could explain, in the cache or in memory.
- * In both layouts lines lie spread over the machine's banks, and accesses that do not depend on each
- * other overlap, fetched ahead or not.  Only the chain pays k waits, and it pays them in spaces of
- * their own as well. */
+ * In both layouts lines lie spread over the machine's banks, and accesses that do not depend on
+ * each other overlap, fetched ahead or not.  Only the chain pays k waits, and it pays them in
+ * spaces of their own as well. */
 #include "bench.h"
 
 #include <string.h>

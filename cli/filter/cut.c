@@ -46,7 +46,7 @@ static inline bool divides(const struct cut *c, const char *p, const char *end, 
 
 /* -- options ------------------------------------------------------------------------------ */
 
-/* The character at *text, of which \t and \\ are written with a backslash. */
+/* Reads the character at *text.  A TAB is written as \t and a backslash as \\. */
 static uint32_t next_mark(const char **text, const char *all) {
     const char *p = *text;
     size_t len = utf8_character(p, strlen(p));

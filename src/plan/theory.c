@@ -43,8 +43,8 @@ double theory_union(double p, double count) { return at_least_once(p, count); }
 
 /* -- keys by chance ----------------------------------------------------------------------- */
 
-/* Mean of rate[X] over X that is Poisson's, its mean growing from a to b: X is j for a share
- * (P(X_b > j) - P(X_a > j))/(b-a) of the time.  Summed downwards, lest small tails be lost. */
+/* Mean of rate[X] over a Poisson number X, while its mean grows from a to b: X is j for a share
+ * (P(X_b > j) - P(X_a > j))/(b-a) of the time.  Summed downwards, so that small tails count. */
 static double growing_mean(const double *rate, uint32_t end, double a, double b) {
     double at_a[GROWING_MOST], at_b[GROWING_MOST], tail_a = 0, tail_b = 0, sum = 0;
     at_a[0] = exp(-a), at_b[0] = exp(-b);

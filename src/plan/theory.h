@@ -26,7 +26,7 @@ double theory_partitioned(double m, double n, double k);
  * which in a few lines errs more.  Exact for that layout. */
 double theory_blocked(double lines, double n, uint32_t k);
 
-/* Of a Poisson number of keys, n on average: those of a line are Poisson's then. */
+/* The same for a Poisson number of keys, n on average: then each line has a Poisson number too. */
 double theory_blocked_scattered(double lines, double n, uint32_t k);
 
 /* The mean of either while keys come, up to n. */
@@ -56,8 +56,8 @@ static inline double theory_few_next(struct theory_few *few) {
     return few->sum < 1 ? few->sum : 1;
 }
 
-/* p/(1-p): at a false-positive rate p each record called new stands for so many new ones that were
- * called duplicates.  At most 1e6. */
+/* p/(1-p): at a false-positive rate p, the number of new records called duplicates for each record
+ * called new.  At most 1e6. */
 double theory_odds(double p);
 
 /* Rate of a union of `count` independent sets that each err at rate p: 1-(1-p)^count. */

@@ -18,10 +18,10 @@
 void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double most,
                      double lead);
 
-/* False-positive rate of slices so full: the probability that k in a row match, slices being
- * independent.  [S20] asks the same by a recursion over runs; here by where the first run ends, of
- * the form of which all terms are positive: slices i-k+1 to i match, i-k does not, and no run is
- * before. */
+/* False-positive rate of slices with these fills: the probability that k in a row match.  Slices
+ * are independent.  [S20] computes it by a recursion over runs.  Here it is a sum over the end of
+ * the first run, whose terms are all positive: slices i-k+1 to i match, i-k does not, and no run
+ * comes before. */
 double theory_age(const double *fill, uint32_t slices, uint32_t k);
 
 /* The same with the fills of theory_age_fill, sooner: from slice k on they are alike. */

@@ -6,7 +6,7 @@
 
 double theory_cache_fp(const struct theory_cache *c) { return c->ways / c->values; }
 
-/* P(one of the values came to a set), of so many different keys. */
+/* The probability that one of `keys` different keys brought a given value to a given set. */
 static double came(const struct theory_cache *c, double keys) {
     return -expm1(-keys / (c->sets * c->values));
 }

@@ -40,7 +40,8 @@ double theory_gamma(double a, double x) {
     return x < a + 1 ? lower(a, x) : 1 - upper(a, x);
 }
 
-/* Of the normal distribution (Acklam's rational approximation, relative error below 1.2e-9). */
+/* Quantiles of the normal distribution (Acklam's rational approximation, relative error < 1.2e-9).
+ */
 static double normal_quantile(double p) {
     static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,
                                -2.759285104469687e+02, 1.383577518672690e+02,

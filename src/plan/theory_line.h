@@ -32,16 +32,16 @@ double theory_line_looked(double mean, uint32_t room, double epoch);
 /* Lines that it touches: if its own was full and not marked, the next as well. */
 double theory_line_touched(double mean, uint32_t room, double epoch);
 
-/* Entries that could be taken for it, where lines hold so many now, and `mean` over the epochs from
- * which the marks are: all in those lines, and those that went from one of them to where it would
- * have gone itself, which it meets whatever their lines (fitted: as if twice as many as went from
- * its first line). */
+/* The number of entries that a key could be taken for.  Lines hold `held` entries now, and `mean`
+ * on average over the epochs that set the marks.  The key meets all entries of its lines.  It also
+ * meets entries that left one of its lines for the same next line, wherever these stand now
+ * (fitted: as many as twice those that left its first line). */
 double theory_line_alike(double held, double mean, uint32_t room, double epoch);
 
 /* False-positive rate: 2^-f for each of these. */
 double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits, double epoch);
 
-/* The mean at which so many keys find their line full. */
+/* The mean number of entries at which a share `full` of the keys find their line full. */
 double theory_line_mean(double full, uint32_t room);
 
 #endif

@@ -36,7 +36,7 @@ double theory_substrings_scattered(uint32_t b, uint32_t p, double n) {
     return all_covered(b - p + 1, ldexp(n, -(int)p));
 }
 
-/* Of a fixed number of keys: f(n) - n/2 f"(n), where f is close to a power of n. */
+/* The rate for a fixed number of keys: f(n) - n/2 f"(n), where f is close to a power of n. */
 double theory_substrings(uint32_t b, uint32_t p, double n) {
     double a = ldexp(n, -(int)p), rate = all_covered(b - p + 1, a), near = .999;
     if (rate <= 0 || rate >= 1) return rate;

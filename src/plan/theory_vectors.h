@@ -12,7 +12,7 @@ double theory_substring(uint32_t p, double n);
  *
  * Windows that overlap are not independent: a stored key that agrees with the new one in window j
  * agrees in window j+1 if one more bit does.  So the number M of stored keys that agree is a Markov
- * chain: half of them stay, and as many come anew,
+ * chain: half of them stay, and as many new ones come,
  *
  *     M_0 ~ Poisson(a),  M_{j+1} = Binomial(M_j, 1/2) + Poisson(a/2),  a = n 2^-p,
  *

@@ -7,7 +7,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of bits_draw, where digests are not uniform; the next one is the tag's. */
+/* The number of the draw (bits_draw) for digests that are not uniform; the next one is the tag's.
+ */
 #define SAMPLE_DRAW 65
 
 #define RATE_LEVELS 8  /* levels that the number of records alone brings about */
@@ -16,7 +17,7 @@
 #define SLOTS_MOST  2048  /* by default, of windows without misses; twice as many of others */
 #define SLOTS_LEAST 64    /* fewer say nothing */
 #define BYTES_SHARE 64    /* the sample takes at most this part of a shard's bytes; ... */
-#define BYTES_SMALL 32768 /* ... but shards of so many have a sample in any case */
+#define BYTES_SMALL 32768 /* ... but shards of this size have a sample in any case */
 #define GROUPS_FEW  8
 
 /* -- size --------------------------------------------------------------------------------- */
@@ -77,7 +78,7 @@ void control_init(struct control *c, const struct seen_plan *plan, uint64_t n, u
 
 static uint64_t mask_of(uint64_t level) { return (((uint64_t)1 << level) - 1) << CONTROL_SHIFT; }
 
-/* A digest of which lo tells the key, and lo ^ hi whether it is sampled. */
+/* A digest whose lo identifies the key, and whose lo ^ hi decides whether it is sampled. */
 static seen_digest uniform(const struct control *c, seen_digest d) {
     if (!c->draw) return d;
     if (c->bits && c->bits < 64) d.lo &= ((uint64_t)1 << c->bits) - 1;

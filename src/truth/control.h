@@ -3,7 +3,7 @@
  * Idea       A few keys are chosen by their digests.  For these the twin remembers exactly when
  *            each was last seen, so that it knows of each of their records whether the verdict was
  *            right.  What it counts, times the share of keys chosen, estimates what the detector
- *            did to all keys, whatever the structure, the load and the stream.
+ *            did to all keys, for any structure, load and stream.
  * Guarantee  The verdicts do not depend on the choice of keys, and the choice alone is random: the
  *            estimates are unbiased.  Their intervals (interval.h) hold the truth in 95 of 100
  *            runs; `make bench-truth` measures how often.
@@ -32,7 +32,7 @@
 #include "truth/pick.h"
 
 #define CONTROL_GROUPS 32
-#define CONTROL_LEVELS 39 /* halvings; the mask has so many bits ... */
+#define CONTROL_LEVELS 39 /* halvings; the mask has this many bits ... */
 #define CONTROL_SHIFT  24 /* ... from here on: where no structure reads both words */
 
 /* What the twin says of a verdict. */
@@ -75,7 +75,7 @@ struct control {
         reach; /* greatest age inside the window; greatest in its slack; clock units */
 };
 
-/* The slots a shard that a plan of so many bytes can afford, 0 for no sample; the bytes they take.
+/* The slots a shard that a plan of `bytes` bytes can afford, 0 for no sample; the bytes they take.
  */
 uint64_t control_slots(const struct seen_plan *, uint64_t bytes);
 uint64_t control_bytes(uint64_t slots);

@@ -12,8 +12,9 @@ struct estimate {
     double value, lo, hi;
 };
 
-/* Of `all` verdicts, those of a kind; `others` are the verdicts of the other kind, so that both
- * sums make `all`.  alpha: the chance of a truth outside. */
+/* Estimates how many of `all` verdicts are of one kind, from a sample's sums of this kind and of
+ * the other one (`others`); both kinds together make `all`.  alpha: the chance that the truth lies
+ * outside the interval. */
 struct estimate interval_sample(const struct control_sum *, const struct control_sum *others,
                                 double all, double alpha);
 

@@ -139,8 +139,8 @@ static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
     return s;
 }
 
-/* The window is as it was planned, or nearly: the formulas hold.  Of a decaying window few records
- * called new may be misses, since these stand for no false duplicates. */
+/* Is the window nearly as planned, so that the formulas hold?  In a decaying window only few
+ * records called new may be misses, since missed records do not stand for false duplicates. */
 static bool as_planned(const seen_detector *d, const struct seen_stats *out, double fullest) {
     const struct seen_plan *plan = &d->plan;
     bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity ||

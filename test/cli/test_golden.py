@@ -1,7 +1,7 @@
 """Golden tests: golden/NAME/cmd is a shell command that runs in that folder, with `seen` on its PATH.
 
 Beside it stand what it must print (out), say (err; absent: nothing) and return (code; absent: 0).
-The name tells the story.  --update-golden writes all three anew.
+The name tells the story.  --update-golden writes all three again.
 """
 
 import os

@@ -286,7 +286,7 @@ static void verdicts_and_bytes_are_alike_however_a_stream_is_cut(void **state) {
 
 /* -- the misses it expects -------------------------------------------------------------------- */
 
-#define MANY 30000 /* planned: so many that there is a sample */
+#define MANY 30000 /* planned: enough for a control sample */
 
 /* Three in four are new; the others came before, up to 1.2 windows ago. */
 static uint64_t play_misses(struct run *r, enum stream stream, uint64_t records, uint64_t within) {
