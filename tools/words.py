@@ -36,22 +36,59 @@ WORDS = (
     (r"(?-i:Of)", "begin with the subject"),
     (r"the (?:more|less|fewer|larger|longer|older|smaller)\b[^.;:,]*, the (?:more|less|fewer|larger|longer|older|smaller)",
      "'... grows with ...', 'as ... grows, ... falls'"),
+    (r"the (?:more|less|fewer|larger|longer|older|smaller) the", "'... grows with ...', 'as ... grows, ... falls'"),
 )
+
 # Places that may keep a word: (file, text of the line, why).
 ALLOWED = ()
 
 # Files that were not yet read with this list: they may only become fewer, so a file without a hit must go.
-UNREAD = ()
+UNREAD = (
+    "bench/paper/deng-rafiei-2006/deng_table2.py",
+    "bench/paper/deng-rafiei-2006/learnt.py",
+    "bench/paper/deng-rafiei-2006/paper.py",
+    "bench/paper/infocom-2013/contenders.h",
+    "bench/paper/infocom-2013/infocom_common.py",
+    "bench/paper/infocom-2013/infocom_real.py",
+    "bench/paper/infocom-2013/literal.c",
+    "bench/paper/infocom-2013/paper.py",
+    "bench/paper/infocom-2013/streams.h",
+    "bench/paper/lab.c",
+    "bench/paper/metwally-2005/paper.py",
+    "bench/paper/papers.py",
+    "bench/paper/preface.md",
+    "bench/paper/sources.md",
+    "cli/count.c",
+    "cli/count/pace.h",
+    "cli/filter.c",
+    "cli/plan.c",
+    "cli/top.c",
+    "cli/top/listing.h",
+    "cli/top/missing.c",
+    "cli/top/missing.h",
+    "cli/top/name.h",
+    "cli/top/ranking.c",
+    "cli/top/shortfall.h",
+    "doc/line.md",
+    "doc/module.md",
+    "doc/papers.md",
+    "doc/structures.md",
+    "src/aging/line.c",
+    "src/aging/line.h",
+    "src/aging/line_kernel.h",
+    "src/aging/line_merge.c",
+    "src/aging/line_plan.c",
+)
 
 SUFFIXES = {".c", ".h", ".cpp", ".py", ".sh", ".md", ".build", ".txt"}
 NAMES = {"Makefile"}
-SKIPPED = re.compile(r"(^|/)golden/|^LICENSE$|^tools/words\.py$")
+SKIPPED = re.compile(r"(^|/)golden/|^LICENSE$|^(tools|test/build)/(test_)?words\.py$")
 
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.S)
 
 
 def blank(text):
-    """Spaces in its place, so that what is left keeps its line and column."""
+    """The text with spaces for letters, so that the prose beside it keeps its place."""
     return re.sub(r"[^\n]", " ", text)
 
 
