@@ -69,15 +69,9 @@ UNREAD = (
     "cli/top/name.h",
     "cli/top/ranking.c",
     "cli/top/shortfall.h",
-    "doc/line.md",
     "doc/module.md",
     "doc/papers.md",
     "doc/structures.md",
-    "src/aging/line.c",
-    "src/aging/line.h",
-    "src/aging/line_kernel.h",
-    "src/aging/line_merge.c",
-    "src/aging/line_plan.c",
 )
 
 SUFFIXES = {".c", ".h", ".cpp", ".py", ".sh", ".md", ".build", ".txt"}

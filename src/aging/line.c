@@ -27,15 +27,15 @@
  *            A full line marks the key's class (one of six, by its fingerprint) and the key goes
  *            to the next line, drawn from this line and the fingerprint; from there, if that is
  *            full, to a third and a fourth, and then to a small hashed spare area.  A query
- *            follows the marks and no further.  Marks last for this epoch and the next, each of
- *            which is longer than what they point to lives.
+ *            follows the marks and no further.  Marks last for this epoch and the next.  An epoch
+ *            is longer than the life of the entries that the marks point to.
  *
  *                home ──full, marked──► next ──full, marked──► … four ──full, marked──► spare area
  *
  * Rules      No entry ever moves to another line: a second key with the same fingerprint may rely
  *            on it.  A match is renewed, true or false; but where it is behind the first line, and
- *            that has room again, the key is put there instead, and the match grows old.  Whoever
- *            renews behind marks renews the marks.  For ages the youngest of all matches counts.
+ *            that has room again, the key is put there instead, and the match grows old.  Renewing
+ *            behind marks renews the marks too.  For ages the youngest of all matches counts.
  *            Under refresh=first a record called a duplicate, even falsely, is not stored: the
  *            guarantee is relative to those called new.
  * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 48,127 lines of 64 bytes: 24.7 bits a key.
@@ -205,7 +205,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double held = (double)stored / (double)s->lines;
     double turn = turned(s, at), live = (double)bits_max(1, view.live);
     double mean = held * (live + .5) / (live + turn); /* over a generation */
-    /* An epoch lasts for so many generations, and one. */
+    /* An epoch lasts for this many generations, and one more. */
     double lasts = s->h.floor == s->h.cut ? view.live : s->steps;
     double epoch = fmin(1, ((double)view.since + turn) / (lasts + 1));
     out->stored += stored;

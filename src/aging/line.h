@@ -1,5 +1,5 @@
-/* line.h - what a line is, and what the kernels and the rest of `line` share (line.c tells the
- * idea).
+/* line.h - the layout of a line, and declarations that the kernels and the rest of `line` share.
+ * line.c explains the idea.
  *
  * A line is a number of 512 bits, in eight words:
  *
@@ -219,7 +219,7 @@ uint64_t line_step(const struct seen_spec *);
 uint32_t line_live(const struct seen_spec *);
 uint32_t line_ends(const struct seen_spec *);
 
-/* Keys that so many lines are planned for, slack included. */
+/* Keys that `lines` lines are planned for, slack included. */
 double line_planned(uint64_t lines, uint32_t bits);
 uint64_t line_spare_slots(uint64_t lines);
 

@@ -7,9 +7,10 @@
  *   void entries_store(line, v, w6, w7)     with the upper 16 bits of word 6, and word 7
  *
  * A file that includes this has one algorithm, specialised for each f.  A batch goes in three
- * steps: near (each record in its first line: what can be is put there), answer (those that marks
- * send on are looked for behind it), far (a record that its first line has no room for).  Where a
- * record goes nobody can guess, so that near has no branch on it but for the last.
+ * steps.  near: each record is looked up in its first line, and put there if there is room. answer:
+ * records that marks send on are looked up in later lines.  far: a record goes on that its first
+ * line has no room for.  Which step a record needs is unpredictable, so near has only one branch,
+ * which leads to far.
  */
 #ifndef LINE_KERNEL_H
 #define LINE_KERNEL_H
@@ -32,7 +33,7 @@ ALWAYS_INLINE struct open open_line(const struct line_view *view, const uint64_t
     o.before = (before ^ ((now ^ before) & turned)) & LINE_MARKS;
     if (__builtin_expect(ago > view->live, 0)) {
         if (ago > view->earlier) o.before = 0;
-        ends = view->ends + 1; /* all entries are before so many ends */
+        ends = view->ends + 1; /* all entries lie before this end */
     }
     uint64_t cut = line_cut(line_map(line), ends), map = line_map(line) >> cut;
     o.map = map << view->extra;
@@ -245,8 +246,9 @@ ALWAYS_INLINE void answer_all(struct work *w, uint32_t f) {
     w->asked = w->found = 0;
 }
 
-/* Records up to number `end` in their first lines, and with questions behind these: no branches but
- * one, for nobody could tell.  Stops at a record for which that is not enough. */
+/* Observes records up to number `end` in their first lines, and notes questions about later lines.
+ * Has one branch only, since others would often be mispredicted.  Stops at a record that needs the
+ * far step. */
 ALWAYS_INLINE void observe_near(struct work *w, size_t end, uint32_t f, bool first) {
     struct line_state *s = w->s;
     const struct line_view view = s->view;

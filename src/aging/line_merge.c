@@ -1,10 +1,10 @@
-/* line_merge.c - what is in one window enters another with its age.
+/* line_merge.c - adds the entries of one window, with their ages, to another.
  *
- * Entries of a line go to the same line of the other, between those there by age; where to look
- * for one behind it follows from line and fingerprint alone, so what finds no room goes the way of
- * a new key.  Only how far that way is cannot be told: an entry may stand in the first line of its
- * chain or in the last, from which a query goes on to the spare area.  `reached` knows which of
- * these there are at all, and for each an entry is put where such a key would be looked for. */
+ * Entries of a line enter the same line of the other window, sorted by age.  An entry that finds no
+ * room goes the way of a new key, since later lines follow from line and fingerprint alone.  But
+ * its place in its chain is unknown: it may stand in the first line or in the last, from which a
+ * query goes on to the spare area.  `reached` finds the places that are possible.  For each of them
+ * an entry is put where a query for such a key would look. */
 #include "aging/line.h"
 
 struct entries {
@@ -62,7 +62,8 @@ static uint64_t *held_in(struct line_state *s, uint64_t generation) {
     return &s->held[generation % LINE_RING];
 }
 
-/* Where it is already the younger counts.  False if there is no room. */
+/* Adds an entry, unless a younger one with its fingerprint is there; replaces an older one.  False:
+ * there is no room. */
 static bool enter(struct line_state *s, struct entries *e, uint64_t print, uint64_t generation) {
     uint32_t i = 0;
     while (i < e->count && e->print[i] != print) i++;
@@ -117,7 +118,7 @@ static uint32_t enter_line(struct line_state *s, uint64_t *at, uint64_t print,
     return LINE_CHAIN;
 }
 
-/* Of a full line, which has its mark. */
+/* Puts an entry of a full line, which has its mark, into a later line. */
 static void enter_behind(struct line_state *s, uint64_t line, uint64_t print, uint64_t generation) {
     uint64_t at[LINE_CHAIN] = {line};
     if (!line_counts(&s->view, generation)) {

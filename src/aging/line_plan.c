@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Of the keys may find their line full: 1.34 lines a record, and 16 bits keep fp=5e-4. */
+/* The share of keys that may find their line full.  With it a record touches 1.34 lines, and 16
+ * bits keep fp=5e-4. */
 #define FULL_MOST .066
 
 /* Generations by the clock where keys may come in bursts: a map has six more ends, for generations
@@ -45,11 +46,11 @@ uint64_t line_size(const struct seen_plan *plan, const struct filter_ops *none) 
 /* -- what is asked of a shard ------------------------------------------------------------- */
 
 struct demand {
-    double keys;     /* in a window; 0 if nobody says */
+    double keys;     /* in a window; 0 if unknown */
     double most;     /* as many as chance may give one shard */
     double longer;   /* generations that are kept at the most, over the window's */
     double steadily; /* and on average */
-    uint64_t budget; /* lines; UINT64_MAX if nobody says */
+    uint64_t budget; /* lines; UINT64_MAX without mem= */
 };
 
 static double mean_of(const struct demand *d, double keys, uint64_t lines) {
@@ -64,7 +65,7 @@ static uint64_t lines_for(const struct demand *d, double keys, uint32_t bits) {
     return (uint64_t)fmax(1, ceil(keys * d->longer / theory_line_mean(FULL_MOST, line_room(bits))));
 }
 
-/* Keys that so many lines are for. */
+/* Keys that `lines` lines are for. */
 static double keys_in(const struct demand *d, uint64_t lines, uint32_t bits) {
     return line_planned(lines, bits) / d->longer;
 }
