@@ -1,3 +1,4 @@
+/* decimal.c - reads, adds and prints exact decimal amounts. */
 #include "decimal.h"
 
 #include <stdint.h>

@@ -1,3 +1,4 @@
+/* progress.c - prints the progress of a run on a terminal. */
 #include "progress.h"
 
 #include "judge/time.h"

@@ -1,3 +1,4 @@
+/* chain.c - plans the filters of a chain, and asks and extends it. */
 #include "chain.h"
 
 #include "plans.h"

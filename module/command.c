@@ -1,3 +1,4 @@
+/* command.c - helpers that all commands of the module share. */
 #include "command.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* load.c - keeps the chunks of a value while it is loaded. */
 #include "load.h"
 
 #include "transfer.h"

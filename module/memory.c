@@ -1,3 +1,4 @@
+/* memory.c - allocates detectors from the server's allocator. */
 #include "memory.h"
 
 #include <pthread.h>

@@ -1,3 +1,4 @@
+/* persist.c - writes a value as bytes and reads it back. */
 #include "persist.h"
 
 #include "chain.h"

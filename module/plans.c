@@ -1,3 +1,4 @@
+/* plans.c - keeps the last plans, since planning is slow. */
 #include "plans.h"
 
 #include <string.h>

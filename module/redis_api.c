@@ -1,3 +1,4 @@
+/* redis_api.c - looks up the entry points of the server. */
 #include "redis_api.h"
 
 #define DEFINE(type, name, args) type(*RedisModule_##name) args;

@@ -1,3 +1,4 @@
+/* transfer.c - runs a dump or a load on a thread of its own, step by step. */
 #include "transfer.h"
 
 #include "persist.h"

@@ -1,3 +1,4 @@
+/* value.c - creates, frees, versions and measures the values of keys. */
 #include "value.h"
 
 #include "load.h"

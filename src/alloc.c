@@ -1,3 +1,4 @@
+/* alloc.c - the library's own allocator, with huge pages for large blocks. */
 #include "alloc.h"
 
 #include <stdlib.h>

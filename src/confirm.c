@@ -1,3 +1,4 @@
+/* confirm.c - keeps the keys of duplicates and confirms later ones. */
 #include "confirm.h"
 
 #include "bits.h"

@@ -1,3 +1,4 @@
+/* cpu.c - asks the processor for its instruction sets. */
 #include "cpu.h"
 
 static uint32_t best(void) {

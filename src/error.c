@@ -1,3 +1,4 @@
+/* error.c - fills in a seen_error. */
 #include "error.h"
 
 #include <stdarg.h>

@@ -1,3 +1,4 @@
+/* store.c - an exact set of digests with a queue by age, in chunks. */
 #include "store.h"
 
 #include "bits.h"

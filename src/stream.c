@@ -1,3 +1,4 @@
+/* stream.c - passes bytes on and computes their checksum. */
 #include "stream.h"
 
 #include "bits.h"

@@ -1,3 +1,4 @@
+/* flow.c - takes batches of `seen dedup` from the reader through the judge to the sink. */
 #include "dedup/flow.h"
 
 #include "cli.h"

@@ -1,3 +1,4 @@
+/* room.c - names the options that would give a window enough room. */
 #include "dedup/room.h"
 
 #include <inttypes.h>

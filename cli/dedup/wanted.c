@@ -1,3 +1,4 @@
+/* wanted.c - reads and checks the options of `seen dedup` that say more of each record. */
 #include "dedup/wanted.h"
 
 #include <stdio.h>

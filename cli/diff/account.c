@@ -1,3 +1,4 @@
+/* account.c - prints the statistics of `seen diff`. */
 #include "diff/account.h"
 
 #include "print.h"

@@ -1,3 +1,4 @@
+/* match.c - matches the times of a key's left and right records one to one. */
 #include "diff/match.h"
 
 #include "cli.h"

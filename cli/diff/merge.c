@@ -1,3 +1,4 @@
+/* merge.c - merges sorted runs with a heap. */
 #include "diff/merge.h"
 
 #include <string.h>

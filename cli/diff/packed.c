@@ -1,3 +1,4 @@
+/* packed.c - packs the fields of a key into one string that sorts like them, and unpacks it. */
 #include "diff/packed.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* pairs.c - walks the keys of both sides in the order of their bytes. */
 #include "diff/pairs.h"
 
 #include "cli.h"

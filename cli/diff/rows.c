@@ -1,3 +1,4 @@
+/* rows.c - prints the rows of `seen diff` as a table or as JSON. */
 #include "diff/rows.h"
 
 #include "cli.h"

@@ -1,3 +1,4 @@
+/* side.c - reads one input of `seen diff` and counts its records by key. */
 #include "diff/side.h"
 
 #include "diff/packed.h"

@@ -1,3 +1,4 @@
+/* sort.c - multikey quicksort of byte strings. */
 #include "diff/sort.h"
 
 #include <stdbool.h>

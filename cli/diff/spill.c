@@ -1,3 +1,4 @@
+/* spill.c - writes and reads temporary files of sorted entries. */
 #include "diff/spill.h"
 
 #include "cli.h"

@@ -1,3 +1,4 @@
+/* tally.c - counts keys in a hash table, and spills it when its memory is full. */
 #include "diff/tally.h"
 
 #include "cli.h"

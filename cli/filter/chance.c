@@ -1,3 +1,4 @@
+/* chance.c - counts records that may have passed a list by chance. */
 #include "filter/chance.h"
 
 #include <math.h>

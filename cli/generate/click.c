@@ -1,3 +1,4 @@
+/* click.c - computes the fields of a generated click from its id's number. */
 #include "click.h"
 
 #include <stdio.h>

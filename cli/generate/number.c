@@ -1,3 +1,4 @@
+/* number.c - logarithms and powers of two in fixed-point integers. */
 #include "number.h"
 
 /* Squaring a number in [1, 2) doubles its logarithm: each time it passes 2, the next bit is 1. */

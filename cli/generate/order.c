@@ -1,3 +1,4 @@
+/* order.c - computes the order of the occurrences of a generated stream. */
 #include "order.h"
 
 #include <stdlib.h>

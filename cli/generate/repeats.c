@@ -1,3 +1,4 @@
+/* repeats.c - computes how often each id of a generated stream occurs. */
 #include "repeats.h"
 
 #include <stdlib.h>

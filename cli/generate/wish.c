@@ -1,3 +1,4 @@
+/* wish.c - reads and completes the options of `seen generate`. */
 #include "wish.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* values.c - packs the values of several fields into one run of bytes. */
 #include "group/values.h"
 
 #include "write/json.h"

@@ -1,3 +1,4 @@
+/* exits.c - the table of exit codes. */
 #include "help/exits.h"
 
 #include "help/help.h"

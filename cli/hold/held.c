@@ -1,3 +1,4 @@
+/* held.c - keeps records in one block of memory until they are released. */
 #include "hold/held.h"
 
 #include "cli.h"

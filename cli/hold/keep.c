@@ -1,3 +1,4 @@
+/* keep.c - holds records back until the last one of each key is known. */
 #include "hold/keep.h"
 
 #include "cli.h"

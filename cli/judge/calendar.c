@@ -1,3 +1,4 @@
+/* calendar.c - finds where landmark windows of time begin and end. */
 #include "judge/calendar.h"
 
 #include "judge/time.h"

@@ -1,3 +1,4 @@
+/* clocks.c - warns if the times of records do not fit the machine's clock or the window. */
 #include "judge/clocks.h"
 
 #include "judge/time.h"

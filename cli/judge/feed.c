@@ -1,3 +1,4 @@
+/* feed.c - judges records with one key to ask about and one to add. */
 #include "judge/feed.h"
 
 /* A field that one key lacks the other may do without. */

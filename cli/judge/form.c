@@ -1,3 +1,4 @@
+/* form.c - applies --key-regex, --trim, --key-url and --ignore-case to values of keys. */
 #include "judge/form.h"
 
 #include "cli.h"

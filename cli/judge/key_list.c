@@ -1,3 +1,4 @@
+/* key_list.c - reads a file of keys. */
 #include "judge/key_list.h"
 
 #include "read/reader.h"

@@ -1,3 +1,4 @@
+/* lateness.c - counts late records by spans of time. */
 #include "judge/lateness.h"
 
 #define SECOND UINT64_C(1000000)

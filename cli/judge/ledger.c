@@ -1,3 +1,4 @@
+/* ledger.c - keeps the first and the last occurrence of each key in the window. */
 #include "judge/ledger.h"
 
 #include "cli.h"

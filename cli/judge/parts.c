@@ -1,3 +1,4 @@
+/* parts.c - decodes the parts of a record's key. */
 #include "judge/parts.h"
 
 #include "cli.h"

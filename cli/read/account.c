@@ -1,3 +1,4 @@
+/* account.c - counts records, times the run, and prints --stats. */
 #include "read/account.h"
 
 #include "cli.h"

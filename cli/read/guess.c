@@ -1,3 +1,4 @@
+/* guess.c - guesses the delimiter of a table. */
 #include "read/guess.h"
 
 #include "cli.h"

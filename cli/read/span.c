@@ -1,3 +1,4 @@
+/* span.c - reads places of fields such as 2-4 and last-1, and resolves them. */
 #include "read/span.h"
 
 #include "cli.h"

@@ -1,3 +1,4 @@
+/* json.c - prints bytes as JSON strings or in base64. */
 #include "write/json.h"
 
 #include "utf8.h"

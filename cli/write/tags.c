@@ -1,3 +1,4 @@
+/* tags.c - reads --tag=LIST and writes the tags of a record. */
 #include "write/tags.h"
 
 #include "cli.h"

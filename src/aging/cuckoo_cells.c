@@ -1,3 +1,4 @@
+/* cuckoo_cells.c - reads and writes the cells of a timed cuckoo table, flat or in lines. */
 #include "aging/cuckoo_cells.h"
 
 #define LINE_WORDS 8

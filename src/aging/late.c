@@ -1,3 +1,4 @@
+/* late.c - judges records that come out of order, with three lookups each. */
 #include "aging/late.h"
 
 #include "bits.h"

@@ -1,3 +1,4 @@
+/* recent.c - the work that lru and clock share. */
 #include "aging/recent.h"
 
 #include "error.h"

@@ -1,3 +1,4 @@
+/* recount.c - counts the keys of stuck counters again. */
 #include "aging/recount.h"
 
 #define REGIONS 16

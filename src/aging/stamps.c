@@ -1,3 +1,4 @@
+/* stamps.c - plans and advances clocks that wrap around. */
 #include "aging/stamps.h"
 
 #include "error.h"

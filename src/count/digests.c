@@ -1,3 +1,4 @@
+/* digests.c - an exact set of digests that grows by doubling. */
 #include "count/digests.h"
 
 #include "bits.h"

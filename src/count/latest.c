@@ -1,3 +1,4 @@
+/* latest.c - an exact set of digests with the latest time of each. */
 #include "count/latest.h"
 
 #include "bits.h"

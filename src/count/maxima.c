@@ -1,3 +1,4 @@
+/* maxima.c - lists of possible future maxima for the registers of a sliding HyperLogLog. */
 #include "count/maxima.h"
 
 #include <string.h>

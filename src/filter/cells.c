@@ -1,3 +1,4 @@
+/* cells.c - the parts of a filter that all filters with cells of one bit share. */
 #include "filter/cells.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* counters.c - settles width= for filters of counters. */
 #include "filter/counters.h"
 
 #include "error.h"

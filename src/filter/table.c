@@ -1,3 +1,4 @@
+/* table.c - sizes, saves and loads tables of stamped lines, and cuts them into pieces. */
 #include "filter/table.h"
 
 #include "error.h"

@@ -1,3 +1,4 @@
+/* gap_law.c - estimates the law of gaps from a sample. */
 #include "gaps/gap_law.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* advise.c - tries changes of a spec and words the ones that help. */
 #include "plan/advise.h"
 
 #include "bits.h"

@@ -1,3 +1,4 @@
+/* age.c - plans an Age-Partitioned Bloom filter. */
 #include "plan/age.h"
 
 #include "bits.h"

@@ -1,3 +1,4 @@
+/* decaying.c - settles the options that structures of decaying windows share. */
 #include "plan/decaying.h"
 
 #include "bits.h"

@@ -1,3 +1,4 @@
+/* fit.c - searches for the size of a filter with its own formula. */
 #include "plan/fit.h"
 
 #include "bits.h"

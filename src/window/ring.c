@@ -1,3 +1,4 @@
+/* ring.c - advances the generations of a window on its clock. */
 #include "window/ring.h"
 
 #include "bits.h"

@@ -1,3 +1,4 @@
+/* fields.c - walks the fields of one record of any format. */
 #include "read/format/fields.h"
 
 #include "read/span.h"

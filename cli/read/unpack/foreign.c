@@ -1,3 +1,4 @@
+/* foreign.c - recognises archives, databases and other files that are not lines of text. */
 #include "read/unpack/foreign.h"
 
 #include <stdint.h>
