@@ -1,14 +1,15 @@
-/* buffer.h - a hash table of a fixed number of digests in one block, for those that remember the
- * most recent keys.
+/* buffer.h - a hash table of a fixed number of digests in one block, for structures that remember
+ * the most recent keys.
  *
- *     block:   | struct buffer, 64 bytes | slot 0 | slot 1 | … | what its owner keeps of each slot
- * | slot i:  | digest, 128 bits | next, 32 bits | head, 32 bits |        24 bytes └ slot + 1 of the
- * next in its chain, 0 at the end └ slot + 1 of the first of chain number i
+ *     block:   | struct buffer, 64 bytes | slot 0 | slot 1 | … | the owner's data of each slot |
+ *     slot i:  | digest, 128 bits | next, 32 bits | head, 32 bits |      24 bytes
+ *                                        │               └ slot + 1 of the first of chain i
+ *                                        └ slot + 1 of the next in its chain, 0 at the end
  *
- * There are as many chains as slots.  Nothing is cleared at a landmark: slots from `used` on do not
- * exist, and a head counts only if it names a slot that does and that belongs to its chain.  A head
- * from before the landmark fails one or the other, because the first key to enter a chain writes
- * its head. */
+ * There are as many chains as slots.  A landmark clears nothing: it sets `used` to 0, and slots
+ * from `used` on do not exist.  A head counts only if its slot exists and belongs to its chain.  A
+ * head from before the landmark fails one of these tests, because the first key that enters a chain
+ * writes its head. */
 #ifndef BUFFER_H
 #define BUFFER_H
 
@@ -26,14 +27,14 @@ struct buffer_slot {
 };
 
 struct buffer {
-    uint64_t room;         /* slots there can be */
-    uint64_t used, vacant; /* slots that exist; of them those whose key was forgotten */
+    uint64_t room;         /* most slots */
+    uint64_t used, vacant; /* slots that exist; among them, slots whose key was forgotten */
     uint64_t landmarks;
-    uint64_t own[4]; /* the owner's */
+    uint64_t own[4]; /* for the owner */
     struct buffer_slot slot[];
 };
 
-/* Where the owner keeps what it knows of each slot. */
+/* The place of the owner's data of each slot. */
 static inline void *buffer_beside(struct buffer *b) { return b->slot + b->room; }
 
 /* -- the table ---------------------------------------------------------------------------- */
@@ -67,9 +68,9 @@ static inline void buffer_put(struct buffer *b, uint32_t i, seen_digest d) {
     b->slot[chain].head = i + 1;
 }
 
-/* As buffer_put, while a table that was empty is loaded; false if the digest is there already, and
- * then the table is good for nothing.  A head is written before it is looked at: what is read first
- * of memory that was never touched costs the system two page faults instead of one. */
+/* As buffer_put, for loading into an empty table.  False: the digest is there already, and the
+ * table must not be used.  A head is written before it is read: to read untouched memory first
+ * would cost two page faults instead of one. */
 static inline bool buffer_load(struct buffer *b, uint32_t i, seen_digest d) {
     uint32_t *head = &b->slot[buffer_chain(b, d.lo, d.hi)].head;
     uint32_t next = __atomic_exchange_n(head, i + 1, __ATOMIC_RELAXED);
@@ -92,7 +93,7 @@ static inline void buffer_fetch(const struct buffer *b, seen_digest d) {
     __builtin_prefetch(&b->slot[buffer_chain(b, d.lo, d.hi)]);
 }
 
-/* Before the i-th of n digests: fetches the chains of those about to come. */
+/* Call this before the i-th of n digests: it prefetches the chains of the next ones. */
 static inline void buffer_prefetch(const struct buffer *b, size_t i, size_t n,
                                    const seen_digest *d) {
     enum { GROUP = 16 };

@@ -1,4 +1,5 @@
-/* cpu.h - which instruction sets this machine has.  Answers never depend on it; only speed does. */
+/* cpu.h - finds the instruction sets of this machine.  Only speed depends on them, never answers.
+ */
 #ifndef CPU_H
 #define CPU_H
 
@@ -12,7 +13,7 @@ enum cpu {
     CPU_VBMI2
 }; /* each includes those before it */
 
-/* The best there is, or `wanted` where the machine has it. */
+/* `wanted` if the machine has it, else the best that it has. */
 uint32_t cpu_choose(uint32_t wanted);
 
 #endif

@@ -1,4 +1,4 @@
-/* error.h - how a refusal is worded: one sentence, with the column it is about. */
+/* error.h - fills in an error: one sentence, and the column of the mistake. */
 #ifndef ERROR_H
 #define ERROR_H
 

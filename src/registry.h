@@ -1,4 +1,4 @@
-/* registry.h - which structures there are.  A new one is one row in registry.c. */
+/* registry.h - the table of all structures.  A new one is one row in registry.c. */
 #ifndef REGISTRY_H
 #define REGISTRY_H
 
@@ -18,7 +18,7 @@ void registry_names(char *buf, size_t cap); /* "blocked, bloom, …" */
  * there are no more. */
 bool registry_pick(uint32_t window, const char *name, size_t i, struct registry_choice *);
 
-/* The i-th filter, or NULL: for what runs over all of them. */
+/* The i-th filter, or NULL after the last. */
 const struct filter_ops *registry_filter(size_t i);
 
 #endif

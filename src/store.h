@@ -1,9 +1,9 @@
-/* store.h - a set of digests in the order in which they were last stamped: exact, and it grows.
+/* store.h - an exact set of digests, in the order in which they were last stamped; it grows.
  *
  * Idea       A hash table over a queue.  Linear hashing (Litwin, VLDB 1980): the table grows by one
- *            bucket at a time, so no call ever rehashes it.  Entries and buckets live in chunks
- * that never move.  Entries are also linked by age, so the oldest is at hand: when its stamp has
- *            left the window it is reused before anything is allocated.
+ *            bucket at a time, so no call ever rehashes it.  Entries and buckets live in chunks,
+ *            which never move.  Entries are also linked by age, so the oldest is at hand: when its
+ *            stamp has left the window it is reused before new memory is allocated.
  * Guarantee  Exact up to the digest's 128 bits, unless memory runs out: then the oldest keys are
  *            forgotten, and counted.
  * Layout     bucket ─► entry ─► entry          (chained by hash)
@@ -23,7 +23,7 @@
 struct store {
     const struct seen_allocator *alloc;
     struct store_chunk **chunks;
-    uint32_t chunk_count, directory; /* chunks there are, and room for */
+    uint32_t chunk_count, directory; /* chunks allocated; room for their addresses */
     uint32_t buckets;
     uint32_t used, size;     /* entries ever handed out; keys held */
     uint32_t spare;          /* list of entries handed back, as index + 1 */
@@ -36,7 +36,8 @@ struct store {
 
 void store_init(struct store *, const struct seen_allocator *, uint64_t most); /* 0: no limit */
 void store_free(struct store *);
-/* The store, and its allocator, may stand elsewhere now; offers the directory, not the chunks. */
+/* Called after the store and its allocator may have moved.  Offers the mover the directory, but not
+ * the chunks. */
 void store_move(struct store *, const struct seen_allocator *, struct seen_mover);
 void store_empty(struct store *);    /* frees all but the counts of what was forgotten */
 uint64_t store_bytes(uint64_t keys); /* that this many keys take */

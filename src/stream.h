@@ -1,4 +1,4 @@
-/* stream.h - bytes on their way to a writer or from a reader, and their checksum. */
+/* stream.h - passes bytes to a writer or from a reader, and computes their checksum. */
 #ifndef STREAM_H
 #define STREAM_H
 
@@ -13,12 +13,12 @@ struct stream {
 /* Begins the sum; writer or reader are set already. */
 void stream_begin(struct stream *);
 
-/* As struct seen_writer and seen_reader want them: ctx is a stream. */
+/* For struct seen_writer and seen_reader: ctx is a stream. */
 int stream_write(void *ctx, const void *buf, size_t len);
 int stream_read(void *ctx, void *buf, size_t len);
 
-/* The sum of what went by since it began, and begins again.  A wrong one is SEEN_EFORMAT and a
- * sentence that names the part: "header". */
+/* Write, or read and check, the sum of all bytes since the last begin; then begin again.  A wrong
+ * sum is SEEN_EFORMAT, and the sentence names the part: "header". */
 int stream_write_sum(struct stream *);
 int stream_check_sum(struct stream *, const char *part, struct seen_error *);
 

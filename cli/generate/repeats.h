@@ -16,8 +16,8 @@
  * smallest classes.  So both totals are exact, and every seed has the same repeat counts.
  *
  *     ids    0 ................. n1 ........ n1+n2 ........ distinct - tops ... distinct
- *            once each           twice each  3 times ...    top ids, the last one occurs top[0]
- * times slots  0 ................. n1 ........ n1+2 n2 ....                       records
+ *            once each           twice each  3 times ...    top ids, the last one top[0] times
+ *     slots  0 ................. n1 ........ n1+2 n2 ....                       records
  *
  * A slot is one occurrence of one id; the order of the stream is a permutation of the slots.
  * Memory: a few KiB a thousand classes, none an id.  Where the mean is beyond MEAN_MOST every id

@@ -1,17 +1,17 @@
-/* keep.h - --keep last: of the records of one key in a window the last one goes through, not the
- * first; until it is known to be the last it is held back.
+/* keep.h - --keep last: lets the last record of each key in a window through, not the first.  A
+ * record is held back until no other one of its key can come in its window.
  *
- * A record is dropped when one of its key comes in its window, and takes its place.  It is let go
- * once none can come:
+ * A later record of the same key in the same window replaces a held one, which is dropped.  A
+ * record is let go
  *
- *     sliding    when the window has passed since it, so of an endless chain of repeats, none
- *                further than the window from the next, only the last goes; under refresh=first
- *                when the window has passed since the first of them: one record a window, the
- * latest landmark   when the next window begins
+ *     sliding    when the window has passed since it.  In a chain of repeats, each at most a window
+ *                after the one before, only the last goes.  refresh=first: when the window has
+ *                passed since the key's first record: one record a window, the latest
+ *     landmark   when the next window begins
  *
- * and at the end of the input: in the order of the records, under refresh=first of the first ones
- * of their keys.  If `most` bytes are not enough, the oldest go early and are counted.  A record
- * whose predecessor went early is counted as a repeat: both are printed.
+ * and at the end of the input.  Records go in their own order, under refresh=first in the order of
+ * their keys' first records.  If `most` bytes are not enough, the oldest go early and are counted.
+ * A record whose predecessor went early is counted as a repeat: both are printed.
  *
  * A held record is found by a hash table of places, chained through the records themselves: beside
  * its text it takes 33 bytes in the block, 4 to 8 in the table, and under refresh=first 8 to 12 in

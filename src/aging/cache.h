@@ -1,4 +1,5 @@
-/* cache.h - what the kernels of the fingerprint cache (cache.c) and its plan share: geometry. */
+/* cache.h - the geometry of the fingerprint cache (cache.c), which its kernels and its plan share.
+ */
 #ifndef CACHE_H
 #define CACHE_H
 
@@ -38,8 +39,9 @@ static inline uint32_t cache_sets(uint64_t ways, uint64_t bits) {
 
 static inline uint64_t cache_values(uint64_t bits) { return ((uint64_t)1 << bits) - 1; }
 
-/* The digest's low half says which set, its high half the fingerprint.  32 bits are even enough for
- * as few lines and values as are usual, and a vector machine finds several such places at once. */
+/* The digest's low half gives the set, its high half the fingerprint.  For usual numbers of lines
+ * and values 32 bits are uniform enough, and vector instructions compute several such places at
+ * once. */
 static inline struct cache_place cache_place(const struct cache_shape *g, seen_digest d) {
     uint64_t values = cache_values(g->bits);
     uint64_t fingerprint =

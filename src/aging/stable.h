@@ -1,4 +1,5 @@
-/* stable.h - what the work of the Stable Bloom filter (stable.c) and its plan share: geometry. */
+/* stable.h - the geometry of the Stable Bloom filter, which its work (stable.c) and its plan share.
+ */
 #ifndef STABLE_H
 #define STABLE_H
 
@@ -7,7 +8,8 @@
 
 #define STABLE_STATE 128 /* bytes a shard takes besides its lines */
 
-/* Different cells that decrement=each looks for, by comparing them all. */
+/* The most cells that decrement=each picks.  It compares them all, so that no cell is picked twice.
+ */
 #define STABLE_EACH_MOST 256
 
 /* Bits of a cell of 0 … max, and how many such cells a line has. */

@@ -1,18 +1,18 @@
-/* stamps.h - clocks that wrap around: what tables of stamped cells share.
+/* stamps.h - clocks that wrap around, which tables of stamped cells share.
  *
- * A cell is 0 (empty) or clock mod range + 1.  Clocks are logical: they go on by the window's
- * ticks, but a silence longer than the window is one tick, and `floor` then says what counts no
- * more.
+ * A cell is 0 (empty) or clock mod range + 1.  Clocks are logical: they advance by the window's
+ * ticks, but a silence longer than the window is one tick.  Stamps from before `floor` no longer
+ * count then.
  *
  *     age    0 ──── live ──── N ── expired, to be swept ── range-1
  *                             └── cycle, in which every cell is visited ──┘
  *
- * cycle is range - N - jump, where jump is the most that the clock moves at once: 1 for counts in
- * one shard, else N.  A stamp that was swept by then is never met again, so that cycle = 1 would
- * do: the least stamp of N counted records has ceil(log2(N+3)) bits, 10 at N = 1000.  Each record
- * then sweeps 1/cycle of the table.  The paper's stamps 1 to 2N (11 bits) leave a cycle of N; the
- * default (16 bits at N = 1000) also bounds what a record sweeps of a table far larger than N.
- * How many cells are stamped and live is known by counting them by tick. */
+ * cycle is range - N - jump.  jump is the most that the clock moves at once: 1 for records in one
+ * shard, else N.  A cycle of 1 is enough to sweep every stamp before it comes round: the least
+ * stamp of N counted records has ceil(log2(N+3)) bits, 10 at N = 1000.  Each record sweeps 1/cycle
+ * of the table.  The paper's stamps 1 to 2N (11 bits) leave a cycle of N.  The default (16 bits at
+ * N = 1000) also bounds the cells that a record sweeps in a table far larger than N.  Cells are
+ * counted by tick, so the number of live ones is known. */
 #ifndef STAMPS_H
 #define STAMPS_H
 
@@ -26,8 +26,8 @@
 struct stamps_head {
     uint64_t clock;   /* logical ticks */
     uint64_t last;    /* tick of the window's clock at `clock` */
-    uint64_t floor;   /* what was stamped before this logical tick counts no more */
-    uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */
+    uint64_t floor;   /* stamps from before this logical tick no longer count */
+    uint64_t cleared; /* 1: no stamp counts (at birth and after a landmark) */
     uint64_t cursor;  /* next cell to sweep, */
     uint64_t owed;    /* and the part of one still owed, in 1/cycle */
 };
@@ -42,10 +42,9 @@ struct stamps {
     uint64_t stamped[STAMPS_BUCKETS]; /* cells stamped since `floor`, in steps of 2^shift ticks */
 };
 
-/* Decides stamp=, ticks= and overload= (`does`) of a structure of the plan's name, and the slack.
- */
+/* Decides stamp=, ticks= and overload= (`does`) for the plan's structure, and the slack. */
 int stamps_plan(struct seen_plan *, uint32_t does, struct seen_error *);
-/* Share of its cells that a tick sweeps. */
+/* The share of all cells that one tick sweeps. */
 double stamps_swept(const struct seen_spec *);
 
 void stamps_init(struct stamps *, const struct seen_spec *, uint64_t cells);
@@ -61,7 +60,7 @@ bool stamps_expired(const struct stamps *, uint64_t tick);
 /* Moves the clock to `tick`.  Returns how many cells to sweep. */
 uint64_t stamps_advance(struct stamps *, uint64_t tick);
 
-/* The youngest age on the window's clock, at `at`, of what has `age` logical ticks. */
+/* The youngest possible age on the window's clock, at `at`, for an age in logical ticks. */
 uint64_t stamps_age_at(const struct stamps *, uint64_t age, uint64_t at);
 
 static inline uint64_t stamps_since(const struct stamps *s) { return s->h.clock - s->h.floor; }
@@ -69,7 +68,7 @@ static inline uint64_t stamps_limit(const struct stamps *s) {
     return bits_min(s->reach, stamps_since(s));
 }
 
-/* In ticks before `clock`; of an empty cell: more than any that counts. */
+/* The age of a cell in ticks before `clock`.  An empty cell is older than any that counts. */
 static inline uint64_t stamps_age(const struct stamps *s, uint64_t cell) {
     if (!cell) return UINT64_MAX;
     return s->phase - (cell - 1) + (cell - 1 > s->phase ? s->range : 0);
@@ -83,7 +82,7 @@ static inline uint64_t *stamps_bucket(struct stamps *s, uint64_t age) {
     return &s->stamped[then % STAMPS_BUCKETS];
 }
 
-/* A cell that was loaded. */
+/* Counts a cell that was loaded. */
 static inline void stamps_tally(struct stamps *s, uint64_t cell) {
     uint64_t *bucket = stamps_bucket(s, stamps_age(s, cell));
     if (bucket) ++*bucket;

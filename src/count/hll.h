@@ -1,5 +1,5 @@
-/* hll.h - where HyperLogLog puts a key, and what its registers say of their number: for hll.c and
- * the sliding counter, whose registers are the same. */
+/* hll.h - the register of a key in HyperLogLog, and the estimate from all registers.  hll.c and the
+ * sliding counter share them. */
 #ifndef COUNT_HLL_H
 #define COUNT_HLL_H
 
@@ -16,10 +16,11 @@ static inline uint64_t hll_place(seen_digest d, int p, uint8_t *rank) {
     return x >> (64 - p);
 }
 
-/* The greatest rank there is with m registers. */
+/* The greatest possible rank with m registers. */
 static inline uint8_t hll_rank_most(uint64_t m) { return (uint8_t)(64 - __builtin_ctzll(m) + 1); }
 
-/* How many different keys: count[r] of m registers hold rank r, 0 to hll_rank_most(m). */
+/* The estimated number of different keys, if count[r] of m registers hold rank r, for r from 0 to
+ * hll_rank_most(m). */
 double hll_estimate(const uint64_t count[HLL_RANKS + 2], uint64_t m);
 
 #endif

@@ -1,7 +1,8 @@
 /* blocked - a Bloom filter whose probes of a key share one cache line.
  *
  * Guarantee  No false negatives.  False positives by theory_blocked: lines fill unevenly
- * (binomial), so that it takes some 10 % more bits than bloom at 1 %, half as many again at 1e-9.
+ *            (binomial), so that it takes some 10 % more bits than bloom at 1 %, half as many again
+ *            at 1e-9.
  * Paper      Putze, Sanders, Singler, WEA 2007 (blocked); one probe a lane as in the split-block
  *            filters of Impala and Parquet; over windows after Metwally et al., WWW 2005, §5.2.
  * Layout     a line is 8 lanes of 64 bits; the last gives 16 of them to the stamp (table.h).

@@ -1,4 +1,4 @@
-/* cells.h - lines of cells of one bit a generation: what Bloom-like filters are made of.
+/* cells.h - lines of cells with one bit for each generation, which Bloom-like filters share.
  *
  * A cell holds w bits, w a power of two: bit g mod w says "set in generation g".  So one AND of a
  * key's k cells asks all sub-windows at once (a key is there if some bit is set in every cell).
@@ -65,8 +65,8 @@ static inline uint64_t cells_lines(uint64_t cells, uint32_t live) {
     return bits_ceil_div(cells, cells_a_line(cells_width(live)));
 }
 
-/* A structure says where the i-th probe of a digest, or of those of a wide key, goes; the rest is
- * shared. */
+/* The place of the i-th probe of a key, which may have several digests.  Each structure has its own
+ * such function; the rest is shared. */
 typedef struct cells_probe cells_place_fn(const struct filter_shape *, const seen_digest *,
                                           uint32_t i, uint32_t a_line);
 

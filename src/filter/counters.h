@@ -1,4 +1,4 @@
-/* counters.h - small counters side by side in a line of 64 bytes, and what sticks.
+/* counters.h - small counters side by side in a line of 64 bytes, which stick at their top.
  *
  * A counter of `width` bits has the top 2^width - 1.  A counter that reaches its top sticks: the
  * number of its keys is unknown from then on, so removing a key must not lower it. */
@@ -26,7 +26,7 @@ static inline void counters_set(uint64_t *line, uint32_t bit, uint32_t top, uint
         line[word + 1] = (line[word + 1] & ~((uint64_t)top >> back)) | value >> back;
 }
 
-/* Both return what the counter was; one at its top stays as it is. */
+/* Both return the counter's old value.  A counter at its top does not change. */
 static inline uint32_t counters_up(uint64_t *line, uint32_t bit, uint32_t top) {
     uint32_t value = counters_get(line, bit, top);
     if (value < top) counters_set(line, bit, top, value + 1);
@@ -39,7 +39,7 @@ static inline uint32_t counters_down(uint64_t *line, uint32_t bit, uint32_t top)
     return value;
 }
 
-/* Decides width= and, of several generations, by=; refuses what cannot be. */
+/* Decides width= and, with several generations, by=.  Refuses values that are not possible. */
 int counters_settle(struct seen_spec *, uint32_t live, struct seen_error *);
 
 #endif

@@ -1,10 +1,10 @@
 /* table.h - a table of 64-byte lines, each stamped with the generation (mod 2^16) of its last
- * touch: what every filter of fixed size is kept in.
+ * touch. Every filter of fixed size uses it.
  *
  *     line:  | words 0 … 6: 448 bits | word 7: 48 bits | stamp, 16 bits |
  *
- * Stamps would be met again after 2^16 generations, so each generation visits a slice of the lines,
- * and 2^15 generations visit them all.  Any bytes are a valid table. */
+ * A stamp comes round after 2^16 generations.  So each generation visits a slice of the lines, and
+ * 2^15 generations visit all.  Any bytes are a valid table. */
 #ifndef TABLE_H
 #define TABLE_H
 
@@ -30,15 +30,16 @@ static inline void table_freshen(uint64_t *line, uint64_t generation) {
     line[7] = generation << TABLE_STAMP_SHIFT;
 }
 
-/* The line, or bucket of lines, of a uniform 64-bit draw.  Up to 2^24 of them 32 bits are even
- * enough, and a vector machine finds several at once. */
+/* The line, or bucket of lines, of a uniform 64-bit draw.  For up to 2^24 places 32 bits are
+ * uniform enough, and vector instructions compute several at once. */
 static inline uint64_t table_place(uint64_t draw, uint64_t places) {
     if (places <= (uint64_t)1 << 24)
         return (uint64_t)(uint32_t)(draw >> 32) * (uint32_t)places >> 32;
     return bits_range(draw, places);
 }
 
-/* The lines from *i up to *end are the next of a merge; whether they are the last. */
+/* Sets the range of lines, from *i up to *end, for the next piece of a merge.  True: the last one.
+ */
 bool table_piece(const struct filter *, uint64_t most, struct seen_merging *, uint64_t *i,
                  uint64_t *end);
 

@@ -1,5 +1,5 @@
-/* gap_law.h - how far apart the repeats of a stream are, for structures that predict their errors
- * on it.
+/* gap_law.h - the distances between repeats of a stream, from which structures predict their
+ * errors.
  *
  * Numbers of records and of keys are kept in buckets: one for each number below GAP_EXACT, then
  * GAP_STEPS for each power of two.
@@ -21,15 +21,15 @@ static inline size_t gap_bucket(uint64_t x) {
     return bucket < GAP_BUCKETS ? bucket : GAP_BUCKETS - 1;
 }
 
-/* The least number of a bucket; that of the next is its end. */
+/* The least number in a bucket.  A bucket ends where the next one begins. */
 double gap_from(size_t bucket);
 
 /* A gap and the one before it, two buckets together; 0 stands before the first gap of a key. */
 enum { GAP_PAIRED = 1 + GAP_BUCKETS / 2 };
 static inline size_t gap_paired(size_t bucket) { return 1 + bucket / 2; }
 
-/* What a sample shows, counted: `first[b]`: records without an earlier one of their key, by how
- * many records came before; `repeats[between][depth]`; `pairs[between before][between]`. */
+/* The counts of a sample.  `first[b]`: first records of a key, by the number of records before
+ * them. `repeats[between][depth]`.  `pairs[between before][between]`. */
 struct gap_counts {
     double records;
     double first[GAP_BUCKETS];
@@ -40,7 +40,7 @@ struct gap_counts {
 struct gap_law {
     const struct gap_counts *counts;
     double run;                 /* records in all from an empty structure on; INFINITY: for ever */
-    double reach;               /* no longer gaps count */
+    double reach;               /* longest gap that counts */
     double within;              /* share of all records that repeat a key within reach, for ever */
     double centre[GAP_BUCKETS]; /* a bucket's mean number of records between, nearly */
     double at_gap[GAP_BUCKETS]; /* share of the repeats with this number of records between */
@@ -48,18 +48,19 @@ struct gap_law {
     double keys[GAP_BUCKETS + 1]; /* different keys among gap_from(b) records, expected */
 };
 
-/* Where only some keys are followed they stand for all records.  Too many or too few are those of
- * frequent keys, which are followed or not: the shortest gaps are theirs (Waldspurger et al., FAST
- * 2015, 4.3).  Takes as many from the front of n numbers, or adds them to the first. */
+/* Corrects counts if only some keys are followed.  These keys may have too many or too few records,
+ * depending on whether frequent keys are among them, and frequent keys have the shortest gaps
+ * (Waldspurger et al., FAST 2015, 4.3).  So this takes the surplus from the front of n numbers, or
+ * adds what is missing to the first. */
 void gap_law_absorb(double *shortest, size_t n, double surplus);
 
 /* Estimates the law of a run of `run` records, or of an endless one (INFINITY).
  *
- * A record of the sample is seen to repeat a key only if it comes late enough in it: its gap is
- * censored at its place.  So the law of gaps is estimated as lifetimes are (Kaplan, Meier 1958),
- * where a gap is a lifetime, and the place of a first occurrence the end of the observation.  Gaps
- * above nine tenths of the sample, which few records could show, do not count.  A run as long as
- * the sample shows what the sample shows: there the counts are taken as they are. */
+ * A sample shows a gap only if the gap is shorter than the place of its record: longer gaps are
+ * censored there.  So the law of gaps is estimated in the way of lifetimes (Kaplan, Meier 1958): a
+ * gap is a lifetime, and the place of a first occurrence is the end of the observation.  Gaps above
+ * nine tenths of the sample do not count, because only few records could show them.  For a run as
+ * long as the sample the counts are used as they are. */
 void gap_law_make(struct gap_law *, const struct gap_counts *, double run);
 
 /* The expected different keys among `records` records; the share of repeats of at least `depth`. */

@@ -1,4 +1,4 @@
-/* sample.h - what a sample of a stream counted (gaps.c), for those who plan with it. */
+/* sample.h - gives planners the counts of a sample of a stream (gaps.c). */
 #ifndef SAMPLE_H
 #define SAMPLE_H
 

@@ -45,7 +45,7 @@ enum option {
 
 int options_find(const char *name, size_t len); /* its row, or -1 */
 bool options_has(const struct seen_spec *, enum option);
-bool options_serve(enum option, const char *filter); /* is it for that structure? */
-void options_mark(struct seen_spec *, enum option);  /* as given */
+bool options_serve(enum option, const char *filter); /* does this structure take it? */
+void options_mark(struct seen_spec *, enum option);  /* marks it as given */
 
 #endif

@@ -1,8 +1,9 @@
 /* clf.c - web logs in the common and the combined log format of Apache and nginx.
  *
- *     127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a.gif HTTP/1.0" 200 2326 "http://b/"
- * "Mozilla" host ident user   time                          request              status bytes
- * referer agent method path protocol
+ *     127.0.0.1 - frank [10/Oct/2000:13:55:36 -0700] "GET /a.gif HTTP/1.0" 200 23 "http://b/" "M"
+ *     host      │ user   time                         request              │   │   referer    agent
+ *               └ ident                               method path protocol │   └ bytes
+ *                                                                          └ status
  *
  * A virtual host may come before the host, as in Apache's vhost_combined.
  *
