@@ -2,7 +2,7 @@
  *
  * The stream filter of Leskovec, Rajaraman and Ullman's lecture on mining data streams: a list of
  * known good keys is far larger than the memory to keep it in, so it is kept as a Bloom filter, and
- * everything in the list passes.  Of the rest a share of fp passes as well; none with --exact.
+ * everything in the list passes.  A share of fp of all other records passes too; none with --exact.
  * Several lists are asked in one pass, as publishers of many channels do, and --tag says which of
  * them match.  With --any a record has many keys, and passes if one of them is in a list: the
  * lecture's publish and subscribe, where a message goes to those who asked for one of its words.
@@ -296,7 +296,7 @@ const struct command filter_command = {
         "Prints the records of FILE... (default: standard input) whose key is in a list.\n\n"
         "A list is a file with a key a line; a key of several fields stands in it with the same "
         "delimiter between them. A byte order mark at its begin is skipped, and a CR before a "
-        "newline is no part of a key, in lists and in records. Lists are kept as Bloom filters "
+        "newline is not part of a key, in lists and in records. Lists are kept as Bloom filters "
         "made for their number of keys: "
         "every record in a list passes, and of the others a share of `--fp`; with `--exact` none. "
         "While a list is read it takes 16 bytes a key.\n\n"
@@ -305,7 +305,7 @@ const struct command filter_command = {
         "first. A list then has one key a line: a value, a word, or N characters. A word is a run "
         "of letters and digits; bytes above 0x7f belong to words, except for blanks and "
         "punctuation of UTF-8. With `--words=CHARS` words are what stands between these "
-        "characters, \\t for a TAB. `--ngrams` counts characters of UTF-8. Empty values are no "
+        "characters, \\t for a TAB. `--ngrams` counts characters of UTF-8. Empty values are not "
         "keys, and a record may lack some of several fields.\n\n"
         "If one key passes a list by chance with probability e, a record of m keys does with "
         "1-(1-e)^m: with the default of 1e-9 and 1000 words, one in a million. `--stats` tells "

@@ -30,7 +30,7 @@ static const struct option_row own_rows[] = {
     SOURCE_ROWS,
     {"Counting", 0, NULL, NULL, 0},
     {"distinct", 0, "FIELD", "count a key's different values of that field", DISTINCT},
-    {"number", 'n', "N", "at most so many keys a window (default: 10)", NUMBER},
+    {"number", 'n', "N", "at most N keys a window (default: 10)", NUMBER},
     {"at-least", 0, "N", "only keys that surely came so often", LEAST},
     {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
     PACE_ROWS,
@@ -346,8 +346,8 @@ const struct command top_command = {
         "in 1 of 2000 rows. A message says how many pairs are missing in all. In a jumping window "
         "each part has a table of pairs and counts the window that begins with it: a record takes "
         "Q times the work, and windows follow the order of records.\n\n"
-        "With `--time` a record counts in the window of its own time, in whatever order records "
-        "come. From files all rows are printed at the end; from pipes a row is printed as soon as "
+        "With `--time` a record counts in the window of its own time, in any order of arrival. "
+        "From files all rows are printed at the end; from pipes a row is printed as soon as "
         "its window is over, or `--lateness` later. At most `--open-windows` are open at once; "
         "with `--distinct` as many as fit into 256 MiB with their pairs. What falls outside is "
         "counted and told.\n\n"

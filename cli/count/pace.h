@@ -1,7 +1,7 @@
 /* pace.h - which window a record belongs to, and when windows end.
  *
- * Where records have times of their own, each belongs to the window that holds its time, whatever
- * the order in which records come: several windows are open at once.  From regular files windows
+ * A record with a time of its own belongs to the window that holds this time, in any order of
+ * arrival.  So several windows are open at once.  From regular files windows
  * end at the end of the input.  From pipes a window ends when a record comes that is later than its
  * end by --lateness.  Memory is bounded: with --open-windows N open, the earliest one ends before
  * another begins.  A record whose window has ended is outside of all, and counted.

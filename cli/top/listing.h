@@ -1,4 +1,4 @@
-/* listing.h - what `seen top` prints: a row for each of a window's most frequent keys. */
+/* listing.h - prints the rows of `seen top`: one for each of a window's most frequent keys. */
 #ifndef SEEN_TOP_LISTING_H
 #define SEEN_TOP_LISTING_H
 
@@ -10,14 +10,16 @@ struct listing {
     char delimiter;      /* between the values of a key */
 };
 
-/* Unless it is printed already. */
+/* Prints the heading of the table, once. */
 void listing_heading(struct listing *);
 
-/* A key of a window, which was among the most frequent ones of so many. */
+/* Prints the row of a key in a window.  `windows` is the number of windows in which it was among
+ * the most frequent keys. */
 void listing_row(const struct listing *, const char *from, const struct name *,
                  const struct seen_heavy *, uint64_t windows);
 
-/* The first n of the keys counted once a window, of which `list` has room for all. */
+/* Prints the first n of the keys that are counted once a window.  `list` has room for all of these
+ * keys. */
 void listing_persistent(const struct listing *, const struct ranking *windows,
                         struct seen_heavy *list, uint64_t n);
 

@@ -56,8 +56,8 @@ void missing_duplicate(struct missing *m, seen_digest key) {
     seen_top_add(m->duplicates, key, &taken);
 }
 
-/* Of a sum of geometric distributions with the odds of the last: the quantile by summation where
- * they are few, by four standard deviations where they are many. */
+/* A quantile of a sum of geometric distributions, with the odds of the last: by summation if the
+ * mean is small, else by four standard deviations. */
 static uint64_t by_chance(const struct missing *m, size_t counter) {
     double mean = m->of[counter], p = m->odds / (1 + m->odds);
     if (mean == 0) return 0;

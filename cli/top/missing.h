@@ -41,17 +41,18 @@ void missing_note(struct missing *, const seen_detector *, size_t counter, bool 
 /* ... was called a duplicate. */
 void missing_duplicate(struct missing *, seen_digest key);
 
-/* At most so many partners of the key with that counter are missing. */
+/* An upper bound for the missing partners of the key with this counter. */
 uint64_t missing_most(const struct missing *, seen_digest key, size_t counter);
 
-/* About so many of all keys are; not *sure: at most so many. */
+/* An estimate of the missing partners of all keys.  If *sure becomes false, it is an upper bound.
+ */
 double missing_all(const struct missing *, bool *sure);
 
-/* At most so many pairs of this window were counted once too often. */
+/* An upper bound for the pairs of this window that were counted once too often. */
 uint64_t missing_twice(const struct missing *, const seen_detector *);
 
-/* For a state, with so many counters in use; and back again, after missing_init: false if the bytes
- * cannot be right. */
+/* Write and read the part of a state, with `used` counters in use.  missing_load comes after
+ * missing_init; false: the bytes cannot be right. */
 void missing_save(const struct missing *, uint64_t used, struct blocks_out *);
 bool missing_load(struct missing *, uint64_t used, struct blocks_in *);
 

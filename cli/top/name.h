@@ -17,7 +17,7 @@ struct name {
 /* The key of record i. */
 void name_of_key(struct name *, struct keyer *, const struct batch *, size_t i);
 
-/* Of one that was kept in a state: its bytes hold so many values, and nothing else. */
+/* Checks a name from a state: do its bytes hold `values` values, and nothing else? */
 bool name_is_sound(const struct name *);
 
 /* The values with the delimiter between. */

@@ -65,7 +65,7 @@ static bool load_names(struct ranking *k, uint64_t n, struct blocks_in *in) {
     return true;
 }
 
-/* Of a ranking of that size, which tells how many counters it has. */
+/* The number of counters in use, for a ranking of `keep` counters. */
 static uint64_t counters_of(const seen_top *top, uint64_t keep) {
     struct seen_heavy *list = malloc(keep * sizeof *list);
     if (!list) die("out of memory for %" PRIu64 " counters", keep);

@@ -11,7 +11,7 @@ struct shortfall {
     bool missed_most;          /* `missed` is a bound */
 };
 
-/* A window ends, `twice` of whose pairs at most were counted twice. */
+/* Notes that a window ends.  At most `twice` of its pairs were counted twice. */
 void shortfall_note(struct shortfall *, const struct missing *, uint64_t twice);
 
 /* The detectors of pairs follow that plan; `keep` counters count keys. */
