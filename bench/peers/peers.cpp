@@ -5,9 +5,9 @@
  * n different keys and a third as many repeats of them, as digests of 128 bits: into exact sets (of
  * room for n from the start, where they take that), into Bloom filters of fp=1e-3, and through
  * windows of seen, a batch of 256 at a time.  The peers never forget keys, so nothing compares with
- * the sliding windows of seen, which are shown beside.  In one run, alternating, medians of processor
- * time; bits are of everything allocated, a key; fp counts new records called duplicates.  Which
- * peers there are, the build found out (bench/peers/meson.build). */
+ * the sliding windows of seen, which are shown beside.  In one run, alternating, medians of
+ * processor time; bits are of everything allocated, a key; fp counts new records called duplicates.
+ * Which peers there are, the build found out (bench/peers/meson.build). */
 #include "seen.h"
 
 #include <malloc.h>
