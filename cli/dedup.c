@@ -95,14 +95,21 @@ static unsigned warnings_due(const struct seen_plan *plan, const struct seen_sta
     return due;
 }
 
+static void describe_share(double rate, char text[16]) {
+    if (rate < .995)
+        snprintf(text, 16, "%.2g", rate);
+    else
+        strcpy(text, "nearly all");
+}
+
 static void warn_of_rate(struct run *r, const struct seen_stats *s) {
     const struct seen_plan *plan = seen_plan_of(r->detector);
     double rate = rate_now(s);
     unsigned due = warnings_due(plan, s, rate);
     if (r->settings.confirmed || due <= r->warned) return;
     r->warned = due;
-    char share[16] = "nearly all";
-    if (rate < .995) snprintf(share, sizeof share, "%.2g", rate);
+    char share[16];
+    describe_share(rate, share);
     warn("%s of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
          "the window, and %ju planned); %s",
          share, plan->fp_full, (uintmax_t)s->stored, (uintmax_t)s->capacity, room_more(plan));
@@ -275,7 +282,7 @@ static void report_losses(const struct run *r) {
     bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
     if (r->settings.source.quiet || kept || judge_counts(&r->judge) || s.expected_false < 0.5)
         return;
-    char source[80] = "", worst[48] = "";
+    char source[80] = "", worst[48] = "", share[16];
     if (!s.sampled_records && s.duplicates > 10 && !s.false_lo && s.false_hi == s.duplicates) {
         warn("any of the %ju duplicates may have been new records; this memory is too small to "
              "measure how many: %s",
@@ -285,8 +292,9 @@ static void report_losses(const struct run *r) {
     if (s.source == SEEN_FROM_SAMPLE)
         snprintf(source, sizeof source, "; measured on %ju records of sampled keys",
                  (uintmax_t)s.sampled_records);
+    describe_share(s.fp_worst, share);
     if (s.fp_worst > TOLD_WORST * seen_plan_of(r->detector)->fp_full)
-        snprintf(worst, sizeof worst, "; %.2g of the new records at worst", s.fp_worst);
+        snprintf(worst, sizeof worst, "; %s of the new records at worst", share);
     warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju%s%s)",
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi,
          source, worst);
