@@ -3,6 +3,7 @@
 #include "plan/theory_gamma.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static double variance(const struct control_sum *s) {
     double sum = 0, squares = 0, n = (double)s->groups;
@@ -26,14 +27,16 @@ static struct estimate own(const struct control_sum *s, double alpha) {
 }
 
 struct estimate interval_sample(const struct control_sum *s, const struct control_sum *others,
-                                double all, double alpha) {
+                                const struct control_sum *even, double all, double alpha) {
     struct estimate e = own(s, alpha), o = own(others, alpha);
     o = (struct estimate){all - o.value, all - o.hi, all - o.lo};
-    if (e.hi < o.lo ||
-        o.hi < e.lo) { /* frequent keys are missing from the sample: of either kind */
+    bool contradict = e.hi < o.lo || o.hi < e.lo; /* frequent keys are missing from the sample */
+    const struct control_sum *lesser = variance(others) < variance(s) ? others : s;
+    const struct control_sum *better = contradict ? even : lesser;
+    if (!better) {
         e.lo = fmin(e.lo, o.lo);
         e.hi = fmax(e.hi, o.hi);
-    } else if (variance(others) < variance(s))
+    } else if (better == others)
         e = o;
     double least = fmin(s->count, all), most = all - fmin(others->count, all - least);
     e.value = fmin(fmax(e.value, least), most);

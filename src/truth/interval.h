@@ -14,9 +14,13 @@ struct estimate {
 
 /* Estimates how many of `all` verdicts are of one kind, from a sample's sums of this kind and of
  * the other one (`others`); both kinds together make `all`.  alpha: the chance that the truth lies
- * outside the interval. */
+ * outside the interval.
+ *
+ * The two sums contradict each other where a few keys have most of the records and none of them is
+ * in the sample.  `even` is then believed: no key can have many records of this sum.  If it is
+ * NULL, the interval holds what both sums say. */
 struct estimate interval_sample(const struct control_sum *, const struct control_sum *others,
-                                double all, double alpha);
+                                const struct control_sum *even, double all, double alpha);
 
 /* The model's figure, given that the model is right to about a tenth. */
 struct estimate interval_model(double expected, double alpha);

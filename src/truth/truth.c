@@ -155,10 +155,16 @@ static void put_false(struct seen_stats *out, struct estimate e) {
     out->false_hi = (uint64_t)e.hi;
 }
 
-static bool model_agrees(struct estimate model, const struct sums *s, double all,
-                         struct estimate sample) {
-    struct estimate wide =
-        interval_sample(&s->kind[CONTROL_FALSE], &s->kind[CONTROL_TRUE], all, RARE);
+/* A key that was called a duplicate is stored then, so that it is not called so falsely again while
+ * it stays in the window; with refresh=first it is not stored. */
+static struct estimate sample_false(const seen_detector *d, const struct sums *s, double all,
+                                    double alpha) {
+    const struct control_sum *f = &s->kind[CONTROL_FALSE];
+    bool stored = d->plan.spec.refresh == SEEN_REFRESH_LAST;
+    return interval_sample(f, &s->kind[CONTROL_TRUE], stored ? f : NULL, all, alpha);
+}
+
+static bool model_agrees(struct estimate model, struct estimate sample, struct estimate wide) {
     return model.value >= wide.lo && model.value <= wide.hi &&
            model.hi - model.lo <= sample.hi - sample.lo;
 }
@@ -173,9 +179,8 @@ static void tell_false(const seen_detector *d, const struct sums *s, struct seen
         put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
         return;
     }
-    struct estimate sample =
-        interval_sample(&s->kind[CONTROL_FALSE], &s->kind[CONTROL_TRUE], all, ALPHA);
-    if (planned && model_agrees(model, s, all, sample)) {
+    struct estimate sample = sample_false(d, s, all, ALPHA);
+    if (planned && model_agrees(model, sample, sample_false(d, s, all, RARE))) {
         put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
         return;
     }
@@ -194,8 +199,8 @@ static void tell_missed(const seen_detector *d, const struct sums *s, struct see
         out->missed_hi = out->unique; /* nothing is known */
         return;
     }
-    struct estimate e =
-        interval_sample(&s->kind[CONTROL_MISS], &s->kind[CONTROL_FRESH], all, ALPHA);
+    const struct control_sum *fresh = &s->kind[CONTROL_FRESH];
+    struct estimate e = interval_sample(&s->kind[CONTROL_MISS], fresh, fresh, all, ALPHA);
     out->expected_missed = e.value;
     out->missed_lo = (uint64_t)fmax(0, floor(e.lo));
     out->missed_hi = (uint64_t)ceil(e.hi);
