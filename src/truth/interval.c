@@ -32,12 +32,7 @@ struct estimate interval_sample(const struct control_sum *s, const struct contro
     o = (struct estimate){all - o.value, all - o.hi, all - o.lo};
     bool contradict = e.hi < o.lo || o.hi < e.lo; /* frequent keys are missing from the sample */
     const struct control_sum *lesser = variance(others) < variance(s) ? others : s;
-    const struct control_sum *better = contradict ? even : lesser;
-    if (!better) {
-        e.lo = fmin(e.lo, o.lo);
-        e.hi = fmax(e.hi, o.hi);
-    } else if (better == others)
-        e = o;
+    if ((contradict ? even : lesser) == others) e = o;
     double least = fmin(s->count, all), most = all - fmin(others->count, all - least);
     e.value = fmin(fmax(e.value, least), most);
     e.lo = fmin(fmax(e.lo, least), most);

@@ -17,8 +17,8 @@ struct estimate {
  * outside the interval.
  *
  * The two sums contradict each other where a few keys have most of the records and none of them is
- * in the sample.  `even` is then believed: no key can have many records of this sum.  If it is
- * NULL, the interval holds what both sums say. */
+ * in the sample.  `even`, one of the two, is then believed: the sum that a few keys make up least.
+ */
 struct estimate interval_sample(const struct control_sum *, const struct control_sum *others,
                                 const struct control_sum *even, double all, double alpha);
 

@@ -156,12 +156,10 @@ static void put_false(struct seen_stats *out, struct estimate e) {
 }
 
 /* A key that was called a duplicate is stored then, so that it is not called so falsely again while
- * it stays in the window; with refresh=first it is not stored. */
-static struct estimate sample_false(const seen_detector *d, const struct sums *s, double all,
-                                    double alpha) {
+ * it stays in the window.  (With refresh=first it is not stored, and this holds less often.) */
+static struct estimate sample_false(const struct sums *s, double all, double alpha) {
     const struct control_sum *f = &s->kind[CONTROL_FALSE];
-    bool stored = d->plan.spec.refresh == SEEN_REFRESH_LAST;
-    return interval_sample(f, &s->kind[CONTROL_TRUE], stored ? f : NULL, all, alpha);
+    return interval_sample(f, &s->kind[CONTROL_TRUE], f, all, alpha);
 }
 
 static bool model_agrees(struct estimate model, struct estimate sample, struct estimate wide) {
@@ -179,8 +177,8 @@ static void tell_false(const seen_detector *d, const struct sums *s, struct seen
         put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
         return;
     }
-    struct estimate sample = sample_false(d, s, all, ALPHA);
-    if (planned && model_agrees(model, sample, sample_false(d, s, all, RARE))) {
+    struct estimate sample = sample_false(s, all, ALPHA);
+    if (planned && model_agrees(model, sample, sample_false(s, all, RARE))) {
         put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
         return;
     }
