@@ -244,7 +244,7 @@ static void a_snapshot_is_the_counter(void **state) {
         for (size_t i = 0; i < whole; i += 1 + whole / 211) {
             saved.bytes[i] ^= 1 << i % 8;
             assert_int_equal(load(&b, &e), SEEN_EFORMAT);
-            saved.bytes[i] ^= 1 << i % 8;
+            saved.bytes[i] ^= (uint8_t)(1 << i % 8);
         }
     }
 }
