@@ -49,7 +49,7 @@ if [ "$status" -ne 0 ] && [ "$f" = 0 ]; then f=1; fi
 [ "$status" -eq 0 ] || cat "$log/meson"
 count "unit and law tests" "$p" "$f" "$(cat "$log/meson.seconds")"
 
-# -- the command line, the module on the servers there are: pytest, side by side --------------------
+# -- the command line, the module on the servers there are, make itself, the papers ------------------
 pytest() { # pytest NAME DIRECTORY
     SEEN="$build/seen" SEEN_MODULE="$build/module/seen.so" \
         timed "$1" /usr/bin/python3 -m pytest -q -p no:cacheprovider -rs "$2"
@@ -65,19 +65,20 @@ report() { # report NAME WHAT
     count "$2" "$p" "$f" "$(cat "$log/$1.seconds")"
 }
 
-pytest module test/module &
+papers() { [ "${SEEN_PAPERS:-yes}" = yes ]; }
+
+# Two at a time, each half about as long as the other; the papers at a tenth of their size.
+{
+    pytest module test/module
+    if papers; then timed papers /usr/bin/python3 bench/paper/papers.py --build "$build" --quick; fi
+} &
 others=$!
 pytest cli test/cli
+if papers; then pytest make test/build; fi
 wait $others
 report cli "command line"
 report module "module"
-
-# -- make itself, and the papers at a tenth of their size --------------------------------------------
-if [ "${SEEN_PAPERS:-yes}" = yes ]; then
-    pytest make test/build &
-    others=$!
-    timed papers /usr/bin/python3 bench/paper/papers.py --build "$build" --quick
-    wait $others
+if papers; then
     report make "make"
     report papers "papers"
 fi
