@@ -1,9 +1,9 @@
 /* dedup.c - `seen [dedup]`: records in, those not seen before out. */
 #include "cli.h"
 #include "dedup/flow.h"
-#include "dedup/room.h"
 #include "dedup/settings.h"
 #include "dedup/stats.h"
+#include "dedup/warnings.h"
 #include "judge/judge.h"
 #include "progress.h"
 #include "read/reader.h"
@@ -25,11 +25,9 @@ struct run {
     seen_detector *detector;
     double started; /* on the monotonic clock */
     struct progress progress;
-    unsigned warned; /* how often it was told that the rate is beyond its plan */
-    bool shortened;  /* it was told that memory does not hold the window */
-    uint64_t looked; /* records before the last look at the rate */
-    uint64_t found;  /* duplicates before this run */
-    uint64_t later;  /* records judged at a later time than their own; likewise */
+    struct warnings warnings;
+    uint64_t found; /* duplicates before this run */
+    uint64_t later; /* records judged at a later time than their own; likewise */
 };
 
 /* -- messages while running --------------------------------------------------------------- */
@@ -68,95 +66,6 @@ static void show_progress(struct run *r) {
     progress_show(&r->progress, &r->reader, text);
 }
 
-/* Told when the window first holds more keys than planned, and again as the rate passes each of
- * these. */
-static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
-#define WARNINGS (sizeof warned_rates / sizeof *warned_rates)
-
-/* The rate is read once every LOOK_EVERY records, at the end of a batch.  So messages do not depend
- * on -j, and reading it costs little. */
-enum { LOOK_EVERY = 4 * BATCH };
-
-/* The rate of the formulas, or what was surely measured since the start, where that is greater. */
-static double rate_now(const struct seen_stats *s) {
-    double measured = (double)s->false_lo / ((double)s->false_lo + (double)s->unique + 1);
-    return s->source == SEEN_FROM_SAMPLE && measured > s->fp_now ? measured : s->fp_now;
-}
-
-/* How many warnings are due: the first when a full window errs more than planned, unless it gives
- * up its oldest keys then. */
-static unsigned warnings_due(const struct seen_plan *plan, const struct seen_stats *s,
-                             double rate) {
-    bool full = s->capacity && s->stored >= s->capacity && plan->spec.overload != SEEN_SHRINK;
-    if (plan->traits & (SEEN_NO_FP | SEEN_GROWS) || rate <= plan->fp_full) return 0;
-    unsigned due = full;
-    for (unsigned i = 0; i < WARNINGS; i++)
-        if (rate >= warned_rates[i] && plan->fp_full < warned_rates[i]) due = i + 2;
-    return due;
-}
-
-static void describe_share(double rate, char text[16]) {
-    if (rate < .995)
-        snprintf(text, 16, "%.2g", rate);
-    else
-        strcpy(text, "nearly all");
-}
-
-static void warn_of_rate(struct run *r, const struct seen_stats *s) {
-    const struct seen_plan *plan = seen_plan_of(r->detector);
-    double rate = rate_now(s);
-    unsigned due = warnings_due(plan, s, rate);
-    if (r->settings.confirmed || due <= r->warned) return;
-    r->warned = due;
-    char share[16];
-    describe_share(rate, share);
-    warn("%s of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
-         "the window, and %ju planned); %s",
-         share, plan->fp_full, (uintmax_t)s->stored, (uintmax_t)s->capacity, room_more(plan));
-}
-
-/* "kept for 5s of 1h"; structures that do not know for how long say how many keys they forgot. */
-static void describe_shortage(const struct seen_stats *s, const struct seen_spec *spec, char *text,
-                              size_t cap) {
-    char kept[32], asked[32];
-    if (s->kept == SEEN_NEVER) {
-        snprintf(text, cap, "%ju keys were forgotten before their time", (uintmax_t)s->forgotten);
-        return;
-    }
-    if (spec->unit == SEEN_MICROSECONDS) {
-        uint64_t whole = s->kept / 1000000 * 1000000;
-        seen_print_span(whole ? whole : s->kept, kept, sizeof kept);
-        seen_print_span(spec->length, asked, sizeof asked);
-    } else {
-        snprintf(kept, sizeof kept, "%ju", (uintmax_t)s->kept);
-        snprintf(asked, sizeof asked, "%ju records", (uintmax_t)spec->length);
-    }
-    snprintf(text, cap, "at its busiest the window was kept for %s of %s", kept, asked);
-}
-
-/* Once, when it happens: a run may not end for long.  How much memory would do is not known yet. */
-static void warn_of_shortage(struct run *r, const struct seen_stats *s) {
-    const struct seen_plan *plan = seen_plan_of(r->detector);
-    char trouble[128];
-    if (!s->forgotten || r->shortened) return;
-    r->shortened = true;
-    describe_shortage(s, &plan->spec, trouble, sizeof trouble);
-    warn("memory is short: %s; %s", trouble, room_more(plan));
-}
-
-static void warn_when_full(struct run *r) {
-    struct seen_stats s;
-    const struct seen_plan *plan = seen_plan_of(r->detector);
-    bool decays = plan->spec.window == SEEN_DECAYING; /* to forget is what it does */
-    bool roomy = plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length;
-    r->looked = r->reader.records;
-    if (r->settings.source.quiet || decays || roomy) return;
-    if (r->warned > WARNINGS && r->shortened) return;
-    seen_stats(r->detector, &s);
-    warn_of_rate(r, &s);
-    warn_of_shortage(r, &s);
-}
-
 /* -- what the reader tells ---------------------------------------------------------------- */
 
 static void on_header(void *ctx, const struct record *line) {
@@ -177,7 +86,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     flow_batch(&r->flow, b);
     state_judged(&r->settings.state);
-    if (r->reader.records - r->looked >= LOOK_EVERY + r->looked / 64) warn_when_full(r);
+    warnings_after(&r->warnings, r->reader.records);
 }
 
 static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
@@ -196,7 +105,7 @@ static void on_attend(void *ctx) {
 static void on_flush(void *ctx) {
     struct run *r = ctx;
     sink_flush(&r->sink);
-    if (r->looked < r->reader.records) warn_when_full(r);
+    warnings_now(&r->warnings, r->reader.records);
 }
 
 static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
@@ -224,12 +133,6 @@ static uint64_t found(const struct run *r) {
     seen_stats(r->detector, &s);
     if (judge_counts(&r->judge)) return r->judge.fed.duplicates;
     return r->settings.confirmed ? s.confirmed : s.duplicates;
-}
-
-static bool shortened(const struct run *r) {
-    struct seen_stats s;
-    seen_stats(r->detector, &s);
-    return s.forgotten;
 }
 
 /* At a later time than their own, in all runs of a state. */
@@ -270,51 +173,7 @@ static void start(struct run *r) {
                                              .ctx = &r->flow});
     r->found = found(r);
     r->later = judged_later(r);
-    r->shortened = shortened(r); /* an earlier run told it */
-}
-
-/* Times the planned rate of a full window, from which on the worst rate is told. */
-#define TOLD_WORST 1.25
-
-static void report_losses(const struct run *r) {
-    struct seen_stats s;
-    seen_stats(r->detector, &s);
-    bool kept = r->settings.mode == SINK_TAG || r->settings.confirmed;
-    if (r->settings.source.quiet || kept || judge_counts(&r->judge) || s.expected_false < 0.5)
-        return;
-    char source[80] = "", worst[48] = "", share[16];
-    if (!s.sampled_records && s.duplicates > 10 && !s.false_lo && s.false_hi == s.duplicates) {
-        warn("any of the %ju duplicates may have been new records; this memory is too small to "
-             "measure how many: %s",
-             (uintmax_t)s.duplicates, room_more(seen_plan_of(r->detector)));
-        return;
-    }
-    if (s.source == SEEN_FROM_SAMPLE)
-        snprintf(source, sizeof source, "; measured on %ju records of sampled keys",
-                 (uintmax_t)s.sampled_records);
-    describe_share(s.fp_worst, share);
-    if (s.fp_worst > TOLD_WORST * seen_plan_of(r->detector)->fp_full)
-        snprintf(worst, sizeof worst, "; %s of the new records at worst", share);
-    warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju%s%s)",
-         s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi,
-         source, worst);
-}
-
-/* A window that was cut short for want of memory, and what would have held it, about. */
-static void report_shortage(const struct run *r) {
-    struct seen_stats s;
-    const struct seen_plan *plan = seen_plan_of(r->detector);
-    char trouble[128], fix[100], missed[96] = "";
-    seen_stats(r->detector, &s);
-    if (r->settings.source.quiet || !s.forgotten || plan->spec.window == SEEN_DECAYING) return;
-    describe_shortage(&s, &plan->spec, trouble, sizeof trouble);
-    room_fix(plan, &s, fix, sizeof fix);
-    if (s.expected_missed >= .5)
-        snprintf(missed, sizeof missed,
-                 "; about %.0f duplicates were let through (95 %%: %ju to %ju)", s.expected_missed,
-                 (uintmax_t)s.missed_lo, (uintmax_t)s.missed_hi);
-    warn("memory was short: %s%s%s%s%s", trouble, missed, *fix ? "; about " : "", fix,
-         *fix ? " would keep it all" : "");
+    warnings_begin(&r->warnings, r->detector, s->source.quiet, s->confirmed);
 }
 
 /* Records held back went early, and that changed what is printed. */
@@ -362,9 +221,8 @@ static int finish(struct run *r) {
     bool saved = state_end(&r->settings.state);
     sink_close(&r->sink);
     message_transient(NULL);
-    warn_when_full(r);
-    report_losses(r);
-    report_shortage(r);
+    warnings_end(&r->warnings, r->reader.records,
+                 r->settings.mode != SINK_TAG && !judge_counts(&r->judge));
     report_hold(r);
     judge_tell(&r->judge, r->settings.report ? 0 : judged_later(r) - r->later);
     report_crowd(r);

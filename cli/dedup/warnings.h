@@ -1,0 +1,32 @@
+/* warnings.h - what a run tells of its detector's errors: that the rate passes its plan, that
+ * memory does not hold the window, and at the end how many records were judged wrongly. */
+#ifndef WARNINGS_H
+#define WARNINGS_H
+
+#include "seen.h"
+
+#include <stdbool.h>
+
+struct warnings {
+    const seen_detector *detector;
+    bool quiet;      /* nothing is told */
+    bool certain;    /* only confirmed duplicates are dropped, so that no rate is told */
+    bool shortened;  /* it was told that memory does not hold the window */
+    unsigned told;   /* warnings of the rate */
+    uint64_t looked; /* records before the last look at the rate */
+};
+
+/* Before the first record.  What an earlier run of the same state told is not told again. */
+void warnings_begin(struct warnings *, const seen_detector *, bool quiet, bool certain);
+
+/* After a batch, with the number of records so far: looks now and then. */
+void warnings_after(struct warnings *, uint64_t records);
+
+/* Before input is waited for: looks if records came since the last look. */
+void warnings_now(struct warnings *, uint64_t records);
+
+/* At the end, with the number of records.  dropped: duplicates were dropped, so that it is told how
+ * many of them were new. */
+void warnings_end(struct warnings *, uint64_t records, bool dropped);
+
+#endif
