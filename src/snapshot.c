@@ -69,21 +69,15 @@ int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct 
 static int read_header(struct stream *s, struct header *h, struct seen_spec *spec,
                        struct detector_counters *counters, struct seen_error *e) {
     char text[SPEC_MOST + 1];
-    if (stream_read(s, h, sizeof *h))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
-    if (memcmp(h->magic, "SEEN", 4) != 0)
-        return error_set(e, SEEN_EFORMAT, 0, "this is not a snapshot: it does not begin with SEEN");
-    if (h->version != VERSION)
-        return error_set(e, SEEN_EFORMAT, 0,
-                         "the snapshot has format version %u, and this program reads %d",
-                         h->version, VERSION);
+    int bad = stream_read_header(s, h, sizeof *h, "SEEN", VERSION, "this is not a snapshot", e);
+    if (bad) return bad;
     if (h->spec_len > SPEC_MOST || h->blob_len > BLOB_MOST)
         return error_set(e, SEEN_EFORMAT, 0,
                          "the snapshot's header is damaged: lengths out of range");
     if (stream_read(s, text, h->spec_len) || stream_read(s, counters, sizeof *counters))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
     text[h->spec_len] = 0;
-    int bad = stream_check_sum(s, "header", e);
+    bad = stream_check_sum(s, "header", e);
     if (bad) return bad;
     struct seen_error inner = {0};
     if (strlen(text) != h->spec_len || seen_spec_parse(spec, text, &inner))

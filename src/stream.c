@@ -4,6 +4,8 @@
 #include "bits.h"
 #include "error.h"
 
+#include <string.h>
+
 #define PIECE ((size_t)64 << 10) /* summed and passed on at once, while it is in the cache */
 
 void stream_begin(struct stream *s) { hash_sum_begin(&s->sum); }
@@ -45,5 +47,20 @@ int stream_check_sum(struct stream *s, const char *part, struct seen_error *e) {
     if (stored != sum)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's %s is damaged: its checksum is wrong",
                          part);
+    return 0;
+}
+
+int stream_read_header(struct stream *s, void *header, size_t len, const char *letters,
+                       uint32_t version, const char *other, struct seen_error *e) {
+    uint32_t found;
+    if (stream_read(s, header, len))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
+    if (memcmp(header, letters, 4) != 0)
+        return error_set(e, SEEN_EFORMAT, 0, "%s: it does not begin with %s", other, letters);
+    memcpy(&found, (const char *)header + 4, sizeof found);
+    if (found != version)
+        return error_set(e, SEEN_EFORMAT, 0,
+                         "the snapshot has format version %u, and this program reads %u", found,
+                         version);
     return 0;
 }

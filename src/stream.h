@@ -22,4 +22,9 @@ int stream_read(void *ctx, void *buf, size_t len);
 int stream_write_sum(struct stream *);
 int stream_check_sum(struct stream *, const char *part, struct seen_error *);
 
+/* Reads a header of `len` bytes, which begins with four letters and a version of 32 bits, and
+ * refuses others.  `other` begins the sentence for other letters: "this is not a snapshot". */
+int stream_read_header(struct stream *, void *header, size_t len, const char *letters,
+                       uint32_t version, const char *other, struct seen_error *);
+
 #endif

@@ -186,17 +186,9 @@ static bool header_sound(const struct header *h) {
 }
 
 static int read_header(struct stream *s, struct header *h, struct seen_error *e) {
-    if (stream_read(s, h, sizeof *h))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
-    if (memcmp(h->magic, "SEEC", 4) != 0)
-        return error_set(e, SEEN_EFORMAT, 0,
-                         "the snapshot is not a counter's: it does not begin "
-                         "with SEEC");
-    if (h->version != VERSION)
-        return error_set(e, SEEN_EFORMAT, 0,
-                         "the snapshot has format version %u, and this program reads %d",
-                         h->version, VERSION);
-    int bad = stream_check_sum(s, "header", e);
+    int bad =
+        stream_read_header(s, h, sizeof *h, "SEEC", VERSION, "the snapshot is not a counter's", e);
+    if (!bad) bad = stream_check_sum(s, "header", e);
     if (!bad && !header_sound(h))
         bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot's header makes no sense");
     return bad;

@@ -87,7 +87,7 @@ int seen_sliding_counter_new(seen_sliding_counter **out, uint32_t kind, double e
                              struct seen_error *e) {
     *out = NULL;
     if (kind != SEEN_HLL && kind != SEEN_SET)
-        return error_set(e, SEEN_EINVAL, 0, "there is no sliding counter of kind %u", kind);
+        return error_set(e, SEEN_EINVAL, 0, "unknown kind of sliding counter: %u", kind);
     if (!window || window > COUNT_MOST)
         return error_set(e, SEEN_EINVAL, 0, "a window has a length between 1 and 2^62");
     uint64_t m = kind == SEEN_HLL && error > 0 && error < 1 ? counter_hll.size(error) : 0;
@@ -219,16 +219,9 @@ static bool header_sound(const struct header *h) {
 }
 
 static int read_header(struct stream *s, struct header *h, uint64_t limit, struct seen_error *e) {
-    if (stream_read(s, h, sizeof *h))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
-    if (memcmp(h->magic, "SEEW", 4) != 0)
-        return error_set(e, SEEN_EFORMAT, 0,
-                         "the snapshot is not a sliding counter's: it does not begin with SEEW");
-    if (h->version != VERSION)
-        return error_set(e, SEEN_EFORMAT, 0,
-                         "the snapshot has format version %u, and this program reads %d",
-                         h->version, VERSION);
-    int bad = stream_check_sum(s, "header", e);
+    int bad = stream_read_header(s, h, sizeof *h, "SEEW", VERSION,
+                                 "the snapshot is not a sliding counter's", e);
+    if (!bad) bad = stream_check_sum(s, "header", e);
     if (bad) return bad;
     if (!header_sound(h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's header makes no sense");

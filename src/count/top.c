@@ -229,16 +229,9 @@ int seen_top_save(const seen_top *t, struct seen_writer writer, struct seen_erro
 }
 
 static int read_header(struct stream *s, struct header *h, size_t limit, struct seen_error *e) {
-    if (stream_read(s, h, sizeof *h))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
-    if (memcmp(h->magic, "SEET", 4) != 0)
-        return error_set(e, SEEN_EFORMAT, 0,
-                         "the snapshot is not one of heavy hitters: it does not begin with SEET");
-    if (h->version != VERSION)
-        return error_set(e, SEEN_EFORMAT, 0,
-                         "the snapshot has format version %u, and this program reads %d",
-                         h->version, VERSION);
-    int bad = stream_check_sum(s, "header", e);
+    int bad = stream_read_header(s, h, sizeof *h, "SEET", VERSION,
+                                 "the snapshot is not one of heavy hitters", e);
+    if (!bad) bad = stream_check_sum(s, "header", e);
     if (bad) return bad;
     if (!possible(h->k) || h->used > h->k)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's header makes no sense");
