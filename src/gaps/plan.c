@@ -114,12 +114,7 @@ int seen_gaps_plan(const seen_gaps *g, struct seen_plan *plans, size_t cap,
             refused++;
             continue;
         }
-        size_t at = n;
-        while (at > 0 && better(&plan, &plans[at - 1])) at--;
-        if (at >= cap) continue;
-        if (n < cap) n++;
-        memmove(plans + at + 1, plans + at, (n - at - 1) * sizeof *plans);
-        plans[at] = plan;
+        n = plan_insert(plans, n, cap, &plan, better);
     }
     if (!n) return *asked->filter && e ? e->code : advise_refuse(asked, NULL, e);
     snprintf(plans[0].reason, sizeof plans[0].reason,

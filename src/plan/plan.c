@@ -294,6 +294,17 @@ static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
                      "sliding");
 }
 
+size_t plan_insert(struct seen_plan *plans, size_t n, size_t cap, const struct seen_plan *plan,
+                   bool (*wins)(const struct seen_plan *, const struct seen_plan *)) {
+    size_t at = n;
+    while (at > 0 && wins(plan, &plans[at - 1])) at--;
+    if (at >= cap) return n;
+    if (n < cap) n++;
+    memmove(plans + at + 1, plans + at, (n - at - 1) * sizeof *plans);
+    plans[at] = *plan;
+    return n;
+}
+
 static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_spec *asked,
                         bool best_only, struct seen_error *e) {
     struct registry_choice c;
@@ -307,12 +318,7 @@ static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_s
             continue;
         }
         if (n == 0 && stands_aside(&plan, refused)) continue;
-        size_t at = n;
-        while (at > 0 && better(&plan, &plans[at - 1])) at--;
-        if (at >= cap) continue;
-        if (n < cap) n++;
-        memmove(plans + at + 1, plans + at, (n - at - 1) * sizeof *plans);
-        plans[at] = plan;
+        n = plan_insert(plans, n, cap, &plan, better);
     }
     bool named = *asked->filter;
     if (!n && !refused) return nothing_serves(asked, e);

@@ -37,6 +37,11 @@ struct registry_choice;
 int plan_choice(struct seen_plan *, const struct seen_spec *asked, const struct registry_choice *,
                 struct seen_error *);
 
+/* Inserts a plan into the n best plans so far, which stand best first, and keeps at most `cap` of
+ * them.  Returns their new number. */
+size_t plan_insert(struct seen_plan *plans, size_t n, size_t cap, const struct seen_plan *,
+                   bool (*wins)(const struct seen_plan *, const struct seen_plan *));
+
 /* Rounds up to three digits, so that a spec stays readable.  The result is above 0 and below 1. */
 double plan_round_up(double rate);
 
