@@ -1,6 +1,7 @@
 /* test_distinct.c - distinct counters against counts that are known: over many seeds, bias and
  * standard error lie where the formulas put them, at five sigma. */
 #include "seen.h"
+#include "short_memory.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -181,27 +182,13 @@ static void the_sketch_takes_over_every_key(void **state) {
     }
 }
 
-static size_t left;
-static void *bounded(void *ctx, size_t size) {
-    (void)ctx;
-    if (size > left) return NULL;
-    left -= size;
-    return calloc(1, size);
-}
-static void given_back(void *ctx, void *p, size_t size) {
-    (void)ctx;
-    left += size;
-    free(p);
-}
-
 static void without_memory_for_the_few_the_sketch_counts_and_a_set_says_so(void **state) {
     (void)state;
-    const struct seen_allocator memory = {bounded, given_back, NULL};
     for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind++) {
         seen_counter *c;
         double error;
         left = 20000;
-        assert_int_equal(seen_counter_new(&c, kind, .05, 1, &memory, NULL), 0);
+        assert_int_equal(seen_counter_new(&c, kind, .05, 1, &short_memory, NULL), 0);
         left = 600;
         add_range(c, 0, 1000, 1);
         double n = seen_counter_estimate(c, &error);

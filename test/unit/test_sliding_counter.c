@@ -1,6 +1,7 @@
 /* test_sliding_counter.c - the sliding counter against a HyperLogLog of exactly the window's keys,
  * against sets, and as statistics over many seeds. */
 #include "seen.h"
+#include "short_memory.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -242,29 +243,15 @@ static void a_snapshot_is_the_counter(void **state) {
         }
         saved.n = whole;
         for (size_t i = 0; i < whole; i += 1 + whole / 211) {
-            saved.bytes[i] ^= 1 << i % 8;
+            saved.bytes[i] ^= (uint8_t)(1 << i % 8);
             assert_int_equal(load(&b, &e), SEEN_EFORMAT);
             saved.bytes[i] ^= (uint8_t)(1 << i % 8);
         }
     }
 }
 
-static size_t left;
-static void *bounded(void *ctx, size_t size) {
-    (void)ctx;
-    if (size > left) return NULL;
-    left -= size;
-    return calloc(1, size);
-}
-static void given_back(void *ctx, void *p, size_t size) {
-    (void)ctx;
-    left += size;
-    free(p);
-}
-
 static void what_cannot_be_had_is_refused_and_short_memory_is_told(void **state) {
     (void)state;
-    const struct seen_allocator memory = {bounded, given_back, NULL};
     struct seen_error e;
     seen_sliding_counter *c;
     double error;
@@ -273,10 +260,11 @@ static void what_cannot_be_had_is_refused_and_short_memory_is_told(void **state)
     assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, 1e-5, 9, NULL, &e), SEEN_EREFUSED);
     assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, NAN, 9, NULL, &e), SEEN_EREFUSED);
     left = 100;
-    assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, .05, 9, &memory, &e), SEEN_ENOMEM);
+    assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, .05, 9, &short_memory, &e),
+                     SEEN_ENOMEM);
     for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind += SEEN_SET) {
         left = 4000;
-        assert_int_equal(seen_sliding_counter_new(&c, kind, .05, 10000, &memory, &e), 0);
+        assert_int_equal(seen_sliding_counter_new(&c, kind, .05, 10000, &short_memory, &e), 0);
         for (uint64_t i = 0; i < 5000; i++) {
             seen_digest d = key_of(i, 1);
             seen_sliding_counter_add(c, 1, &d, NULL);
