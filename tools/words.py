@@ -45,7 +45,6 @@ ALLOWED = ()
 # Files that were not yet read with this list: they may only become fewer, so a file without a hit must go.
 UNREAD = (
     "bench/paper/deng-rafiei-2006/deng_table2.py",
-    "bench/paper/deng-rafiei-2006/learnt.py",
     "bench/paper/deng-rafiei-2006/paper.py",
     "bench/paper/infocom-2013/contenders.h",
     "bench/paper/infocom-2013/infocom_common.py",
@@ -57,7 +56,6 @@ UNREAD = (
     "bench/paper/metwally-2005/paper.py",
     "bench/paper/papers.py",
     "bench/paper/preface.md",
-    "bench/paper/sources.md",
     "doc/papers.md",
 )
 

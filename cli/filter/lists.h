@@ -32,7 +32,7 @@ struct lists {
 
 void lists_add(struct lists *, const char *name);
 
-/* The options are known; dies where there is no random seed. */
+/* After the options were read.  Dies if the system gives no random seed. */
 void lists_init(struct lists *);
 void lists_free(struct lists *);
 

@@ -62,8 +62,8 @@ static uint64_t *held_in(struct line_state *s, uint64_t generation) {
     return &s->held[generation % LINE_RING];
 }
 
-/* Adds an entry, unless a younger one with its fingerprint is there; replaces an older one.  False:
- * there is no room. */
+/* Adds an entry, unless a younger one with its fingerprint is there; replaces an older one. Returns
+ * false if the line is full. */
 static bool enter(struct line_state *s, struct entries *e, uint64_t print, uint64_t generation) {
     uint32_t i = 0;
     while (i < e->count && e->print[i] != print) i++;
@@ -173,8 +173,8 @@ static void widen(struct line_state *s) {
     }
 }
 
-/* The generation of `into` for each of `from`, by generations ago: one that is no older.  What is
- * older than all that count gets one that does not. */
+/* Finds, for each generation of `from` (the i-th ago), a generation of `into` that is not older.  A
+ * generation that left the window of `into` gets one that does not count. */
 static void translate(uint64_t *to, const struct line_state *s, uint64_t at,
                       const struct line_state *from, const struct line_view *theirs,
                       uint64_t from_at) {

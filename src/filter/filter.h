@@ -82,7 +82,7 @@ struct filter_ops {
                      uint64_t keys);                  /* bytes; keys matters if it grows */
     uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it, or: */
     /* For structures that have certain sizes only: sets the i-th size, the smallest first.  A
-     * larger size never errs more.  False: there is no i-th size. */
+     * larger size never errs more.  Returns false after the last size. */
     bool (*form)(struct filter_shape *, uint32_t i);
     double (*most)(const struct filter_shape *); /* number of possible keys (NULL: no limit) */
 

@@ -55,12 +55,18 @@ def learnt(lab):
 
 {picture}
 {table(["stream", "bits", *(f"`{r}`" for r in MAX), *(f"`{r}`" for r in RIVALS[1:])], rows)}
-False negatives in percent at 10 % false positives: predicted / measured on the sample / measured on what comes next.  The first half of
-each of table 2's streams (10M at a tenth) is the sample, from which `seen plan 'decaying mem=… fp=10%' --sample FILE` (here `seen_gaps_plan`) takes K for each
-Max, and Max; each half is run by a structure that begins empty.  Eqs. 9 to 15 are integrated over the sample's gaps, with the number of
-different keys among so many records in place of φ.  `lru` follows from stack distances, `cache` from its formula at each of these, `clock` from
-gaps in pairs.  On the sample itself no prediction is further off than {percent(worst)} points.  What comes next differs by up to {percent(drift)} points:
-in the stack model repeats come from deeper as the stream goes on, which no sample of its beginning can know.  The Max that is chosen is the
+False negatives in percent at 10 % false positives: predicted / measured on the sample / measured on the rest.  The sample is the
+first half of each of table 2's streams (10M at a tenth).  From it `seen plan 'decaying mem=… fp=10%' --sample FILE` (here
+`seen_gaps_plan`) chooses K for each Max, and then Max.  Both halves are run by structures that begin empty.
+
+- `stable`: Eqs. 9 to 15 are integrated over the gaps of the sample.  Instead of φ they take the number of different keys that the
+  sample has in as many records.
+- `cache`: its formula, over the same gaps.
+- `lru`: from stack distances.
+- `clock`: from pairs of gaps that follow each other.
+
+On the sample itself every prediction is within {percent(worst)} points.  On the rest predictions differ by up to {percent(drift)} points, because in the
+stack model repeats come from deeper as the stream goes on.  A sample of its beginning cannot show that.  The chosen Max is the
 best one in both halves at every size, or within 0.3 points of it.
 
 """

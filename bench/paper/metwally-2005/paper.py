@@ -178,7 +178,7 @@ paper's ids of 64 characters (`bits=512`, with `hash=raw` as they stand) take hu
 
 
 def fullest(d, modules):
-    """The mean of the fullest of so many modules, d accesses falling on each alike."""
+    """The mean load of the fullest module, where each of d accesses goes to a module at random."""
     def none_above(most):
         fits = [float(n <= most) for n in range(d + 1)]
         for m in range(2, modules + 1):
