@@ -1,7 +1,7 @@
 /* message.c - what is said on stderr: one sentence at a time, as text or as a JSON object a line,
  * and at most one line in progress. */
 #include "cli.h"
-#include "write/json.h"
+#include "output/json.h"
 
 #include <errno.h>
 #include <stdarg.h>

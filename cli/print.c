@@ -1,7 +1,7 @@
 /* print.c - how figures and texts are written. */
 #include "print.h"
 
-#include "write/json.h"
+#include "output/json.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* progress.c - prints the progress of a run on a terminal. */
 #include "progress.h"
 
-#include "judge/time.h"
+#include "time/time.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef SEEN_PROGRESS_H
 #define SEEN_PROGRESS_H
 
-#include "read/reader.h"
+#include "records/reader.h"
 
 struct progress {
     bool wanted; /* by the options, on a terminal that gets no records */

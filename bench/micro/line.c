@@ -10,8 +10,8 @@
  * alternate. */
 #include "bench.h"
 
-#include "aging/line.h"
-#include "cpu.h"
+#include "base/cpu.h"
+#include "sliding/line.h"
 
 #include <math.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef SEEN_GROUP_NAMES_H
 #define SEEN_GROUP_NAMES_H
 
-#include "read/columns.h"
+#include "records/columns.h"
 
 #include <stdio.h>
 

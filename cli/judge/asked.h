@@ -4,7 +4,7 @@
 #define SEEN_ASKED_H
 
 #include "judge/judge.h"
-#include "read/source.h"
+#include "records/source.h"
 
 enum { ASKED_SPECS = 32, ASKED_OPTIONS = 48 };
 

@@ -2,7 +2,7 @@
 #include "judge/judge.h"
 
 #include "cli.h"
-#include "read/unjudged.h"
+#include "records/unjudged.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,14 +3,14 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
-#include "judge/calendar.h"
-#include "judge/clocks.h"
 #include "judge/feed.h"
 #include "judge/key.h"
 #include "judge/lateness.h"
 #include "judge/shares.h"
-#include "judge/time.h"
-#include "judge/time_format.h"
+#include "time/calendar.h"
+#include "time/clocks.h"
+#include "time/time.h"
+#include "time/time_format.h"
 
 #include <regex.h>
 

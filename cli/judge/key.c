@@ -3,7 +3,7 @@
 #include "judge/key.h"
 
 #include "cli.h"
-#include "read/unjudged.h"
+#include "records/unjudged.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* key_list.c - reads a file of keys. */
 #include "judge/key_list.h"
 
-#include "read/reader.h"
+#include "records/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>

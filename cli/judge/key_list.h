@@ -4,7 +4,7 @@
 #define SEEN_KEY_LIST_H
 
 #include "judge/key.h"
-#include "read/source.h"
+#include "records/source.h"
 
 /* Reads a list of keys.  Hands each key to `look` (NULL: does not) and then the digests to `take`,
  * up to BATCH at once.  Dies if a key cannot be read.  `of` is the layout of the records' key;

@@ -2,7 +2,7 @@
 #ifndef SEEN_LATENESS_H
 #define SEEN_LATENESS_H
 
-#include "judge/calendar.h"
+#include "time/calendar.h"
 
 #include <stddef.h>
 

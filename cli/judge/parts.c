@@ -2,7 +2,7 @@
 #include "judge/parts.h"
 
 #include "cli.h"
-#include "read/format/fields.h"
+#include "records/format/fields.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
 #define SEEN_PARTS_H
 
 #include "judge/form.h"
-#include "read/record.h"
+#include "records/record.h"
 
 struct key_part {
     size_t at, len; /* in the text */

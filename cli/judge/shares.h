@@ -4,7 +4,7 @@
 #define SEEN_SHARES_H
 
 #include "crew.h"
-#include "read/record.h"
+#include "records/record.h"
 
 struct share {
     struct job job;

@@ -6,7 +6,7 @@
 #ifndef SEEN_PLACES_H
 #define SEEN_PLACES_H
 
-#include "read/input.h"
+#include "records/input.h"
 #include "state/pack.h"
 
 enum { PLACES_MOST = 1024 }; /* files remembered: the ones read last */

@@ -1,9 +1,9 @@
 /* state.c - what of a run is kept, when, and what is said of it. */
 #include "state/state.h"
 
-#include "judge/time.h"
 #include "print.h"
 #include "signals.h"
+#include "time/time.h"
 
 #include <errno.h>
 #include <fcntl.h>

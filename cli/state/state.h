@@ -9,7 +9,7 @@
 
 #include "judge/asked.h"
 #include "judge/judge.h"
-#include "read/reader.h"
+#include "records/reader.h"
 #include "state/blocks.h"
 #include "state/file.h"
 #include "state/huge.h"

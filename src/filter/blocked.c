@@ -20,8 +20,8 @@
  */
 #include "filter/blocked.h"
 
-#include "cpu.h"
-#include "plan/theory.h"
+#include "base/cpu.h"
+#include "theory/bloom.h"
 
 #include <string.h>
 

@@ -12,8 +12,8 @@
  *            window is full, 0.28 % on average while a landmark window fills.
  * Cost       k cache lines a record, fetched together.
  */
-#include "filter/cells.h"
-#include "plan/theory.h"
+#include "theory/bloom.h"
+#include "table/cells.h"
 
 static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
                                 uint32_t a_line) {

@@ -30,11 +30,11 @@
  *            1 = 0+1+0; a cell 15 = 9+8+0, which stood for 17, becomes 8 = 0+8+0.
  * Cost       k cache lines a record.
  */
-#include "error.h"
-#include "filter/cells.h"
-#include "filter/counters.h"
-#include "plan/theory.h"
+#include "base/error.h"
 #include "spec/options.h"
+#include "table/cells.h"
+#include "table/counters.h"
+#include "theory/bloom.h"
 
 #include <string.h>
 

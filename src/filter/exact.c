@@ -7,9 +7,9 @@
  * Example    1e6 keys of any length take 44 MB.
  * Cost       44 bytes a key and two or three cache misses a record.
  */
-#include "bits.h"
+#include "base/bits.h"
 #include "filter/filter.h"
-#include "store.h"
+#include "table/store.h"
 
 static uint64_t reach(const struct filter *f) { return f->shape.live - 1; }
 

@@ -12,8 +12,8 @@
  * Example    n = 1e6 keys, 9.6 bits a key, k = 7: 1 % when full, as bloom up to O(1/m).
  * Cost       k cache lines a record, one in each space.
  */
-#include "filter/cells.h"
-#include "plan/theory.h"
+#include "table/cells.h"
+#include "theory/bloom.h"
 
 static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
                                 uint32_t a_line) {

@@ -5,7 +5,7 @@
  *            were, each in its vector.
  * Guarantee  No false negatives.  A new key's first substring collides with probability
  *            1-(1-2^-p)^n after n keys; substrings overlap, so that whole keys collide as the
- *            Markov chain of theory_vectors.h says.  That is for keys whose bits are uniform: under
+ *            Markov chain of theory/vectors.h says.  That is for keys whose bits are uniform: under
  *            hash=xxh3, where they are the low b bits of the digest; of more than 128 bits, of a
  *            digest for each 128, hashed with seeds of their own.  hash=int and hash=raw take the
  *            ids as they are, of up to 512 bits (the paper's have 64 characters): how often those
@@ -25,10 +25,10 @@
  * Cost       b-p+1 cache lines a record, fetched together.  Keys of more than 128 bits are not
  *            split among shards and not cached: those go by one digest.
  */
-#include "error.h"
-#include "filter/cells.h"
-#include "plan/theory_vectors.h"
+#include "base/error.h"
 #include "spec/options.h"
+#include "table/cells.h"
+#include "theory/vectors.h"
 
 #define BITS_DEFAULT   64
 #define SUBSTRING_MOST 40

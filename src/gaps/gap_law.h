@@ -9,7 +9,7 @@
 #ifndef GAP_LAW_H
 #define GAP_LAW_H
 
-#include "bits.h"
+#include "base/bits.h"
 #include "seen.h"
 
 enum { GAP_EXACT = 16, GAP_STEPS = 8, GAP_BUCKETS = GAP_EXACT + 44 * GAP_STEPS };

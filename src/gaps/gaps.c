@@ -18,8 +18,8 @@
  * Example    a b c b a: the second b has 1 record and 1 key between, the second a 3 records, 2
  * keys. Cost       log2(places/64) steps a record; a squeeze every places/2 records at most.
  */
-#include "alloc.h"
-#include "error.h"
+#include "base/alloc.h"
+#include "base/error.h"
 #include "gaps/gap_law.h"
 #include "gaps/sample.h"
 

@@ -4,10 +4,10 @@
  * of these is planned as if the user had asked for it, and its errors are predicted for the sample.
  */
 #include "plan/plan.h"
-#include "error.h"
+#include "base/error.h"
+#include "detector/registry.h"
 #include "gaps/sample.h"
 #include "plan/advise.h"
-#include "registry.h"
 
 #include <math.h>
 #include <stdbool.h>

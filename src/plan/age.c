@@ -1,11 +1,11 @@
 /* age.c - plans an Age-Partitioned Bloom filter. */
 #include "plan/age.h"
 
-#include "bits.h"
-#include "error.h"
-#include "filter/table.h"
+#include "base/bits.h"
+#include "base/error.h"
 #include "plan/plan.h"
-#include "plan/theory.h"
+#include "table/table.h"
+#include "theory/bloom.h"
 
 _Static_assert(THEORY_AGE_K + AGE_GENERATIONS <= THEORY_AGE_SLICES, "slices are kept in arrays");
 

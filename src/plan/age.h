@@ -3,7 +3,7 @@
 #define AGE_H
 
 #include "filter/filter.h"
-#include "plan/theory_age.h"
+#include "theory/age.h"
 
 #define AGE_GENERATIONS 255 /* the most in a window */
 

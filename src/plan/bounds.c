@@ -1,6 +1,6 @@
-/* bounds.c - a plan's bits a key beside what no structure can go below (theory_sliding.h). */
+/* bounds.c - a plan's bits a key beside what no structure can go below (theory/sliding.h). */
 #include "plan/plan.h"
-#include "plan/theory_sliding.h"
+#include "theory/sliding.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /* decaying.c - settles the options that structures of decaying windows share. */
 #include "plan/decaying.h"
 
-#include "bits.h"
-#include "detector.h"
-#include "error.h"
+#include "base/bits.h"
+#include "base/error.h"
+#include "detector/detector.h"
 #include "plan/plan.h"
 #include "spec/units.h"
 

@@ -1,9 +1,9 @@
 /* fit.c - searches for the size of a filter with its own formula. */
 #include "plan/fit.h"
 
-#include "bits.h"
-#include "filter/table.h"
-#include "plan/theory.h"
+#include "base/bits.h"
+#include "table/table.h"
+#include "theory/bloom.h"
 
 #include <math.h>
 

@@ -4,11 +4,11 @@
  * pasted from `seen plan` all mean the same structure for ever. */
 #include "plan/plan.h"
 
-#include "confirm.h"
-#include "error.h"
-#include "hash.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "detector/confirm.h"
+#include "detector/registry.h"
 #include "plan/advise.h"
-#include "registry.h"
 #include "truth/truth.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * A new option is one row here and one field in struct seen_spec. */
 #include "spec/options.h"
 
-#include "bits.h"
+#include "base/bits.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 #include "truth/control.h"
 
-#include "bits.h"
-#include "error.h"
+#include "base/bits.h"
+#include "base/error.h"
 #include "spec/options.h"
 
 #include <math.h>

@@ -28,7 +28,7 @@
 #ifndef CONTROL_H
 #define CONTROL_H
 
-#include "detector.h"
+#include "detector/detector.h"
 #include "truth/pick.h"
 
 #define CONTROL_GROUPS 32

@@ -1,6 +1,6 @@
 #include "truth/interval.h"
 
-#include "plan/theory_gamma.h"
+#include "theory/gamma.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,7 +1,7 @@
 #include "truth/model.h"
 
-#include "bits.h"
-#include "plan/theory.h"
+#include "base/bits.h"
+#include "theory/bloom.h"
 
 #include <math.h>
 

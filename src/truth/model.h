@@ -8,7 +8,7 @@
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "detector.h"
+#include "detector/detector.h"
 
 /* A snapshot keeps it. */
 struct model {

@@ -5,7 +5,7 @@
 #ifndef PICK_H
 #define PICK_H
 
-#include "bits.h"
+#include "base/bits.h"
 #include "seen.h"
 
 #include <stdbool.h>

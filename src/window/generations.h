@@ -3,7 +3,7 @@
 #ifndef GENERATIONS_H
 #define GENERATIONS_H
 
-#include "detector.h"
+#include "detector/detector.h"
 #include "window/ring.h"
 
 struct generations {

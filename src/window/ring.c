@@ -1,7 +1,7 @@
 /* ring.c - advances the generations of a window on its clock. */
 #include "window/ring.h"
 
-#include "bits.h"
+#include "base/bits.h"
 
 uint64_t ring_steps(const struct ring *r, uint64_t step, uint64_t at) {
     return at < r->boundary ? 0 : (at - r->boundary) / step + 1;

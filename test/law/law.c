@@ -1,7 +1,7 @@
 #include "law.h"
 
 #include "chance.h"
-#include "registry.h"
+#include "detector/registry.h"
 #include "spec/options.h"
 
 #include <setjmp.h>

@@ -2,8 +2,8 @@
  * stack distance; and the coins of fp-lru.  20 seeds or more, at five sigma. */
 #include "law.h"
 
-#include "plan/theory.h"
-#include "plan/theory_buffer.h"
+#include "theory/bloom.h"
+#include "theory/buffer.h"
 
 #include <math.h>
 #include <stdio.h>

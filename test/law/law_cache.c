@@ -3,9 +3,9 @@
 #include "law.h"
 #include "tally.h"
 
-#include "bits.h"
-#include "cpu.h"
-#include "plan/theory_cache.h"
+#include "base/bits.h"
+#include "base/cpu.h"
+#include "theory/cache.h"
 
 #include <math.h>
 #include <stdio.h>

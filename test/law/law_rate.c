@@ -7,8 +7,8 @@
 
 #include "truth/control.h"
 
+#include "detector/registry.h"
 #include "filter/filter.h"
-#include "registry.h"
 #include "spec/options.h"
 
 #include <math.h>

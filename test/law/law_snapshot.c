@@ -1,8 +1,8 @@
 /* law_snapshot - a detector as bytes: the same afterwards, and safe on any bytes. */
 #include "law.h"
 
-#include "detector.h"
-#include "hash.h"
+#include "base/hash.h"
+#include "detector/detector.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #include "law.h"
 #include "tally.h"
 
-#include "plan/theory_stable.h"
+#include "theory/stable.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "line_trial.h"
 
-#include "aging/line.h"
+#include "sliding/line.h"
 
 #include <stdlib.h>
 

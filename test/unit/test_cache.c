@@ -1,6 +1,6 @@
 /* The formulas of the fingerprint cache against sums without a closed form, and its plans. */
-#include "aging/cache.h"
-#include "plan/theory_cache.h"
+#include "decaying/cache.h"
+#include "theory/cache.h"
 
 #include "detectors.h"
 

@@ -2,7 +2,7 @@
  * every width, what sticks, and what is refused. */
 #include "detectors.h"
 
-#include "filter/cells.h"
+#include "table/cells.h"
 
 static void forget(seen_detector *d, uint64_t i) {
     seen_digest digest = key(i);

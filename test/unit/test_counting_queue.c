@@ -2,8 +2,8 @@
  * stuck are exact again, the rate stays flat, and what a clock that jumps leaves behind. */
 #include "detectors.h"
 
-#include "aging/recount.h"
-#include "plan/theory.h"
+#include "sliding/recount.h"
+#include "theory/bloom.h"
 
 #include <math.h>
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "aging/cuckoo_cells.h"
+#include "sliding/cuckoo_cells.h"
 
 /* Cells as a detector has them: their lines behind them. */
 static struct cuckoo_cells *cells_new(const struct seen_spec *spec) {

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "chance.h"
+#include "detector/registry.h"
 #include "plan/fit.h"
-#include "registry.h"
 
 #define DRAWS 40
 #define MOST  ((uint64_t)1 << 42) /* lines */

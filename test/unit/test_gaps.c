@@ -1,12 +1,12 @@
 /* test_gaps.c - gaps learnt from a sample: stack distances against a list searched in full, the law
  * against streams whose law is known, predictions against the formulas they generalise. */
-#include "aging/cache.h"
-#include "aging/stable.h"
-#include "bits.h"
+#include "base/bits.h"
+#include "decaying/cache.h"
+#include "decaying/stable.h"
 #include "gaps/gap_law.h"
 #include "gaps/sample.h"
-#include "plan/theory_cache.h"
-#include "plan/theory_stable.h"
+#include "theory/cache.h"
+#include "theory/stable.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "seen.h"
 #ifdef HAVE_SODIUM
 #include <sodium/crypto_shorthash_siphash24.h>

@@ -5,8 +5,8 @@
  * he knows lines, fingerprints, classes and chains.  SEEN_LONG=1 makes it 10^9 such duplicates. */
 #include "line_trial.h"
 
-#include "aging/line.h"
-#include "cpu.h"
+#include "base/cpu.h"
+#include "sliding/line.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -2,9 +2,9 @@
  * those of the ring (by=or) where neither errs, and a key counts once however often it came. */
 #include "detectors.h"
 
-#include "detector.h"
-#include "filter/counters.h"
-#include "plan/theory.h"
+#include "detector/detector.h"
+#include "table/counters.h"
+#include "theory/bloom.h"
 
 static seen_detector *make_by(const char *spec, const char *by) {
     char text[200];

@@ -2,7 +2,7 @@
  * what goes on after loading is what would have gone on, and no damaged byte is believed. */
 #include "seen.h"
 
-#include "hash.h"
+#include "base/hash.h"
 
 #include <math.h>
 #include <setjmp.h>

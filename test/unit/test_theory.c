@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
-#include "bits.h"
-#include "plan/theory.h"
+#include "base/bits.h"
 #include "seen.h"
+#include "theory/bloom.h"
 
 static void near(double value, double expected, double relative) {
     if (!(fabs(value - expected) <= relative * expected))

@@ -2,8 +2,8 @@
 #include "law/law.h"
 #include "law/tally.h"
 
-#include "aging/line.h"
-#include "plan/theory_line.h"
+#include "sliding/line.h"
+#include "theory/line.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* Formulas of structures that stamp, and bounds, against values worked out by hand. */
-#include "plan/theory_sliding.h"
+#include "theory/sliding.h"
 
-#include "plan/theory.h"
+#include "theory/bloom.h"
 
 #include <math.h>
 #include <setjmp.h>

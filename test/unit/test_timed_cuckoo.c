@@ -11,12 +11,12 @@
 
 #include <cmocka.h>
 
-#include "aging/cuckoo_cells.h"
+#include "base/hash.h"
 #include "chance.h"
-#include "detector.h"
-#include "hash.h"
-#include "plan/theory_sliding.h"
+#include "detector/detector.h"
 #include "seen.h"
+#include "sliding/cuckoo_cells.h"
+#include "theory/sliding.h"
 #include "truth/model.h"
 
 static seen_detector *make(const char *text, uint64_t seed) {

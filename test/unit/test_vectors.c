@@ -1,5 +1,5 @@
 /* Vectors of bits: the bit vector is a set of integers, and the rates of substrings are those of
- * the chain that theory_vectors.h describes. */
+ * the chain that theory/vectors.h describes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "chance.h"
-#include "plan/theory_vectors.h"
 #include "seen.h"
+#include "theory/vectors.h"
 
 #define SEEDS 20
 

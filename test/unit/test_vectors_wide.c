@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "chance.h"
-#include "plan/theory_vectors.h"
 #include "seen.h"
+#include "theory/vectors.h"
 
 enum { BATCH = 300 };
 

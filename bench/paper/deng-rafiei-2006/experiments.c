@@ -14,8 +14,8 @@
 #include "../lab.h"
 #include "formulas.h"
 #include "learn.h"
-#include "plan/theory_stable.h"
 #include "stream.h"
+#include "theory/stable.h"
 
 #include <math.h>
 #include <stdio.h>

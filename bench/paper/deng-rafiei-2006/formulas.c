@@ -1,7 +1,7 @@
 #include "formulas.h"
 
 #include "../lab.h"
-#include "plan/theory_stable.h"
+#include "theory/stable.h"
 
 #include <math.h>
 #include <stdio.h>

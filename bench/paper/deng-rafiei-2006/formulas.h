@@ -1,4 +1,4 @@
-/* formulas.h - the paper's equations (plan/theory_stable.h) beside filters on streams of different
+/* formulas.h - the paper's equations (theory/stable.h) beside filters on streams of different
  * keys: figures 1 and 2, Observation 1, Eqs. 7, 8 and 17. */
 #ifndef FORMULAS_H
 #define FORMULAS_H

@@ -1,7 +1,7 @@
 /* literal.h - the paper's structure as its §IV.B is written: the list L has no bound, an insertion
  * does not look for its item there, and moves are tried from one table only, drawn by lot.  What
- * seen has is src/aging/timed_cuckoo.c; this one is for figures whose tables are too small for its
- * keys, where L holds hundreds of them. */
+ * seen has is src/sliding/timed_cuckoo.c; this one is for figures whose tables are too small for
+ * its keys, where L holds hundreds of them. */
 #ifndef LITERAL_H
 #define LITERAL_H
 

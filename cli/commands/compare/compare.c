@@ -1,0 +1,209 @@
+/* compare.c - `seen compare -w SPEC -w SPEC... [FILE...]`: several detectors on the same records,
+ * each against the exact truth of its own window.
+ *
+ * Specs without a seed get one seed, so that detectors differ in what they are and not in their
+ * luck, and windows that are alike share one twin (compare/twin.h). */
+#include "commands/compare/contender.h"
+#include "judge/asked.h"
+#include "records/account.h"
+#include "records/reader.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+enum { OUTPUT = 1, STATS };
+
+static const struct option_row own_rows[] = {
+    ASKED_ROWS,
+    SOURCE_ROWS,
+    {"Output", 0, NULL, NULL, 0},
+    {"output", 'o', "text|json|csv", "a table to read, or to compute with (default: text)", OUTPUT},
+    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
+    SOURCE_QUIET_ROW,
+    SOURCE_UNJUDGED_ROWS,
+    HELP_ROWS,
+    {"The same as in SPEC, for every SPEC, and stronger", 0, NULL, NULL, 0},
+};
+
+struct run {
+    struct source source;
+    struct asked asked;
+    struct reader reader;
+    struct contender contender[ASKED_SPECS];
+    struct twin *twin[ASKED_SPECS + 1]; /* twin[0] knows all there ever was */
+    size_t n, twins;
+    uint64_t records;
+    struct account account;
+    void (*report)(const struct comparison *);
+};
+
+/* -- options ------------------------------------------------------------------------------ */
+
+static const struct option_row *rows(void) {
+    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+}
+
+static void take_form(struct run *r, const char *form) {
+    static const struct {
+        const char *name;
+        void (*report)(const struct comparison *);
+    } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
+    for (size_t i = 0; i < 3; i++)
+        if (!strcmp(forms[i].name, form)) r->report = forms[i].report;
+}
+
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &compare_command};
+    source_init(&r->source);
+    for (int id; (id = args_next(&a));) {
+        if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
+        if (id == STATS) account_take(&r->account, a.value);
+        if (id == OUTPUT) take_form(r, a.value);
+    }
+    if (!r->asked.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
+    if (!r->report) r->report = report_text;
+    source_files(&r->source, &a);
+    asked_check_files(&r->asked, &r->source);
+    asked_compile(&r->asked, &r->source);
+}
+
+/* -- contenders and their twins ----------------------------------------------------------- */
+
+static struct twin *twin_of(struct run *r, const struct contender *c, bool forever) {
+    char spec[512];
+    bool shared = forever || c->plan.spec.refresh != SEEN_REFRESH_FIRST;
+    twin_spec(spec, sizeof spec, &c->plan, forever);
+    for (size_t i = 0; shared && i < r->twins; i++)
+        if (r->twin[i]->shared && r->twin[i]->judge.zone == c->zone &&
+            !strcmp(r->twin[i]->spec, spec))
+            return r->twin[i];
+    struct twin *t = malloc(sizeof *t);
+    if (!t)
+        die("out of memory for exact windows; compare a part of the stream, as head -n 1000000 "
+            "cuts");
+    twin_init(t, spec, &r->reader.layout, r->source.max_record);
+    t->shared = shared;
+    if (!forever) asked_of_judge(&r->asked, &r->source, c->zone, &t->judge);
+    return r->twin[r->twins++] = t;
+}
+
+/* Adopts the common seed where the spec has none. */
+static void give_seed(struct seen_plan *plan, uint64_t seed) {
+    char text[24];
+    struct seen_error e;
+    struct seen_spec spec = plan->asked, given = spec;
+    snprintf(text, sizeof text, "%" PRIu64, seed);
+    if (seen_spec_set(&spec, "seed", text, &e)) die("%s", e.text);
+    if (spec.set != given.set && seen_plan_make(plan, &spec, &e)) die("%s", e.text);
+}
+
+static void start(struct run *r, const struct reader_events *events) {
+    uint64_t seed;
+    struct seen_error e;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        die("the system gave no random seed: %s; give --seed", strerror(errno));
+    for (; r->n == 0 || r->n < r->asked.specs; r->n++) {
+        struct contender *c = &r->contender[r->n];
+        c->asked = r->asked.spec[r->n];
+        c->zone = asked_plan(&r->asked, r->n, &r->source, &c->plan);
+        if (c->plan.spec.lateness)
+            die("%s: with lateness= only exact windows serve: there is nothing to compare",
+                c->asked);
+        give_seed(&c->plan, seed);
+        if (seen_new(&c->detector, &c->plan, NULL, &e)) die("%s: %s", c->asked, e.text);
+    }
+    reader_init(&r->reader, &r->source, events, r);
+    r->reader.unjudged.detector = r->contender[0].detector;
+    twin_of(r, &r->contender[0], true);
+    for (size_t i = 0; i < r->n; i++) {
+        struct contender *c = &r->contender[i];
+        judge_init(&c->judge, c->detector, &r->reader.layout, r->source.max_record);
+        asked_of_judge(&r->asked, &r->source, c->zone, &c->judge);
+        c->twin = twin_of(r, c, false);
+    }
+}
+
+/* -- records ------------------------------------------------------------------------------ */
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    for (size_t i = 0; i < r->n; i++) contender_judge(&r->contender[i], b, now);
+    for (size_t i = 0; i < r->twins; i++)
+        if (r->twin[i]->shared) twin_batch(r->twin[i], b, now, NULL);
+    for (size_t i = 0; i < r->n; i++) {
+        struct contender *c = &r->contender[i];
+        if (!c->twin->shared) twin_batch(c->twin, b, now, c->verdict);
+        contender_count(c, b, r->twin[0]);
+    }
+    const struct readable *in = r->contender[0].judge.in;
+    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
+    r->records += b->n;
+}
+
+static const struct reader_events events = {.batch = on_batch};
+
+/* -- a run -------------------------------------------------------------------------------- */
+
+static int finish(struct run *r, bool read) {
+    uint64_t unreadable = r->reader.unreadable + r->contender[0].judge.unreadable;
+    r->records -= r->contender[0].judge.unreadable;
+    r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
+    judge_tell(&r->contender[0].judge, r->contender[0].judge.lateness.run_late);
+    bool bad = unjudged_end(&r->reader.unjudged, "left out", r->account.wanted);
+    account_print(&r->account, &r->reader.unjudged);
+    return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
+}
+
+static void free_run(struct run *r) {
+    for (size_t i = 0; i < r->twins; i++) twin_free(r->twin[i]), free(r->twin[i]);
+    for (size_t i = 0; i < r->n; i++) {
+        judge_free(&r->contender[i].judge);
+        seen_free(r->contender[i].detector);
+    }
+    reader_free(&r->reader);
+    asked_free(&r->asked);
+}
+
+static int compare_main(int argc, char **argv) {
+    static struct run r;
+    read_options(&r, argc, argv);
+    account_begin(&r.account);
+    start(&r, &events);
+    bool read = reader_run(&r.reader);
+    int code = finish(&r, read);
+    free_run(&r);
+    if (signals_stop()) fflush(stdout), signals_die(signals_stop());
+    return code;
+}
+
+static const struct example examples[] = {
+    {"seen compare -w 'landmark mem=64KiB' -w sliding:1e5 big.txt",
+     "how often each would be wrong"},
+    {"seen compare -w sliding:1e5 -w jumping:1e5/8 --fp 1e-3 big.txt", "one error rate for all"},
+    {"seen compare -w 'decaying mem=1MiB' -w 'decaying mem=1MiB filter=stable' big.txt",
+     "what each forgets in the same memory"},
+    {"seen compare -w landmark:1d -w sliding:1h --csv -k user --time when -o json clicks.csv",
+     "an object for a program"},
+    {0},
+};
+
+const struct command compare_command = {
+    .name = "compare",
+    .run = compare_main,
+    .help = "errors, memory and speed of several specs on your data",
+    .usage = "-w SPEC [-w SPEC]... [OPTION]... [FILE]...",
+    .about =
+        "Runs several detectors on the records of FILE... (default: standard input) and says how "
+        "many each would drop wrongly or let through. The judge is an exact window, which keeps "
+        "every key in memory.\n\n"
+        "Specs without a seed get one seed, so that they differ in what they are and not in their "
+        "luck. What `-w` leaves open, options of the same name set for every spec.",
+    .examples = examples,
+    .rows = rows,
+    .often = "window keys csv no-quotes tsv ndjson clf time output fp mem",
+};

@@ -1,0 +1,381 @@
+/* count.c - `seen count`: how many different keys there were, in all, in each window, in each
+ * group, to about one percent in 16 KiB however many there are.
+ *
+ * A jumping window is the union of its last Q sub-windows, each with a sketch of its own; a row is
+ * printed at the end of each.  So a row is of exactly the last N records (or T), at moments N/Q
+ * apart.  A sliding window has one sketch that can be asked at any moment: a row is printed at the
+ * end of the input, and as often as --every says. */
+#include "commands/count/counts.h"
+#include "commands/count/pace.h"
+#include "commands/count/part.h"
+#include "commands/count/recent.h"
+#include "records/account.h"
+#include "records/reader.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GROUP = 1, ERROR, FM, EXACT, MEM, SEED, EVERY, OUTPUT, STATS };
+
+static const struct option_row own_rows[] = {
+    ASKED_ROWS,
+    SOURCE_ROWS,
+    {"Counting", 0, NULL, NULL, 0},
+    {"group-by", 'g', "LIST", "a count for each value of the fields", GROUP},
+    {"error", 0, "X", "relative standard error (default: 0.01; groups: 0.05)", ERROR},
+    {"fm", 0, NULL, "Flajolet-Martin's sketch instead of HyperLogLog's", FM},
+    {"exact", 0, NULL, "keep every key instead of a sketch: no error", EXACT},
+    {"mem", 0, "SIZE", "of --exact: refuse what does not fit (default: 1GiB)", MEM},
+    {"seed", 0, "N", "of the hash: equal seeds give equal estimates", SEED},
+    {"every", 0, "N|SPAN", "sliding windows: a row as often (default: one at the end)", EVERY},
+    PACE_ROWS,
+    {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
+    {"output", 'o', "text|json|value", "json: an object a line; value: the count alone", OUTPUT},
+    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
+    SOURCE_THREADS_ROW,
+    SOURCE_QUIET_ROW,
+    SOURCE_UNJUDGED_ROWS,
+    STATE_ROWS,
+    HELP_ROWS,
+    {0},
+};
+
+struct run {
+    struct source source;
+    struct asked asked;
+    struct state state;
+    struct reader reader;
+    struct pace pace;
+    struct account account;
+    struct counting how;
+    struct counts rows;
+    struct recent recent; /* of a sliding window */
+    const char *error_given, *every;
+    bool several;                /* windows or groups, besides all records */
+    bool unended;                /* an earlier run was killed inside a line */
+    seen_counter *total, *empty; /* of all records; of none */
+    struct part *whole;          /* of a jumping window, scratch; NULL: not yet needed */
+};
+
+static const struct state_kind kept;
+
+/* -- options ------------------------------------------------------------------------------ */
+
+static const struct option_row *rows(void) { return own_rows; }
+
+static void take(struct run *r, int id, const char *value) {
+    switch (id) {
+    case GROUP: r->how.by = value; break;
+    case ERROR: r->error_given = value; break;
+    case FM: r->how.kind = SEEN_FM; break;
+    case EXACT: r->how.exact = true; break;
+    case MEM: counting_take_memory(&r->how, value); break;
+    case SEED: asked_set(&r->asked, "seed", value); break;
+    case EVERY: r->every = value; break;
+    case STATS: account_take(&r->account, value); break;
+    case OUTPUT:
+        r->rows.json = option_is_json(value);
+        r->rows.value = !strcmp(value, "value");
+        break;
+    }
+}
+
+static void check_exact(struct run *r) {
+    struct counting *c = &r->how;
+    if (c->memory.given && !c->exact) die("--mem bounds --exact; a sketch has a fixed size");
+    if (!c->exact) return;
+    if (c->kind == SEEN_FM) die_both("--exact", "--fm");
+    if (r->error_given) die_both("--exact", "--error");
+    c->kind = SEEN_SET;
+}
+
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &count_command};
+    source_init(&r->source);
+    state_init(&r->state, &kept);
+    r->how.memory.most = UINT64_C(1) << 30;
+    for (int id; (id = args_next(&a));) {
+        wishes_note(&r->state.wishes, a.row, a.value);
+        if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
+        if (pace_take(&r->pace, id, a.value) || state_take(&r->state, id, a.value)) continue;
+        take(r, id, a.value);
+    }
+    check_exact(r);
+    char *end = NULL;
+    r->how.error = r->error_given ? strtod(r->error_given, &end) : r->how.by ? 0.05 : 0.01;
+    if (end && (*end || end == r->error_given))
+        die("--error %s is not a number such as 0.01", r->error_given);
+    source_files(&r->source, &a);
+    asked_check_files(&r->asked, &r->source);
+    kept_ask(&r->state, &r->asked, &r->source);
+    asked_compile(&r->asked, &r->source);
+}
+
+/* -- windows ------------------------------------------------------------------------------ */
+
+static void *on_begin(void *ctx) { return part_new(&((struct run *)ctx)->how); }
+
+/* What n sub-windows counted together. */
+static struct part *join(struct run *r, const struct window *w, size_t n) {
+    if (!r->whole) r->whole = part_new(&r->how);
+    part_clear(&r->how, r->whole);
+    for (size_t i = 0; i < n; i++) part_merge(&r->how, r->whole, w[i].own);
+    counting_check(&r->how);
+    return r->whole;
+}
+
+static void on_end(void *ctx, const struct window *w, size_t n) {
+    struct run *r = ctx;
+    char from[32];
+    const struct part *p = n > 1 ? join(r, w, n) : w[0].own;
+    pace_from(&r->pace, w[0].from, from);
+    if (r->how.by)
+        counts_put_groups(&r->rows, from, p);
+    else
+        counts_put(&r->rows, from, NULL, 0, counts_figures(p->records, p->counter));
+}
+
+static void on_drop(void *ctx, void *own) {
+    (void)ctx;
+    part_free(own);
+}
+
+static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
+    (void)ctx;
+    part_save(own, out);
+}
+
+static void *on_load(void *ctx, struct blocks_in *in) {
+    return part_load(&((struct run *)ctx)->how, in);
+}
+
+static const struct pace_events windows = {
+    .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
+
+/* -- records ------------------------------------------------------------------------------ */
+
+static void on_columns(void *ctx, const struct header *header) {
+    struct run *r = ctx;
+    struct fields *f = &r->how.fields;
+    if (!r->how.by) return;
+    columns_fields(&r->reader.layout, "--group-by", r->how.by, header, f);
+    unjudged_wants(&r->reader.unjudged, f->slot, f->n, "--group-by");
+}
+
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    judge_ahead(&((struct run *)ctx)->pace.judge, who, b, now, b->own);
+}
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    const struct readable *in = b->own;
+    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
+    judge_note(&r->pace.judge, b, in);
+    size_t n = judge_take(&r->pace.judge, b->own);
+    for (size_t m = 0; m < n; m++) {
+        const struct window *w = pace_window(&r->pace, m);
+        if (r->several) seen_counter_add(r->total, 1, &r->pace.judge.in->digest[m]);
+        size_t i = r->pace.judge.in->order[m];
+        if (r->recent.window)
+            recent_add(&r->recent, &r->pace.judge.in->digest[m], r->pace.judge.in->time[m]);
+        else if (w)
+            part_add(&r->how, w->own, &r->pace.judge.in->digest[m],
+                     &b->field[i * r->reader.layout.slots]);
+    }
+    counting_check(&r->how);
+}
+
+static void on_attend(void *ctx) { state_attend(&((struct run *)ctx)->state); }
+
+static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->state); }
+
+static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->state); }
+
+static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
+
+static const struct reader_events events = {.columns = on_columns,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct readable),
+                                            .opened = on_opened,
+                                            .closed = on_closed,
+                                            .batch = on_batch,
+                                            .attend = on_attend,
+                                            .flush = on_flush};
+
+/* -- --state ------------------------------------------------------------------------------ */
+
+static void pack(const void *ctx, struct packer *p) {
+    const struct run *r = ctx;
+    const struct kept k = {r->pace.records, r->pace.n, r->rows.n, r->rows.headed};
+    kept_pack(&k, p);
+}
+
+static bool unpack(void *ctx, const char *bytes, size_t len) {
+    struct run *r = ctx;
+    struct kept k;
+    if (!kept_unpack(&k, bytes, len)) return false;
+    r->rows.n = k.done;
+    r->rows.headed = k.headed && state_goes_on(&r->state);
+    return true;
+}
+
+static void save(const void *ctx, struct blocks_out *out) {
+    const struct run *r = ctx;
+    counting_save(r->total, out);
+    if (r->recent.window) recent_save(&r->recent, out);
+    pace_save(&r->pace, out);
+}
+
+static bool load(void *ctx, struct blocks_in *in) {
+    struct run *r = ctx;
+    seen_counter *total = counting_load(&r->how, in);
+    if (!total) return false;
+    seen_counter_free(r->total);
+    r->total = total;
+    if (r->recent.window && !recent_load(&r->recent, in)) return false;
+    return pace_load(&r->pace, in);
+}
+
+static const struct state_kind kept = {.command = "count",
+                                       .deliver = kept_deliver,
+                                       .pack = pack,
+                                       .unpack = unpack,
+                                       .save = save,
+                                       .load = load};
+
+/* -- a run -------------------------------------------------------------------------------- */
+
+static void check_sliding(const struct run *r) {
+    bool slides = r->pace.slides;
+    if (r->every && !slides)
+        die("--every serves sliding windows, such as -w sliding:1h; jumping:1h/12 has a row every "
+            "5m");
+    if (slides && r->how.by)
+        die("--group-by serves landmark and jumping windows: jumping:1h/60 counts the groups of "
+            "the last hour every minute");
+    if (slides && r->how.kind == SEEN_FM)
+        die("--fm serves landmark and jumping windows; leave it out, or write jumping:1h/60");
+}
+
+static void start(struct run *r) {
+    r->pace.may_slide = true;
+    r->pace.every = r->every;
+    pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout, &r->state);
+    check_sliding(r);
+    r->several = r->how.by || r->pace.length || r->asked.landmark_on || r->asked.zone;
+    if (r->rows.value && r->several)
+        die("-o value prints one number: leave out %s, or take -o json",
+            r->how.by  ? "--group-by"
+            : r->every ? "--every"
+                       : "windows, which have a number each");
+    r->rows.how = &r->how;
+    r->how.seed = r->pace.seed;
+    r->how.records = &r->pace.records;
+    reader_init(&r->reader, &r->source, &events, r);
+    r->reader.unjudged.detector = r->pace.detector;
+    r->total = counting_new(&r->how);
+    r->how.empty = r->empty = counting_new(&r->how);
+    if (r->pace.slides)
+        recent_begin(&r->recent, &r->how, &r->pace, &r->rows);
+    else
+        pace_begin(&r->pace, &windows, r, 10000);
+    state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
+                                             .reader = &r->reader,
+                                             .judge = &r->pace.judge,
+                                             .number = &r->reader.records,
+                                             .unended = &r->unended,
+                                             .end = '\n',
+                                             .ctx = r});
+    kept_mend(&r->unended);
+}
+
+/* The state keeps the windows open that end here. */
+static int finish(struct run *r, bool read) {
+    bool saved = state_end(&r->state);
+    struct counts *rows = &r->rows;
+    pace_end(&r->pace);
+    counting_check(&r->how);
+    struct figures all = counts_figures(r->pace.records, r->total);
+    if (rows->n == 0 && !r->how.by) counts_put(rows, "-", NULL, 0, all);
+    if (rows->n > 1 || r->how.by) counts_put(rows, "all", NULL, 0, all);
+    bool own = r->pace.own || r->recent.window;
+    judge_tell(&r->pace.judge, own ? 0 : r->pace.judge.lateness.run_late);
+    recent_tell(&r->recent, &r->source);
+    pace_tell(&r->pace, &r->source, "in the row 'all' alone");
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
+    account_print(&r->account, &r->reader.unjudged);
+    return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
+}
+
+static void free_run(struct run *r) {
+    if (r->whole) part_free(r->whole);
+    recent_free(&r->recent);
+    columns_free_fields(&r->how.fields);
+    seen_counter_free(r->total);
+    seen_counter_free(r->empty);
+    pace_free(&r->pace);
+    reader_free(&r->reader);
+    asked_free(&r->asked);
+    state_free(&r->state);
+}
+
+static int count_main(int argc, char **argv) {
+    static struct run r;
+    read_options(&r, argc, argv);
+    account_begin(&r.account);
+    start(&r);
+    bool read = reader_run(&r.reader);
+    int code = finish(&r, read);
+    free_run(&r);
+    if (signals_stop()) fflush(stdout), signals_die(signals_stop());
+    return code;
+}
+
+static const struct example examples[] = {
+    {"seen count access.log", "how many different lines"},
+    {"seen count --exact -o value access.log", "the number alone, without error"},
+    {"seen count --csv -k user -w landmark:1d --time when clicks.csv", "users a day"},
+    {"seen count --csv -k user --group-by ad clicks.csv", "users of each advertisement"},
+    {"seen count -k 2 --time 1 -w jumping:1h/12 -o json clicks.tsv",
+     "of the last hour, every 5 minutes"},
+    {"seen count --csv -k user -w sliding:1e6 clicks.csv", "in the last million records"},
+    {"seen count --csv -k user --state users.state clicks.csv",
+     "of what was added since the last run as well"},
+    {0},
+};
+
+const struct command count_command = {
+    .name = "count",
+    .run = count_main,
+    .help = "how many different keys: in all, a window, a group",
+    .usage = "[-w SPEC] [OPTION]... [FILE]...",
+    .about =
+        "Counts the different keys of FILE... (default: standard input): in all, or for each "
+        "window of landmark:1d, landmark:1e6, jumping:1h/12 or sliding:1h.\n\n"
+        "The count is exact up to 3072 keys. Beyond that it is an estimate with a relative "
+        "standard error of one percent in 16 KiB, however many keys there are. `--error` chooses "
+        "another error and with it another size; groups are exact up to 96 keys. A row has the "
+        "window's begin, the records in it, the count, and the interval that holds the truth in 95 "
+        "of 100 cases. A jumping window has a row at the end of each of its parts.\n\n"
+        "A sliding window has one row, at the end of the input. With `--every` N it has one after "
+        "every N records, with a span of time after every such span: the window that ends with the "
+        "latest "
+        "record; nothing older counts, nothing inside is missing, and the error is the same. The "
+        "count is exact while the window holds at most 2688 keys. Records of a window of time are "
+        "counted to a 1024th of it.\n\n"
+        "With `--exact` every count is exact: each key takes 21 to 64 bytes in each window and "
+        "group, and once more for the row of all. Keys that do not fit into `--mem` end the run "
+        "with a message. `-o` value prints the count alone, for scripts.\n\n"
+        "With `--time` a record counts in the window of its own time, in any order of arrival. "
+        "From files all rows are printed at the end; from pipes a row is printed as soon as "
+        "its window is over, or `--lateness` later. At most `--open-windows` are open at once. "
+        "What falls outside is counted and told.\n\n"
+        "With `--state` a run goes on where the last one stopped, and prints what one run over all "
+        "records so far would print. Windows that are open when the input ends are printed as they "
+        "stand, and go on in the next run; those that ended earlier are printed once.",
+    .examples = examples,
+    .rows = rows,
+    .often = "window keys csv no-quotes tsv ndjson clf time group-by error output",
+};

@@ -1,0 +1,102 @@
+/* pace.h - which window a record belongs to, and when windows end.
+ *
+ * A record with a time of its own belongs to the window that holds this time, in any order of
+ * arrival.  So several windows are open at once.  From regular files windows
+ * end at the end of the input.  From pipes a window ends when a record comes that is later than its
+ * end by --lateness.  Memory is bounded: with --open-windows N open, the earliest one ends before
+ * another begins.  A record whose window has ended is outside of all, and counted.
+ *
+ * Other windows (of N records, by arrival, begun by a pattern) follow the order of records, and one
+ * is open at a time.  A landmark detector that is shown one key over and over calls it new in each
+ * window's first record.  So these windows mean here what they mean everywhere. */
+#ifndef SEEN_COUNT_PACE_H
+#define SEEN_COUNT_PACE_H
+
+#include "commands/count/kept.h"
+
+struct window {
+    uint64_t number; /* grows with time; sub-windows that follow one another differ by 1 */
+    uint64_t from;   /* its earliest record: the record's number from 1, or its time */
+    seen_time begin, end;
+    void *own; /* what the caller counts in it */
+};
+
+struct pace_events {
+    void *(*begin)(void *ctx); /* a window begins: returns what is counted in it */
+    /* A window ends: the last of these n.  Before it stand, the oldest first, the sub-windows that
+     * ended earlier and are in the same jumping window.  They end in the order of their numbers. */
+    void (*end)(void *ctx, const struct window *, size_t n);
+    void (*drop)(void *ctx, void *own); /* no later row holds it: `own` is the caller's again */
+    /* For a state: what is counted in a window, and back again: NULL if that cannot be right. */
+    void (*save)(const void *ctx, const void *own, struct blocks_out *);
+    void *(*load)(void *ctx, struct blocks_in *);
+};
+
+struct pace {
+    struct judge judge; /* keys, times and landmarks of a batch */
+    seen_detector *detector;
+    const struct pace_events *on;
+    void *ctx;
+    bool by_order;       /* set before pace_init: jumping windows follow the order of records */
+    bool may_slide;      /* set before pace_init: the caller takes sliding windows, and ... */
+    const char *every;   /* ... the periods in which it tells of them; NULL: one */
+    uint64_t slides;     /* a sliding window's length, whose periods the windows here are; or 0 */
+    uint64_t length;     /* of a window or, jumping, a sub-window; 0: none */
+    uint64_t subwindows; /* Q of a jumping window, else 1 */
+    uint64_t records;    /* so far */
+    uint64_t seed;
+    bool timed;
+    bool own;                  /* windows go by the records' own times */
+    bool live;                 /* ... and end when they are over: some input is a pipe */
+    uint64_t lateness;         /* --lateness, microseconds */
+    uint64_t most;             /* --open-windows; 0: not given */
+    struct calendar calendar;  /* of windows that go by the records' own times */
+    seen_time newest, over;    /* the latest time; windows that end up to `over` have ended */
+    struct window *open;       /* in order: open[first] to open[first + n - 1] */
+    size_t first, n, room, at; /* at: the one of the record before */
+    struct window *past;       /* sub-windows that ended and are in a later row, the oldest first */
+    size_t pasts;
+    uint64_t late, crowded; /* records outside: their windows were over, or too many are open */
+};
+
+enum { PACE_LATENESS = 950, PACE_OPEN_WINDOWS };
+
+#define PACE_ROWS                                                                                  \
+    {"lateness", 0, "SPAN", "from pipes: keep windows open so long for late records",              \
+     PACE_LATENESS},                                                                               \
+    {                                                                                              \
+        "open-windows", 0, "N", "windows of time open at once (default: 10000; top: 400)",         \
+            PACE_OPEN_WINDOWS                                                                      \
+    }
+
+/* False if the option is none of these rows. */
+bool pace_take(struct pace *, int id, const char *value);
+
+/* Reads the spec asked for, or dies: landmark and jumping windows only, unless it may slide.  The
+ * state, which has been loaded, says where an earlier run stopped. */
+void pace_init(struct pace *, struct asked *, struct source *, const struct layout *,
+               struct state *);
+void pace_free(struct pace *); /* its windows have ended */
+
+/* What the caller does with windows; `most` are open at once unless --open-windows says otherwise.
+ */
+void pace_begin(struct pace *, const struct pace_events *, void *ctx, uint64_t most);
+
+/* The window of record m of the judge's batch, until the next call; NULL: it is outside. */
+struct window *pace_window(struct pace *, size_t m);
+
+/* The windows that are open, and those in later rows, into a state, and back again: false if that
+ * cannot be right. */
+void pace_save(const struct pace *, struct blocks_out *);
+bool pace_load(struct pace *, struct blocks_in *);
+
+/* All windows end. */
+void pace_end(struct pace *);
+
+/* Says how many records were outside, and `where` they are counted all the same, unless --quiet. */
+void pace_tell(const struct pace *, const struct source *, const char *where);
+
+/* Where a window began, as text: a record's number or a time in UTC. */
+const char *pace_from(const struct pace *, uint64_t from, char buf[32]);
+
+#endif

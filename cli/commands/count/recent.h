@@ -1,0 +1,46 @@
+/* recent.h - what `seen count` counts in a sliding window: one counter, asked at the end of each
+ * --every, and at the end of the input.
+ *
+ * A row is of the window that ends with the latest record so far.  Keys are counted over exactly
+ * that window.  Records are numbers where the window is one of records.  In a window of time they
+ * are counted in cells of a 1024th of it, and the row includes all of the cell in which the window
+ * begins. */
+#ifndef SEEN_COUNT_RECENT_H
+#define SEEN_COUNT_RECENT_H
+
+#include "commands/count/counts.h"
+#include "commands/count/pace.h"
+
+enum { RECENT_CELLS = 1024 + 2 };
+
+struct recent {
+    uint64_t window; /* 0: the window does not slide, and nothing here is used */
+    bool timed;
+    struct counting *how;
+    const struct pace *pace;
+    struct counts *rows;
+    seen_sliding_counter *counter;
+    uint64_t records;        /* so far */
+    seen_time first, newest; /* of them */
+    seen_time told;          /* the latest when the last row was printed, --every */
+    uint64_t outside, late; /* records older than the window; that came after a row of their time */
+    struct {
+        uint64_t number, records; /* of the cell that stands here */
+    } cell[RECENT_CELLS];
+};
+
+/* Takes over what the pace does with windows, which are periods here: a row at the end of each. */
+void recent_begin(struct recent *, struct counting *, struct pace *, struct counts *);
+void recent_free(struct recent *);
+
+/* One record; its time, if the window is one of time. */
+void recent_add(struct recent *, const seen_digest *, seen_time);
+
+/* For a state; and back again: false if the bytes cannot be right. */
+void recent_save(const struct recent *, struct blocks_out *);
+bool recent_load(struct recent *, struct blocks_in *);
+
+/* Says how many records are in no row, unless --quiet. */
+void recent_tell(const struct recent *, const struct source *);
+
+#endif

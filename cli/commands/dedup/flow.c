@@ -1,0 +1,303 @@
+/* flow.c - takes batches of `seen dedup` from the reader through the judge to the sink. */
+#include "commands/dedup/flow.h"
+
+#include "cli.h"
+#include "judge/key_list.h"
+
+#include <stdlib.h>
+
+/* What is needed of a reading once its record has been held back. */
+static unsigned part_of_reading(const struct wanted *w) {
+    return (wanted_details(w) ? HELD_NUMBER : 0) | (wanted_groups(w) ? HELD_GROUP : 0) |
+           (w->add_key ? HELD_FEED : 0);
+}
+
+static void init_keep(struct flow *f) {
+    const struct wanted *w = f->wanted;
+    unsigned with = wanted_details(w) ? HELD_NUMBER : 0;
+    if (tags_have(&w->tags, TAG_TIME)) with |= HELD_TIME;
+    if (wanted_groups(w)) with |= HELD_GROUP;
+    outlet_init(&f->kept);
+    keep_init(&f->keep, f->detector, w->hold, with, f->sink->end);
+}
+
+void flow_init(struct flow *f, const struct wanted *w, const struct source *source,
+               seen_detector *d, struct layout *layout, struct judge *j, struct sink *s) {
+    *f = (struct flow){
+        .wanted = w, .source = source, .detector = d, .layout = layout, .judge = j, .sink = s};
+    reorder_init(&f->reorder, w->reorder, w->hold, part_of_reading(w), s->end);
+    if (w->reorder) outlet_init(&f->sorted);
+    if (w->keep_last) init_keep(f);
+    if (w->ledger) ledger_init(&f->ledger, d);
+    if (w->tag_column) s->heading = w->tag_column;
+    f->ungrouped = (struct unjudged){.source = source, .layout = layout};
+    groups_init(&f->groups, w->group_by, w->sum, s->confirmed, seen_plan_of(d)->spec.cache);
+    if (!wanted_details(w)) return;
+    tags_heading(&w->tags, s->heading, s->column ? s->column : '\t', f->heading);
+    s->heading = f->heading;
+    s->tags = &w->tags;
+    s->json = w->json;
+}
+
+void flow_begin(struct flow *f) {
+    if (f->wanted->add_key) judge_feed(f->judge, &f->added);
+}
+
+void flow_free(struct flow *f) {
+    free(f->added.key);
+    reorder_free(&f->reorder);
+    outlet_free(&f->sorted);
+    keep_free(&f->keep);
+    outlet_free(&f->kept);
+    ledger_free(&f->ledger);
+    groups_free(&f->groups);
+}
+
+static void forget(void *ctx, size_t n, const seen_digest *digest) {
+    struct seen_error e;
+    if (seen_forget(ctx, n, digest, &e)) die("--forget: %s", e.text);
+}
+
+void flow_columns(struct flow *f, const struct header *header) {
+    const struct wanted *w = f->wanted;
+    sink_check_heading(f->sink, header);
+    if (wanted_groups(w))
+        groups_columns(&f->groups, f->layout, w->group_by, w->sum, header, w->max_groups);
+    unjudged_wants(&f->ungrouped, f->groups.by.slot, f->groups.by.n, "--group-by");
+    if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
+    const struct layout *kept = w->add_key ? &f->added : f->layout;
+    if (w->forget)
+        key_list_read(w->forget, f->source, kept, f->detector, forget, NULL, f->detector);
+}
+
+/* -- what is known of records ------------------------------------------------------------- */
+
+static const struct fact nothing = {{0, NO_TIME}, SEEN_NEVER, {0, NO_TIME}, {0, NO_TIME}};
+
+/* Numbers and times; `before` records came before the batch, unless they say so themselves. */
+static void know(struct flow *f, const struct batch *b, const struct readable *in,
+                 uint64_t before) {
+    for (size_t i = 0; i < b->n; i++) {
+        f->fact[i] = nothing;
+        f->fact[i].itself.number = before + i + 1;
+    }
+    for (size_t m = 0; m < in->n; m++) {
+        struct fact *fact = &f->fact[in->order[m]];
+        fact->itself.number = in->number[m];
+        if (f->judge->times) fact->itself.time = in->time[m];
+    }
+}
+
+static void judge(struct flow *f, struct batch *b, size_t n) {
+    const struct readable *in = f->judge->in;
+    if (f->wanted->ledger || !tags_have(&f->wanted->tags, TAG_AGE)) {
+        judge_observe(f->judge, b, n);
+        return;
+    }
+    judge_observe_ages(f->judge, b, n, f->age);
+    for (size_t m = 0; m < n; m++) f->fact[in->order[m]].age = f->age[m];
+}
+
+/* The batch in which a landmark window begins is the first that holds any record of it. */
+static void look_for_landmark(struct flow *f, uint64_t noted) {
+    const seen_detector *d = f->detector;
+    struct seen_stats s;
+    if (seen_plan_of(d)->spec.window != SEEN_LANDMARK) return;
+    seen_stats(d, &s);
+    if (s.landmarks != f->landmarks) ledger_landmark(&f->ledger, noted);
+    f->landmarks = s.landmarks;
+}
+
+static void note_occurrences(struct flow *f, const struct batch *b) {
+    const struct readable *in = f->judge->in;
+    uint64_t noted = f->ledger.noted;
+    for (size_t m = 0; m < in->n; m++) {
+        uint16_t i = in->order[m];
+        ledger_note(&f->ledger, in->digest[m], b->verdict[i], &f->fact[i]);
+    }
+    look_for_landmark(f, noted);
+}
+
+static void print(struct flow *f, const struct batch *b) {
+    if (wanted_details(f->wanted))
+        sink_details(f->sink, b, f->fact);
+    else
+        sink_batch(f->sink, b);
+}
+
+static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number, bool first,
+                        bool last) {
+    struct fact fact = nothing;
+    fact.itself.number = number;
+    if (wanted_details(f->wanted))
+        sink_loose(f->sink, p, n, &fact, first, last);
+    else
+        sink_unreadable(f->sink, p, n, first, last);
+}
+
+/* -- keep last ---------------------------------------------------------------------------- */
+
+static void let_go_kept(struct flow *f) {
+    if (f->kept.batch->n) {
+        outlet_end(&f->kept);
+        if (wanted_details(f->wanted)) know(f, f->kept.batch, f->kept.read, 0);
+        print(f, f->kept.batch);
+    }
+    outlet_begin(&f->kept);
+}
+
+static void keep_on(struct flow *f, const struct held *h, uint8_t verdict) {
+    if (outlet_full(&f->kept)) let_go_kept(f);
+    outlet_take(&f->kept, &f->keep.shelf, h, verdict);
+    const struct readable *read = f->kept.read;
+    if (wanted_groups(f->wanted)) groups_count(&f->groups, read->group[read->n - 1], verdict);
+}
+
+static void take_kept(struct flow *f, bool all) {
+    for (const struct held *h; (h = keep_take(&f->keep, all));) keep_on(f, h, SEEN_NEW);
+}
+
+/* Short of memory: what the window would have needed is for the message at the end. */
+static void note_keys(struct flow *f) {
+    struct seen_stats s;
+    if (!f->keep.early) return;
+    seen_stats(f->detector, &s);
+    keep_note_keys(&f->keep, s.stored);
+}
+
+/* What cannot be judged goes on at once.  The verdict is the detector's no more: what is held is
+ * new, until another takes its place. */
+static void keep_last(struct flow *f, const struct batch *b, const struct readable *in,
+                      uint64_t before) {
+    size_t m = 0;
+    outlet_begin(&f->kept);
+    for (size_t i = 0; i < b->n; i++) {
+        const struct record *r = &b->record[i];
+        if (m == in->n || in->order[m] != i) {
+            let_go_kept(f);
+            print_loose(f, r->at, r->len, before + i + 1, true, true);
+            continue;
+        }
+        struct reading read = readable_get(in, m);
+        keep_step(&f->keep, &read, judge_landmarks(f->judge) && in->landmark[m]);
+        m++;
+        take_kept(f, false);
+        const struct held *dropped = keep_drop(&f->keep, &read);
+        if (dropped) keep_on(f, dropped, SEEN_DUPLICATE);
+        keep_put(&f->keep, r, &read, b->verdict[i] != SEEN_NEW);
+    }
+    let_go_kept(f);
+    note_keys(f);
+}
+
+static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
+    size_t n = judge_take(f->judge, in);
+    if (wanted_details(f->wanted)) know(f, b, in, before);
+    judge(f, b, n);
+    if (f->wanted->ledger) note_occurrences(f, b);
+    if (f->wanted->keep_last) {
+        keep_last(f, b, in, before);
+        return;
+    }
+    for (size_t m = 0; wanted_groups(f->wanted) && m < n; m++)
+        groups_count(&f->groups, in->group[m], b->verdict[in->order[m]]);
+    print(f, b);
+}
+
+/* -- reorder ------------------------------------------------------------------------------- */
+
+static void let_go(struct flow *f) {
+    if (f->sorted.batch->n) {
+        outlet_end(&f->sorted);
+        judge_and_print(f, f->sorted.batch, f->sorted.read, 0);
+    }
+    outlet_begin(&f->sorted);
+}
+
+/* After each record, so that nothing depends on how many come at once. */
+static void take_due(struct flow *f, bool all) {
+    for (const struct held *h; (h = reorder_take(&f->reorder, all));) {
+        outlet_take(&f->sorted, &f->reorder.shelf, h, SEEN_NEW);
+        if (outlet_full(&f->sorted)) let_go(f);
+    }
+}
+
+/* A record that cannot be judged has no time to wait for: it goes on at once. */
+static void hold(struct flow *f, const struct batch *b, const struct readable *in,
+                 uint64_t before) {
+    size_t m = 0;
+    outlet_begin(&f->sorted);
+    for (size_t i = 0; i < b->n; i++) {
+        const struct record *r = &b->record[i];
+        if (m == in->n || in->order[m] != i) {
+            let_go(f);
+            print_loose(f, r->at, r->len, before + i + 1, true, true);
+            continue;
+        }
+        struct reading read = readable_get(in, m++);
+        reorder_put(&f->reorder, r, &read);
+        take_due(f, false);
+    }
+    let_go(f);
+}
+
+/* -- events ------------------------------------------------------------------------------- */
+
+/* Finds the group of each record.  Records that cannot be judged are counted at once, because they
+ * get no verdict. */
+static void find_groups(struct flow *f, const struct batch *b, struct readable *in,
+                        uint64_t before) {
+    size_t m = 0;
+    for (size_t i = 0; i < b->n; i++) {
+        const struct slice *field = &b->field[i * f->layout->slots];
+        if (b->record[i].bare > f->source->max_record) { /* as if it had passed in pieces */
+            groups_count_lacking(&f->groups, before + i + 1);
+            continue;
+        }
+        uint32_t found = groups_find(&f->groups, field, before + i + 1);
+        if (m < in->n && in->order[m] == i)
+            in->group[m++] = found;
+        else
+            groups_count(&f->groups, found, UNREADABLE);
+    }
+}
+
+void flow_batch(struct flow *f, struct batch *b) {
+    struct readable *in = b->own;
+    uint64_t before = f->number;
+    f->number += b->n;
+    judge_note(f->judge, b, in);
+    if (wanted_groups(f->wanted)) find_groups(f, b, in, before);
+    if (f->wanted->group_by) unjudged_batch(&f->ungrouped, b, 0, b->n, NULL, NULL);
+    if (wanted_details(f->wanted))
+        for (size_t m = 0; m < in->n; m++) in->number[m] = before + in->order[m] + 1;
+    if (f->wanted->reorder)
+        hold(f, b, in, before);
+    else
+        judge_and_print(f, b, in, before);
+}
+
+void flow_unreadable(struct flow *f, const char *p, size_t n, bool first, bool last) {
+    f->number += first;
+    if (last && wanted_groups(f->wanted)) groups_count_lacking(&f->groups, f->number);
+    print_loose(f, p, n, f->number, first, last);
+}
+
+void flow_end(struct flow *f) {
+    if (f->wanted->reorder) {
+        outlet_begin(&f->sorted);
+        take_due(f, true);
+        let_go(f);
+    }
+    if (f->wanted->keep_last) {
+        take_kept(f, true);
+        let_go_kept(f);
+    }
+}
+
+bool flow_has_no_groups(const struct flow *f) {
+    const struct unjudged *u = &f->ungrouped;
+    if (!u->n || u->n < u->records) return false;
+    warn("none of the %ju records has a group: %s", (uintmax_t)u->n, u->first[CAUSE_FIELD]);
+    return true;
+}

@@ -1,0 +1,58 @@
+/* flow.h - the way of a batch from the reader to the sink.
+ *
+ *     reader ─► [ reorder ] ─► judge ─► [ facts, groups ] ─► [ keep ] ─► sink
+ *
+ * What is in brackets is there if it is wanted, and costs nothing otherwise. */
+#ifndef SEEN_FLOW_H
+#define SEEN_FLOW_H
+
+#include "commands/dedup/groups.h"
+#include "commands/dedup/wanted.h"
+#include "judge/keep.h"
+#include "judge/ledger.h"
+#include "judge/reorder.h"
+#include "output/sink.h"
+#include "records/unjudged.h"
+
+struct flow {
+    const struct wanted *wanted;
+    const struct source *source;
+    struct layout *layout, added; /* of a feed: the other key */
+    seen_detector *detector;
+    struct judge *judge;
+    struct sink *sink;
+    struct reorder reorder;
+    struct keep keep;
+    struct outlet sorted, kept; /* let go by reorder and by keep */
+    struct ledger ledger;
+    struct groups groups;
+    struct unjudged ungrouped; /* records that lack a field of --group-by: judged all the same */
+    uint64_t number;           /* records so far */
+    uint64_t landmarks;        /* that the ledger knows of */
+    uint64_t age[BATCH];
+    struct fact fact[BATCH];
+    char heading[TAGS_TEXT];
+};
+
+/* All but the flow itself stays the caller's; the sink is ready, layout and judge are yet to be. */
+void flow_init(struct flow *, const struct wanted *, const struct source *, seen_detector *,
+               struct layout *, struct judge *, struct sink *);
+void flow_free(struct flow *);
+
+/* The judge is ready. */
+void flow_begin(struct flow *);
+
+/* As the reader tells of them. */
+void flow_columns(struct flow *, const struct header *);
+void flow_batch(struct flow *, struct batch *); /* the next, its records read ahead */
+void flow_unreadable(struct flow *, const char *p, size_t n, bool first, bool last);
+void flow_end(struct flow *); /* what is held back goes */
+
+/* True, and told: every record of the run lacks a field of --group-by. */
+bool flow_has_no_groups(const struct flow *);
+
+/* The part of a flow that --state keeps: groups and sums, in at most FLOW_STATE_GROUPS bytes. */
+enum { FLOW_STATE_GROUPS = 8 << 20 };
+extern const struct state_kind flow_kept;
+
+#endif

@@ -1,0 +1,348 @@
+/* stats.c - the account a run gives of itself: for people, aligned; for programs, one JSON object.
+ *
+ * records = unique + duplicates + unparseable.  Rates and times are of the whole run. */
+#include "commands/dedup/stats.h"
+
+#include "cli.h"
+#include "print.h"
+#include "records/account.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads the detector's statistics.  With a feed the verdicts come from the feed's own counts: the
+ * detector counts the keys that were added, and cannot tell how many false duplicates there are
+ * among the keys that were asked about. */
+static void read_stats(const seen_detector *d, const struct run_counts *c, struct seen_stats *s) {
+    seen_stats(d, s);
+    if (!c->fed) return;
+    s->unique = c->fed->unique;
+    s->duplicates = c->fed->duplicates;
+    s->records = s->unique + s->duplicates + c->fed->only_added;
+    s->expected_false = s->expected_missed = NAN;
+}
+
+/* -- text helpers ------------------------------------------------------------------------- */
+
+/* Small expectations need their digits, large ones do not. */
+static struct number expected(double x) {
+    if (x >= 100 || x <= 0) return number_grouped((uint64_t)(x + 0.5));
+    struct number out;
+    snprintf(out.text, sizeof out.text, x < 0.001 ? "%.1e" : x < 10 ? "%.3f" : "%.1f", x);
+    return out;
+}
+
+static struct number span_of(uint64_t us) {
+    struct number out;
+    if (us > 1000000) us -= us % 1000000; /* microseconds of an hour are only noise */
+    seen_print_span(us, out.text, sizeof out.text);
+    return out;
+}
+
+static double percent(uint64_t part, uint64_t whole) {
+    return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static double per_second(uint64_t records, double seconds) {
+    return seconds > 0 ? (double)records / seconds : 0;
+}
+
+static void row(const char *name, const char *value, const char *note) {
+    fprintf(stderr, "  %-18s %14s%s%s\n", name, value, *note ? "   " : "", note);
+}
+
+/* What of the window was really kept, in words, or the span or count it shrank to. */
+static struct number kept_text(const struct seen_plan *plan, const struct seen_stats *s) {
+    struct number out = {"all of it"};
+    if (plan->spec.window == SEEN_DECAYING) return (struct number){"what memory reaches"};
+    if (s->forgotten == 0) return out;
+    if (s->kept == SEEN_NEVER) return (struct number){"not all of it"};
+    return plan->spec.unit == SEEN_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);
+}
+
+/* The window that was asked for: the engine does not know of zones, it got landmarks. */
+static void window_text(const struct seen_spec *spec, const struct run_counts *c, char *buf,
+                        size_t cap) {
+    char text[512];
+    seen_spec_print(spec, text, sizeof text);
+    if (c->zone)
+        snprintf(buf, cap, "landmark:%s", c->weeks ? "1w" : "1d");
+    else
+        snprintf(buf, cap, "%.*s", (int)strcspn(text, " "), text);
+}
+
+/* -- for people --------------------------------------------------------------------------- */
+
+/* Judged by a later time than their own. */
+static uint64_t clamped(const struct seen_stats *s, const struct run_counts *c) {
+    if (c->reorder) return c->reorder->clamped;
+    return c->zone ? c->lateness->late : s->clamped;
+}
+
+static void print_lateness(const struct seen_stats *s, const struct run_counts *c) {
+    const struct lateness *l = c->lateness;
+    char note[128];
+    if (!l->late) return;
+    snprintf(note, sizeof note, "%.2f %%, by %s at most; %s judged by a later time than their own",
+             percent(l->late, l->records), span_of(l->most).text,
+             number_grouped(clamped(s, c)).text);
+    row("late", number_grouped(l->late).text, note);
+    for (size_t i = 0; i < LATENESS_SPANS; i++) {
+        char name[32];
+        bool last = i == LATENESS_SPANS - 1;
+        snprintf(name, sizeof name, last ? "  by more" : "  by less than %s",
+                 lateness_spans[i].name);
+        snprintf(note, sizeof note, "%.2f %%", percent(l->by[i], l->late));
+        if (l->by[i]) row(name, number_grouped(l->by[i]).text, note);
+    }
+}
+
+static void print_hold(const char *why, size_t peak, uint64_t early) {
+    char note[128];
+    snprintf(note, sizeof note, "at most, %s", why);
+    if (early)
+        snprintf(note, sizeof note, "at most, %s; %s records were let go before their time", why,
+                 number_grouped(early).text);
+    row("held back", number_size(peak).text, note);
+}
+
+static void print_unjudged(const struct run_counts *c) {
+    const struct unjudged *u = c->unjudged;
+    const char *fate = !c->unreadable ? "" : u->rejects ? "went to --rejects" : "passed through";
+    row("unparseable", number_grouped(c->unreadable).text, fate);
+    for (enum cause i = 0; i < CAUSES; i++)
+        if (u->by[i]) row("", number_grouped(u->by[i]).text, u->first[i]);
+    if (u->n && c->unreadable > u->n)
+        row("", number_grouped(c->unreadable - u->n).text, "in earlier runs");
+}
+
+/* Duplicates that were new, and new records that were duplicates. */
+static void print_errors(const struct seen_stats *s, bool confirms) {
+    char note[200], source[96];
+    if (!isfinite(s->expected_false)) return;
+    if (s->source == SEEN_FROM_SAMPLE)
+        snprintf(source, sizeof source, "measured on %s records of sampled keys",
+                 number_grouped(s->sampled_records).text);
+    else
+        snprintf(source, sizeof source, "expected among the %s",
+                 confirms ? "others" : "duplicates");
+    snprintf(note, sizeof note, "%s; 95 %%: %s to %s", source, number_grouped(s->false_lo).text,
+             number_grouped(s->false_hi).text);
+    row("false duplicates", expected(s->expected_false).text, note);
+    if (!s->missed_hi) return;
+    snprintf(note, sizeof note, "duplicates let through; 95 %%: %s to %s",
+             number_grouped(s->missed_lo).text, number_grouped(s->missed_hi).text);
+    row("missed", expected(s->expected_missed).text, note);
+}
+
+static void print_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
+    char note[128];
+    uint64_t records = s->records + c->unreadable;
+    snprintf(note, sizeof note, "in %.1f s, %s a second", c->seconds,
+             number_grouped((uint64_t)per_second(records, c->seconds)).text);
+    row("records", number_grouped(records).text, note);
+    snprintf(note, sizeof note, "%.2f %%", percent(s->unique, records));
+    row("unique", number_grouped(s->unique).text, note);
+    snprintf(note, sizeof note, "%.2f %%", percent(s->duplicates, records));
+    row("duplicates", number_grouped(s->duplicates).text, note);
+    if (confirms) {
+        snprintf(note, sizeof note, "%.2f %% of the duplicates, none of them false",
+                 percent(s->confirmed, s->duplicates));
+        row("confirmed", number_grouped(s->confirmed).text, note);
+    }
+    print_errors(s, confirms);
+    if (c->fed && c->feeds)
+        row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
+    print_unjudged(c);
+    print_lateness(s, c);
+    if (c->reorder) print_hold("to sort", c->reorder->peak, c->reorder->early);
+    if (c->keep) print_hold("to keep the last", c->keep->peak, c->keep->early);
+}
+
+static void print_state(const seen_detector *d, const struct seen_stats *s,
+                        const struct run_counts *c) {
+    const struct seen_plan *plan = seen_plan_of(d);
+    char note[256], window[64], planned[64] = "";
+    window_text(&plan->spec, c, window, sizeof window);
+    snprintf(note, sizeof note, "kept: %s%s%.64s", kept_text(plan, s).text,
+             c->zone ? "; days of " : "", c->zone ? c->zone : "");
+    row("window", window, note);
+    if (s->capacity)
+        snprintf(planned, sizeof planned, " of %s planned", number_grouped(s->capacity).text);
+    snprintf(note, sizeof note, "%s keys%s", number_grouped(s->stored).text, planned);
+    row("memory", number_size(s->bytes).text, note);
+    char fp[32] = "none";
+    if (!(plan->traits & SEEN_NO_FP)) snprintf(fp, sizeof fp, "%.2g", s->fp_now);
+    snprintf(note, sizeof note, "now, %.2g at worst; %.2g planned for a full window", s->fp_worst,
+             plan->fp_full);
+    row("fp rate", fp, plan->traits & SEEN_NO_FP ? "keys are kept as they are" : note);
+    if (s->landmarks) row("windows begun", number_grouped(s->landmarks).text, "after the first");
+    if (s->forgotten)
+        row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
+    if (s->saturated)
+        row("saturated", number_grouped(s->saturated).text,
+            strcmp(plan->filter, "counting") ? "keys found no place; others then counted as seen"
+                                             : "counters, at their top");
+    if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted again");
+}
+
+void stats_print_text(const seen_detector *d, const struct run_counts *c) {
+    struct seen_stats s;
+    char spec[512];
+    read_stats(d, c, &s);
+    seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
+    message_transient(NULL);
+    fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
+    print_counts(&s, c, seen_plan_of(d)->spec.cache);
+    print_state(d, &s, c);
+    stats_print_groups(c, false);
+}
+
+/* Standard error has no buffer, and there may be many groups. */
+static void put_groups(const struct groups *g, void (*print)(const struct groups *, FILE *)) {
+    char *text = NULL;
+    size_t n = 0;
+    FILE *out = open_memstream(&text, &n);
+    if (!out) die("out of memory for a table of groups");
+    print(g, out);
+    if (fclose(out)) die("out of memory for a table of groups");
+    fwrite(text, 1, n, stderr);
+    free(text);
+}
+
+void stats_print_groups(const struct run_counts *c, bool json) {
+    if (!c->groups) return;
+    message_transient(NULL);
+    if (json) fputc('{', stderr);
+    put_groups(c->groups, json ? groups_print_json : groups_print_text);
+    if (json) fputs("}\n", stderr);
+}
+
+void stats_progress(const seen_detector *d, const struct run_counts *c, char *line, size_t cap) {
+    struct seen_stats s;
+    read_stats(d, c, &s);
+    uint64_t records = s.records + c->unreadable;
+    snprintf(line, cap, "%s records, %s a second, %.1f %% duplicates", number_grouped(records).text,
+             number_grouped((uint64_t)per_second(records, c->seconds)).text,
+             percent(s.duplicates, records));
+}
+
+/* -- for programs ------------------------------------------------------------------------- */
+
+static void json_text(const char *name, const char *value) {
+    fprintf(stderr, "\"%s\":", name);
+    print_json_string(stderr, value);
+    fputc(',', stderr);
+}
+
+static void json_count(const char *name, uint64_t value) {
+    fprintf(stderr, "\"%s\":%" PRIu64 ",", name, value);
+}
+
+static void json_real(const char *name, double value) {
+    if (isfinite(value))
+        fprintf(stderr, "\"%s\":%.9g,", name, value);
+    else
+        fprintf(stderr, "\"%s\":null,", name);
+}
+
+static void json_lateness(const struct seen_stats *s, const struct run_counts *c) {
+    const struct lateness *l = c->lateness;
+    json_count("late", l->late);
+    json_count("late_most_us", l->most);
+    json_count("last_time_us", l->newest);
+    json_count("clamped", clamped(s, c));
+    fputs("\"late_by\":[", stderr); /* each from where the one before ends */
+    for (size_t i = 0; i < LATENESS_SPANS; i++) {
+        bool last = i == LATENESS_SPANS - 1;
+        fprintf(stderr, "%s{\"below_us\":", i ? "," : "");
+        last ? fputs("null", stderr) : fprintf(stderr, "%" PRIu64, lateness_spans[i].below);
+        fprintf(stderr, ",\"records\":%" PRIu64 "}", l->by[i]);
+    }
+    fputs("],", stderr);
+    if (!c->reorder && !c->keep) return;
+    json_count("held_most_bytes",
+               (c->reorder ? c->reorder->peak : 0) + (c->keep ? c->keep->peak : 0));
+    json_count("let_go_early",
+               (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
+}
+
+static void json_measured(const struct seen_stats *s) {
+    json_text("expected_false_duplicates_source",
+              s->source == SEEN_FROM_SAMPLE ? "sample" : "model");
+    json_real("expected_missed_duplicates", s->expected_missed);
+    fprintf(stderr, "\"expected_missed_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->missed_lo,
+            s->missed_hi);
+    json_count("sampled_keys", s->sampled_keys);
+    json_count("sampled_records", s->sampled_records);
+}
+
+static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
+    uint64_t records = s->records + c->unreadable;
+    json_count("records", records);
+    json_count("unique", s->unique);
+    json_count("duplicates", s->duplicates);
+    if (confirms) json_count("confirmed", s->confirmed);
+    json_real("expected_false_duplicates", s->expected_false);
+    if (isfinite(s->expected_false))
+        fprintf(stderr, "\"expected_false_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->false_lo,
+                s->false_hi);
+    else
+        fputs("\"expected_false_duplicates_95\":null,", stderr);
+    json_measured(s);
+    if (c->fed && c->feeds) json_count("only_added", c->fed->only_added);
+    json_count("unparseable", c->unreadable);
+    account_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
+    json_lateness(s, c);
+    json_real("seconds", c->seconds);
+    json_real("records_per_second", per_second(records, c->seconds));
+}
+
+static void json_state(const seen_detector *d, const struct seen_stats *s,
+                       const struct run_counts *c) {
+    const struct seen_plan *plan = seen_plan_of(d);
+    const char *unit = plan->spec.unit == SEEN_MICROSECONDS ? "us" : "records";
+    char window[64];
+    window_text(&plan->spec, c, window, sizeof window);
+    json_text("window", window);
+    if (c->zone) json_text("zone", c->zone);
+    /* What was asked and what was kept, in one unit; null: no length, or not known. */
+    if (plan->spec.unit == SEEN_EXPLICIT)
+        fputs("\"window_unit\":null,\"window_asked\":null,", stderr);
+    else
+        json_text("window_unit", unit), json_count("window_asked", plan->spec.length);
+    if (s->forgotten && s->kept != SEEN_NEVER)
+        json_count("window_kept", s->kept);
+    else if (s->forgotten || plan->spec.unit == SEEN_EXPLICIT)
+        fputs("\"window_kept\":null,", stderr);
+    else
+        json_count("window_kept", plan->spec.length);
+    json_text("filter", plan->filter ? plan->filter : "");
+    json_count("memory_bytes", s->bytes);
+    json_count("stored", s->stored);
+    json_count("capacity", s->capacity);
+    json_real("fp_now", s->fp_now);
+    json_real("fp_worst", s->fp_worst);
+    json_real("fp_full", plan->fp_full);
+    json_count("landmarks", s->landmarks);
+    json_count("forgotten", s->forgotten);
+    json_count("saturated", s->saturated);
+    json_count("rebuilt", s->rebuilt);
+}
+
+void stats_print_json(const seen_detector *d, const struct run_counts *c) {
+    struct seen_stats s;
+    char spec[512];
+    read_stats(d, c, &s);
+    seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
+    message_transient(NULL);
+    fputc('{', stderr);
+    json_counts(&s, c, seen_plan_of(d)->spec.cache);
+    json_state(d, &s, c);
+    json_text("spec", spec);
+    if (c->groups) put_groups(c->groups, groups_print_json), fputc(',', stderr);
+    fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));
+}

@@ -1,0 +1,167 @@
+/* warnings.c - what a run tells of its detector's errors. */
+#include "commands/dedup/warnings.h"
+
+#include "cli.h"
+#include "commands/dedup/room.h"
+#include "records/record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* -- while it runs ------------------------------------------------------------------------ */
+
+/* Told when the window first holds more keys than planned, and again as the rate passes each of
+ * these. */
+static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
+#define WARNINGS (sizeof warned_rates / sizeof *warned_rates)
+
+/* The rate is read once every LOOK_EVERY records, at the end of a batch.  So messages do not depend
+ * on -j, and reading it costs little. */
+enum { LOOK_EVERY = 4 * BATCH };
+
+/* The rate of the formulas, or what was surely measured since the start, where that is greater. */
+static double rate_now(const struct seen_stats *s) {
+    double measured = (double)s->false_lo / ((double)s->false_lo + (double)s->unique + 1);
+    return s->source == SEEN_FROM_SAMPLE && measured > s->fp_now ? measured : s->fp_now;
+}
+
+/* How many warnings are due: the first when a full window errs more than planned, unless it gives
+ * up its oldest keys then. */
+static unsigned warnings_due(const struct seen_plan *plan, const struct seen_stats *s,
+                             double rate) {
+    bool full = s->capacity && s->stored >= s->capacity && plan->spec.overload != SEEN_SHRINK;
+    if (plan->traits & (SEEN_NO_FP | SEEN_GROWS) || rate <= plan->fp_full) return 0;
+    unsigned due = full;
+    for (unsigned i = 0; i < WARNINGS; i++)
+        if (rate >= warned_rates[i] && plan->fp_full < warned_rates[i]) due = i + 2;
+    return due;
+}
+
+static void describe_share(double rate, char text[16]) {
+    if (rate < .995)
+        snprintf(text, 16, "%.2g", rate);
+    else
+        strcpy(text, "nearly all");
+}
+
+static void warn_of_rate(struct warnings *w, const struct seen_stats *s) {
+    const struct seen_plan *plan = seen_plan_of(w->detector);
+    double rate = rate_now(s);
+    unsigned due = warnings_due(plan, s, rate);
+    if (w->certain || due <= w->told) return;
+    w->told = due;
+    char share[16];
+    describe_share(rate, share);
+    warn("%s of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
+         "the window, and %ju planned); %s",
+         share, plan->fp_full, (uintmax_t)s->stored, (uintmax_t)s->capacity, room_more(plan));
+}
+
+/* "kept for 5s of 1h"; structures that do not know for how long say how many keys they forgot. */
+static void describe_shortage(const struct seen_stats *s, const struct seen_spec *spec, char *text,
+                              size_t cap) {
+    char kept[32], asked[32];
+    if (s->kept == SEEN_NEVER) {
+        snprintf(text, cap, "%ju keys were forgotten before their time", (uintmax_t)s->forgotten);
+        return;
+    }
+    if (spec->unit == SEEN_MICROSECONDS) {
+        uint64_t whole = s->kept / 1000000 * 1000000;
+        seen_print_span(whole ? whole : s->kept, kept, sizeof kept);
+        seen_print_span(spec->length, asked, sizeof asked);
+    } else {
+        snprintf(kept, sizeof kept, "%ju", (uintmax_t)s->kept);
+        snprintf(asked, sizeof asked, "%ju records", (uintmax_t)spec->length);
+    }
+    snprintf(text, cap, "at its busiest the window was kept for %s of %s", kept, asked);
+}
+
+/* Once, when it happens: a run may not end for long.  How much memory would do is not known yet. */
+static void warn_of_shortage(struct warnings *w, const struct seen_stats *s) {
+    const struct seen_plan *plan = seen_plan_of(w->detector);
+    char trouble[128];
+    if (!s->forgotten || w->shortened) return;
+    w->shortened = true;
+    describe_shortage(s, &plan->spec, trouble, sizeof trouble);
+    warn("memory is short: %s; %s", trouble, room_more(plan));
+}
+
+static void look(struct warnings *w, uint64_t records) {
+    struct seen_stats s;
+    const struct seen_plan *plan = seen_plan_of(w->detector);
+    bool decays = plan->spec.window == SEEN_DECAYING; /* it forgets by design */
+    bool roomy = plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length;
+    w->looked = records;
+    if (w->quiet || decays || roomy) return;
+    if (w->told > WARNINGS && w->shortened) return;
+    seen_stats(w->detector, &s);
+    warn_of_rate(w, &s);
+    warn_of_shortage(w, &s);
+}
+
+void warnings_begin(struct warnings *w, const seen_detector *d, bool quiet, bool certain) {
+    struct seen_stats s;
+    seen_stats(d, &s);
+    *w = (struct warnings){
+        .detector = d, .quiet = quiet, .certain = certain, .shortened = s.forgotten};
+}
+
+void warnings_after(struct warnings *w, uint64_t records) {
+    if (records - w->looked >= LOOK_EVERY + w->looked / 64) look(w, records);
+}
+
+void warnings_now(struct warnings *w, uint64_t records) {
+    if (w->looked < records) look(w, records);
+}
+
+/* -- at its end --------------------------------------------------------------------------- */
+
+/* Times the planned rate of a full window, from which on the worst rate is told. */
+#define TOLD_WORST 1.25
+
+static void report_losses(const struct warnings *w) {
+    struct seen_stats s;
+    seen_stats(w->detector, &s);
+    if (s.expected_false < 0.5) return;
+    char source[80] = "", worst[48] = "", share[16];
+    if (!s.sampled_records && s.duplicates > 10 && !s.false_lo && s.false_hi == s.duplicates) {
+        warn("any of the %ju duplicates may have been new records; this memory is too small to "
+             "measure how many: %s",
+             (uintmax_t)s.duplicates, room_more(seen_plan_of(w->detector)));
+        return;
+    }
+    if (s.source == SEEN_FROM_SAMPLE)
+        snprintf(source, sizeof source, "; measured on %ju records of sampled keys",
+                 (uintmax_t)s.sampled_records);
+    describe_share(s.fp_worst, share);
+    if (s.fp_worst > TOLD_WORST * seen_plan_of(w->detector)->fp_full)
+        snprintf(worst, sizeof worst, "; %s of the new records at worst", share);
+    warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju%s%s)",
+         s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi,
+         source, worst);
+}
+
+/* A window that was cut short for want of memory, and what would have held it, about. */
+static void report_shortage(const struct warnings *w) {
+    struct seen_stats s;
+    const struct seen_plan *plan = seen_plan_of(w->detector);
+    char trouble[128], fix[100], missed[96] = "";
+    seen_stats(w->detector, &s);
+    if (!s.forgotten || plan->spec.window == SEEN_DECAYING) return;
+    describe_shortage(&s, &plan->spec, trouble, sizeof trouble);
+    room_fix(plan, &s, fix, sizeof fix);
+    if (s.expected_missed >= .5)
+        snprintf(missed, sizeof missed,
+                 "; about %.0f duplicates were let through (95 %%: %ju to %ju)", s.expected_missed,
+                 (uintmax_t)s.missed_lo, (uintmax_t)s.missed_hi);
+    warn("memory was short: %s%s%s%s%s", trouble, missed, *fix ? "; about " : "", fix,
+         *fix ? " would keep it all" : "");
+}
+
+void warnings_end(struct warnings *w, uint64_t records, bool dropped) {
+    look(w, records);
+    if (w->quiet) return;
+    if (dropped && !w->certain) report_losses(w);
+    report_shortage(w);
+}

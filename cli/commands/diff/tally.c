@@ -1,0 +1,212 @@
+/* tally.c - counts keys in a hash table, and spills it when its memory is full. */
+#include "commands/diff/tally.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { UNIT = 16, AHEAD = 8 };
+
+/* An entry in the arena: counts, sums if there are any, and the key. */
+struct counts {
+    uint64_t n[2];
+    decimal sum[]; /* [2], or none */
+};
+
+static size_t counts_size(const struct tally *t) {
+    return sizeof(struct counts) + (t->sums ? 2 * sizeof(decimal) : 0);
+}
+
+static struct counts *counts_at(const struct tally *t, size_t at) {
+    return (struct counts *)(t->arena + (at - 1) * UNIT);
+}
+
+static struct text *text_of(const struct tally *t, struct counts *c) {
+    return (struct text *)((char *)c + counts_size(t));
+}
+
+static size_t round_up(size_t n) { return (n + UNIT - 1) / UNIT * UNIT; }
+
+/* -- memory ------------------------------------------------------------------------------- */
+
+/* An eighth is left for reading.  A quarter of the rest, rounded down to a power of two, holds the
+ * slots; what remains holds the entries and sorts them.  Pages are taken when first used. */
+void tally_init(struct tally *t, uint64_t mem, const char *folder, bool sums, uint64_t seed) {
+    const uint64_t most = UINT64_C(40) << 30; /* an entry's place is 32 bits */
+    mem = mem > most ? most : mem - mem / 8;
+    size_t slots = 1;
+    while (slots * 2 * sizeof(struct slot) <= mem / 4) slots *= 2;
+    memset(t, 0, sizeof *t);
+    t->sums = sums;
+    t->seed = seed;
+    t->folder = folder;
+    t->mask = slots - 1;
+    t->room = ((size_t)mem - slots * sizeof(struct slot) - SPILL_BUFFER) / UNIT * UNIT;
+    t->slot = calloc(slots, sizeof *t->slot);
+    t->arena = malloc(t->room);
+    t->out = malloc(SPILL_BUFFER);
+    if (!t->slot || !t->arena || !t->out)
+        die("out of memory: --mem asks for %ju bytes", (uintmax_t)mem);
+}
+
+void tally_free(struct tally *t) {
+    for (size_t i = 0; i < t->runs; i++) close(t->run[i].fd);
+    free(t->slot);
+    free(t->arena);
+    free(t->out);
+}
+
+/* To merge runs the arena holds a buffer for each of them, and one more for the key. */
+static size_t buffer_size(const struct tally *t) { return t->room / (MERGED + 1) / UNIT * UNIT; }
+
+size_t tally_longest(const struct tally *t) { return buffer_size(t); }
+
+/* -- sorting ------------------------------------------------------------------------------ */
+
+/* Lists the entries behind the last one and sorts the list. */
+static void sort_entries(struct tally *t) {
+    t->sorted = (struct sorted *)(t->arena + t->used);
+    size_t n = 0;
+    for (size_t at = 0; at < t->used; n++) {
+        struct text *text = text_of(t, (struct counts *)(t->arena + at));
+        t->sorted[n].text = text;
+        at = (size_t)(text->bytes + text->len - t->arena);
+        at = round_up(at);
+    }
+    sort_texts(t->sorted, n, t->seed);
+}
+
+static void get_entry(const struct tally *t, const struct text *text, struct entry *e) {
+    const struct counts *c = (const struct counts *)((const char *)text - counts_size(t));
+    *e = (struct entry){text->bytes, text->len, {c->n[LEFT], c->n[RIGHT]}, {0, 0}};
+    if (t->sums) memcpy(e->sum, c->sum, sizeof e->sum);
+}
+
+/* -- runs --------------------------------------------------------------------------------- */
+
+static void add_run(struct tally *t, struct spill_out *out, unsigned level) {
+    t->run[t->runs++] = (struct tally_run){spill_end(out), level};
+    t->spilled_runs++;
+    t->spilled_bytes += out->bytes;
+}
+
+/* Begins to merge the last n runs, whose files the merge then closes. */
+static void merge_last(struct tally *t, size_t n) {
+    size_t size = buffer_size(t);
+    t->runs -= n;
+    for (size_t i = 0; i < n; i++)
+        spill_in_init(&t->lane[i].in, t->run[t->runs + i].fd, t->folder, t->sums,
+                      t->arena + i * size, size);
+    merge_begin(&t->merge, t->lane, t->heap, n, t->arena + n * size);
+}
+
+/* The last n runs become one. */
+static void join_last(struct tally *t, size_t n) {
+    struct spill_out out;
+    struct entry e;
+    unsigned level = t->run[t->runs - n].level + 1;
+    merge_last(t, n);
+    spill_begin(&out, t->folder, t->sums, t->out);
+    while (merge_next(&t->merge, &e)) spill_entry(&out, &e);
+    add_run(t, &out, level);
+}
+
+static bool level_full(const struct tally *t) {
+    return t->runs >= MERGED && t->run[t->runs - MERGED].level == t->run[t->runs - 1].level;
+}
+
+/* The table becomes a run, and is empty. */
+static void spill_table(struct tally *t) {
+    struct spill_out out;
+    struct entry e;
+    sort_entries(t);
+    spill_begin(&out, t->folder, t->sums, t->out);
+    for (size_t i = 0; i < t->n; i++) {
+        if (i + AHEAD < t->n) __builtin_prefetch(t->sorted[i + AHEAD].text);
+        get_entry(t, t->sorted[i].text, &e);
+        spill_entry(&out, &e);
+    }
+    add_run(t, &out, 0);
+    memset(t->slot, 0, (t->mask + 1) * sizeof *t->slot);
+    t->used = t->n = 0;
+    while (level_full(t)) join_last(t, MERGED);
+}
+
+/* -- adding ------------------------------------------------------------------------------- */
+
+static struct slot *find(const struct tally *t, uint64_t hash, const char *key, size_t len) {
+    for (size_t i = hash & t->mask;; i = (i + 1) & t->mask) {
+        struct slot *s = &t->slot[i];
+        if (!s->at) return s;
+        if (s->tag != hash >> 32) continue;
+        const struct text *text = text_of(t, counts_at(t, s->at));
+        if (text->len == len && !memcmp(text->bytes, key, len)) return s;
+    }
+}
+
+/* Is there room for one entry more, and for all of them to be sorted? */
+static bool has_room(const struct tally *t, size_t size) {
+    return t->used + size + (t->n + 1) * sizeof(struct sorted) <= t->room && t->n < t->mask / 4 * 3;
+}
+
+static void insert(struct tally *t, struct slot *s, uint64_t hash, const char *key, size_t len) {
+    struct counts *c = (struct counts *)(t->arena + t->used);
+    struct text *text = text_of(t, c);
+    memset(c, 0, counts_size(t));
+    text->len = (uint32_t)len;
+    memcpy(text->bytes, key, len);
+    *s = (struct slot){(uint32_t)(hash >> 32), (uint32_t)(t->used / UNIT + 1)};
+    t->used = round_up(t->used + counts_size(t) + sizeof *text + len);
+    t->n++;
+}
+
+_Noreturn static void refuse_sum(void) {
+    die("the sum of a key's amounts has more than 20 digits before the point");
+}
+
+void tally_add(struct tally *t, uint64_t hash, const char *key, size_t len, int side,
+               decimal amount) {
+    struct slot *s = find(t, hash, key, len);
+    if (!s->at) {
+        if (!has_room(t, round_up(counts_size(t) + sizeof(struct text) + len))) {
+            spill_table(t);
+            s = find(t, hash, key, len);
+        }
+        insert(t, s, hash, key, len);
+    }
+    struct counts *c = counts_at(t, s->at);
+    c->n[side]++;
+    if (t->sums && !decimal_add(&c->sum[side], amount)) refuse_sum();
+}
+
+void entry_add(struct entry *e, const struct entry *more) {
+    for (int side = LEFT; side <= RIGHT; side++) {
+        e->n[side] += more->n[side];
+        if (!decimal_add(&e->sum[side], more->sum[side])) refuse_sum();
+    }
+}
+
+/* -- handing out -------------------------------------------------------------------------- */
+
+void tally_end(struct tally *t) {
+    if (!t->runs) {
+        sort_entries(t);
+        return;
+    }
+    spill_table(t);
+    for (size_t more; t->runs > MERGED; join_last(t, more)) {
+        more = t->runs - MERGED + 1;
+        if (more > MERGED) more = MERGED;
+    }
+    merge_last(t, t->runs);
+    t->merging = true;
+}
+
+bool tally_next(struct tally *t, struct entry *e) {
+    if (t->merging) return merge_next(&t->merge, e);
+    if (t->next == t->n) return false;
+    get_entry(t, t->sorted[t->next++].text, e);
+    return true;
+}

@@ -1,0 +1,321 @@
+/* filter.c - `seen filter --list FILE...`: lets through the records whose key is in a list.
+ *
+ * The stream filter of Leskovec, Rajaraman and Ullman's lecture on mining data streams: a list of
+ * known good keys is far larger than the memory to keep it in, so it is kept as a Bloom filter, and
+ * everything in the list passes.  A share of fp of all other records passes too; none with --exact.
+ * Several lists are asked in one pass, as publishers of many channels do, and --tag says which of
+ * them match.  With --any a record has many keys, and passes if one of them is in a list: the
+ * lecture's publish and subscribe, where a message goes to those who asked for one of its words.
+ * Lists cost 16 bytes a key while they are read, since a filter is made for their number. */
+#include "commands/filter/report.h"
+#include "commands/filter/show.h"
+#include "records/reader.h"
+#include "signals.h"
+#include "time/time.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { LIST = 1, OLD_LIST, ANY, WORDS, NGRAMS, INVERT, TAG, TAG_COLUMN, FP, EXACT, OUTPUT, STATS };
+
+static const struct option_row own_rows[] = {
+    {"Lists", 0, NULL, NULL, 0},
+    {"list", 0, "FILE", "a list of keys, one a line; may be given several times", LIST},
+    {"keys", 0, "FILE", NULL, OLD_LIST},
+    {"fp", 0, "X", "share of other keys that may pass a list (default: 1e-9)", FP},
+    {"exact", 0, NULL, "none may; takes more memory", EXACT},
+    {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},
+    {"fields", 'k', "LIST", SOURCE_KEYS_HELP, SOURCE_KEYS},
+    {"any", 0, NULL, "each field of -k is a key: a record passes if one is in a list", ANY},
+    {"words", 0, "[=CHARS]", "likewise each word of them; CHARS: what stands between words", WORDS},
+    {"ngrams", 0, "N", "likewise each N characters of them that follow one another", NGRAMS},
+    SOURCE_FORMAT_ROWS,
+    {"Output (default: records whose key is in any list)", 0, NULL, NULL, 0},
+    {"invert", 'v', NULL, "those whose key is in none", INVERT},
+    {"tag", 0, NULL, "with its lists, joined by +, in front (tables: last)", TAG},
+    TAG_COLUMN_ROW("lists", TAG_COLUMN),
+    {"output", 'o', "text|json", "json: an object a record, with its lists", OUTPUT},
+    ACCOUNT_ROW(STATS, "keys, memory and matches of each list"),
+    SOURCE_THREADS_ROW,
+    SOURCE_QUIET_ROW,
+    SOURCE_UNJUDGED_ROWS,
+    HELP_ROWS,
+    {0},
+};
+
+struct run {
+    struct source source;
+    struct reader reader;
+    struct keyer keyer[CREW_MOST]; /* one a thread; under --any: */
+    struct any *any;               /* [CREW_MOST]; NULL: a record has one key */
+    struct sink sink;
+    struct show show;
+    struct lists lists;
+    struct cut cut;
+    struct chance chance; /* under --any */
+    const char *tag_column;
+    bool each, tag; /* each: --any */
+    struct account account;
+    uint64_t number, passed; /* records so far */
+};
+
+/* -- options ------------------------------------------------------------------------------ */
+
+static const struct option_row *rows(void) { return own_rows; }
+
+/* Elsewhere --keys names the fields of the key. */
+static void add_old_list(struct run *r, const char *name) {
+    if (strcmp(name, "-") != 0 && access(name, F_OK))
+        die("--keys %s: there is no such file; in filter --keys is another name of --list FILE, "
+            "and the fields of the key are -k %s",
+            name, name);
+    lists_add(&r->lists, name);
+}
+
+static void take(struct run *r, int id, const char *value) {
+    if (source_take(&r->source, id, value)) return;
+    switch (id) {
+    case LIST: lists_add(&r->lists, value); break;
+    case OLD_LIST: add_old_list(r, value); break;
+    case ANY: r->each = true; break;
+    case WORDS: cut_take_words(&r->cut, value); break;
+    case NGRAMS: cut_take_gram(&r->cut, value); break;
+    case INVERT: r->lists.invert = true; break;
+    case TAG: r->tag = true; break;
+    case TAG_COLUMN: r->tag_column = tags_column(value); break;
+    case FP: r->lists.fp = value; break;
+    case EXACT: r->lists.exact = true; break;
+    case OUTPUT: r->sink.json = option_is_json(value); break;
+    case STATS: account_take(&r->account, value); break;
+    }
+}
+
+/* --words and --ngrams say what --any means. */
+static void check_any(struct run *r) {
+    if (r->cut.words && r->cut.gram) die_both("--words", "--ngrams");
+    if (r->each && !cut_any(&r->cut) && !r->source.keys && !r->source.form.regex)
+        die("--any needs keys to choose from: several fields (-k 2-), --words or --ngrams N");
+    r->each |= cut_any(&r->cut);
+    r->source.form.by_word = r->cut.words;
+    if (r->each) r->lists.cut = &r->cut;
+}
+
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &filter_command};
+    source_init(&r->source);
+    for (int id; (id = args_next(&a));) take(r, id, a.value);
+    if (!r->lists.n) die("filter needs a list of keys, a file with one a line: --list FILE");
+    if (r->lists.invert && r->tag) die_both("--invert", "--tag");
+    if (r->lists.exact && r->lists.fp) die_both("--exact", "--fp");
+    check_any(r);
+    source_files(&r->source, &a);
+    r->source.crlf |= r->source.end == '\n'; /* of lists and records alike */
+    if (r->tag_column && (!r->tag || r->sink.json || !source_column(&r->source)))
+        die("--tag-column names the column that --tag adds to --csv and --tsv");
+    r->account.json |= r->sink.json;
+}
+
+/* -- records ------------------------------------------------------------------------------ */
+
+static void on_columns(void *ctx, const struct header *header) {
+    struct run *r = ctx;
+    sink_check_heading(&r->sink, header);
+    lists_read(&r->lists, &r->source, &r->reader.layout);
+}
+
+/* Lists do not change, so that any thread may ask them. */
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    struct matched *m = b->own;
+    (void)now;
+    if (r->any) {
+        any_batch(&r->any[who], b, m);
+        return;
+    }
+    m->n = key_batch(&r->keyer[who], b, m->digest, m->order);
+    key_causes(&r->keyer[who], b, m->n, m->order, m->cause);
+    lists_find(&r->lists, m->n, m->digest, m->lists);
+}
+
+static void count(struct run *r, const struct matched *m, size_t i) {
+    r->passed += m->lists[i] != 0;
+    for (uint64_t lists = m->lists[i]; lists; lists &= lists - 1)
+        r->lists.list[__builtin_ctzll(lists)].matches++;
+    if (r->any) chance_note(&r->chance, m->keys[i]);
+}
+
+/* With their lists; what cannot be judged is in none that is known. */
+static void show_batch(struct run *r, const struct batch *b, const struct matched *m) {
+    for (size_t i = 0, at = 0; i < b->n; i++) {
+        bool judged = at < m->n && m->order[at] == i;
+        uint64_t lists = judged ? m->lists[at++] : 0, number = r->number + i + 1;
+        const struct record *record = &b->record[i];
+        if (!r->sink.shows[b->verdict[i]]) continue;
+        if (!r->sink.json)
+            show_tag(&r->show, b, i, lists);
+        else if (judged)
+            show_json(&r->show, b, i, lists, number);
+        else
+            show_json_unjudged(&r->show, record->at, record->len, number, true, true);
+    }
+}
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    const struct matched *m = b->own;
+    unjudged_batch(&r->reader.unjudged, b, now, m->n, m->order, m->cause);
+    for (size_t i = 0; i < b->n; i++) b->verdict[i] = UNREADABLE;
+    for (size_t i = 0; i < m->n; i++) {
+        b->verdict[m->order[i]] = m->lists[i] ? SEEN_DUPLICATE : SEEN_NEW;
+        count(r, m, i);
+    }
+    if (r->tag || r->sink.json)
+        show_batch(r, b, m);
+    else
+        sink_batch(&r->sink, b);
+    r->number += b->n;
+}
+
+static void on_header(void *ctx, const struct record *line) {
+    sink_header(&((struct run *)ctx)->sink, line);
+}
+
+static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool last) {
+    struct run *r = ctx;
+    r->number += first;
+    if (!r->sink.shows[UNREADABLE]) return;
+    if (r->sink.json)
+        show_json_unjudged(&r->show, p, n, r->number, first, last);
+    else
+        sink_unreadable(&r->sink, p, n, first, last);
+}
+
+static void on_attend(void *ctx) { sink_tend(&((struct run *)ctx)->sink, time_monotonic()); }
+static void on_flush(void *ctx) { sink_flush(&((struct run *)ctx)->sink); }
+static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
+
+static const struct reader_events events = {.columns = on_columns,
+                                            .header = on_header,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct matched),
+                                            .batch = on_batch,
+                                            .unreadable = on_unreadable,
+                                            .attend = on_attend,
+                                            .flush = on_flush,
+                                            .ending = on_ending};
+
+/* -- a run -------------------------------------------------------------------------------- */
+
+static void start_keys(struct run *r) {
+    const struct layout *layout = &r->reader.layout;
+    if (r->each) r->any = calloc(CREW_MOST, sizeof *r->any);
+    if (r->each && !r->any) die("out of memory for keys");
+    for (int i = 0; i < CREW_MOST; i++) {
+        if (r->each) any_init(&r->any[i], &r->lists, layout, r->source.max_record);
+        key_init(&r->keyer[i], r->lists.hasher, layout, r->source.max_record);
+    }
+}
+
+/* Records that cannot be judged are shown with those that are in no list. */
+static void start_output(struct run *r) {
+    bool json = r->sink.json, csv = source_cutting(&r->source).quotes;
+    enum sink_mode mode = r->lists.invert ? SINK_UNIQUE : r->tag ? SINK_TAG : SINK_DUPLICATES;
+    sink_init(&r->sink, STDOUT_FILENO, mode, source_column(&r->source));
+    r->sink.end = r->source.end;
+    r->sink.json = json;
+    sink_choose(&r->sink, false, r->source.rejects);
+    r->sink.shows[SEEN_NEW] = r->lists.invert;
+    r->sink.shows[SEEN_DUPLICATE] = !r->lists.invert;
+    r->sink.shows[UNREADABLE] &= r->lists.invert;
+    show_init(&r->show, &r->lists, r->any, &r->sink, r->tag_column, csv);
+}
+
+static void start(struct run *r) {
+    lists_init(&r->lists);
+    reader_init(&r->reader, &r->source, &events, r);
+    start_keys(r);
+    start_output(r);
+}
+
+static int finish(struct run *r, bool read) {
+    const struct filtered f = {&r->lists, r->any ? &r->chance : NULL, &r->account,
+                               &r->reader.unjudged, r->passed};
+    bool quiet = r->source.quiet;
+    sink_close(&r->sink);
+    if (r->account.wanted) report_stats(&f);
+    if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
+    if (r->any) report_fields(r->any, &r->source);
+    if (!quiet && !r->account.wanted) report_chance(&f);
+    bool bad = unjudged_end(&r->reader.unjudged, "not looked up", r->account.wanted);
+    return r->sink.error || !read || bad ? EXIT_TROUBLE : EXIT_FINE;
+}
+
+static void free_run(struct run *r) {
+    for (int i = 0; i < CREW_MOST; i++) {
+        if (r->any) any_free(&r->any[i]);
+        key_free(&r->keyer[i]);
+    }
+    free(r->any);
+    lists_free(&r->lists);
+    show_free(&r->show);
+    sink_free(&r->sink);
+    reader_free(&r->reader);
+}
+
+static int filter_main(int argc, char **argv) {
+    static struct run r;
+    read_options(&r, argc, argv);
+    account_begin(&r.account);
+    start(&r);
+    bool read = reader_run(&r.reader);
+    int code = finish(&r, read);
+    free_run(&r);
+    if (signals_stop()) signals_die(signals_stop());
+    return code;
+}
+
+static const struct example examples[] = {
+    {"seen filter --list customers.txt -k 2 orders.tsv", "orders of customers"},
+    {"seen filter --list blocked.txt -v --csv -k ip clicks.csv",
+     "clicks of addresses not in the list"},
+    {"seen filter --list a.txt --list b.txt --tag -k 2 orders.tsv", "and in which lists"},
+    {"seen filter --list huge.txt --fp 1e-3 urls.txt", "a thousandth of the others may pass"},
+    {"seen filter --list sport.txt --list weather.txt --words --ignore-case --tag news.txt",
+     "lines with a word of a list, and which word"},
+    {0},
+};
+
+const struct command filter_command = {
+    .name = "filter",
+    .run = filter_main,
+    .help = "the records whose key is in a list",
+    .usage = "--list FILE [--list FILE]... [OPTION]... [FILE]...",
+    .about =
+        "Prints the records of FILE... (default: standard input) whose key is in a list.\n\n"
+        "A list is a file with a key a line; a key of several fields stands in it with the same "
+        "delimiter between them. A byte order mark at its begin is skipped, and a CR before a "
+        "newline is not part of a key, in lists and in records. Lists are kept as Bloom filters "
+        "made for their number of keys: "
+        "every record in a list passes, and of the others a share of `--fp`; with `--exact` none. "
+        "While a list is read it takes 16 bytes a key.\n\n"
+        "With `--any` each field of `-k` is a key of its own, and a record passes if one of them "
+        "is in a list; `--words` and `--ngrams` cut the fields, or the whole record, into keys "
+        "first. A list then has one key a line: a value, a word, or N characters. A word is a run "
+        "of letters and digits; bytes above 0x7f belong to words, except for blanks and "
+        "punctuation of UTF-8. With `--words=CHARS` words are what stands between these "
+        "characters, \\t for a TAB. `--ngrams` counts characters of UTF-8. Empty values are not "
+        "keys, and a record may lack some of several fields.\n\n"
+        "If one key passes a list by chance with probability e, a record of m keys does with "
+        "1-(1-e)^m: with the default of 1e-9 and 1000 words, one in a million. `--stats` tells "
+        "the mean of the records read, and a message tells if records probably passed so.\n\n"
+        "`--tag` names the lists, and with `--any` in a second column, lists_key, the first key "
+        "that is in each of them. With `-o` json a record is an object with its number, its lists "
+        "and these keys.\n\n"
+        "A record whose key cannot be read is in no list.",
+    .examples = examples,
+    .rows = rows,
+    .often = "list fields any words ngrams csv no-quotes tsv ndjson clf invert tag output stats fp "
+             "exact",
+};

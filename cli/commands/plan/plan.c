@@ -1,0 +1,198 @@
+/* plan.c - seen plan: what a spec would become, before it runs.
+ *
+ * Every structure that could serve the spec, with the memory it takes and the errors it is
+ * predicted to make, side by side; the one that `seen` would take comes first, with the reason, and
+ * as a spec in which nothing is left open, to be pasted behind -w.  With --sample:
+ * plan/sample.h; with --bounds: plan/bounds.h. */
+#include "commands/plan/bounds.h"
+#include "commands/plan/rows.h"
+#include "commands/plan/sample.h"
+#include "judge/asked.h"
+#include "records/account.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "seen.h"
+
+enum { OPT_WINDOW = 1, OPT_OUTPUT, OPT_JSON, OPT_STATS };
+
+static const struct option_row own_rows[] = {
+    {"window", 'w', "SPEC", "the spec, as seen takes it", OPT_WINDOW},
+    {"output", 'o', "text|json", "a table to read, or an object for a program", OPT_OUTPUT},
+    {"json", 0, NULL, NULL, OPT_JSON},
+    BOUNDS_ROWS,
+    ACCOUNT_ROW(OPT_STATS, "how many plans were made or records read, how fast"),
+    SAMPLE_ROWS,
+    HELP_ROWS,
+    {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
+};
+
+/* -- the spec ----------------------------------------------------------------------------- */
+
+/* Several arguments are one spec, as if they had been quoted together. */
+static void append(char *spec, const char *part) {
+    size_t used = strlen(spec), n = strlen(part);
+    if (used + n + 2 > SPEC_MOST) die("the spec is longer than %d characters", SPEC_MOST - 2);
+    if (used) spec[used++] = ' ';
+    memcpy(spec + used, part, n + 1);
+}
+
+static int read_plans(struct seen_plan *plans, const struct asked *a) {
+    struct seen_error e;
+    struct seen_spec spec;
+    char text[SPEC_MOST];
+    asked_spec(a, 0, &spec);
+    int n = seen_plan_all(plans, PLANS_MOST, &spec, &e);
+    if (n >= 0) return n;
+    seen_spec_print(&spec, text, sizeof text);
+    die_at(a->n ? text : a->spec[0], e.where, e.text);
+}
+
+/* -- the table ---------------------------------------------------------------------------- */
+
+static void fill_row(table_row row, const struct seen_plan *p) {
+    snprintf(row[0], CELL, "%s", p->filter);
+    snprintf(row[1], CELL, "%s", p->window);
+    rows_memory(p, row[2]);
+    snprintf(row[3], CELL, "%.2g", p->fp_full);
+    snprintf(row[4], CELL, "%.2g", p->fp_mean);
+    snprintf(row[5], CELL, "%.2g", p->fn);
+    snprintf(row[6], CELL, "%.3g%%", p->slack * 100);
+    snprintf(row[7], CELL, "%" PRIu64, p->capacity);
+    if (!p->capacity) strcpy(row[7], "any");
+    snprintf(row[8], CELL, "%.3g", p->touches);
+}
+
+static void print_table(const struct seen_plan *plans, int n) {
+    static table_row table[PLANS_MOST + 1] = {
+        {"filter", "window", "memory", "fp full", "fp mean", "fn", "slack", "capacity", "lines"}};
+    bool grows = false;
+    for (int i = 0; i < n; i++) {
+        fill_row(table[i + 1], &plans[i]);
+        grows |= plans[i].traits & SEEN_GROWS;
+    }
+    rows_print((const table_row *)table, n + 1);
+    puts(
+        "\nfp, fn: predicted rates of false positives (window full, and on average) and negatives\n"
+        "capacity: distinct keys in a window; lines: cache lines touched a record");
+    if (grows) puts("+: grows as it fills; shown for the keys that the spec says a window holds");
+}
+
+static void print_choice(const struct seen_plan *p) {
+    char spec[SPEC_MOST];
+    seen_spec_print(&p->spec, spec, sizeof spec);
+    printf("\n* %s: %s\n  seen -w '%s'\n", p->filter, p->reason, spec);
+}
+
+/* -- JSON --------------------------------------------------------------------------------- */
+
+static void print_json(const struct seen_plan *plans, int n, const struct bounds *bounds) {
+    char asked[SPEC_MOST];
+    seen_spec_print(&plans[0].asked, asked, sizeof asked);
+    printf("{\n  ");
+    rows_json_text("asked", asked);
+    printf(",\n  \"plans\": [\n");
+    for (int i = 0; i < n; i++) {
+        rows_json_plan(&plans[i], bounds_json(bounds, &plans[i]), i == 0);
+        puts(i + 1 < n ? "," : "");
+    }
+    printf("  ]\n}\n");
+}
+
+/* ---------------------------------------------------------------------------------------------- */
+
+static const struct option_row *rows(void) {
+    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+}
+
+static void print_text(const struct seen_plan *plans, int n, const struct bounds *bounds) {
+    print_table(plans, n);
+    bounds_print(bounds, plans, n);
+    print_choice(plans);
+}
+
+static int plan_main(int argc, char **argv) {
+    static struct seen_plan plans[PLANS_MOST];
+    static struct asked asked;
+    static struct sample sample;
+    struct account account = {0};
+    char spec[SPEC_MOST] = "";
+    bool json = false;
+    struct bounds bounds = {0};
+    struct args args = {.argc = argc, .argv = argv, .command = &plan_command};
+    sample_init(&sample);
+    for (int id; (id = args_next(&args));) {
+        if (asked_take(&asked, id, args.value)) continue;
+        if (sample_take(&sample, id, args.row->name, args.value)) continue;
+        if (bounds_take(&bounds, id, args.value)) continue;
+        if (id == OPT_WINDOW) append(spec, args.value);
+        if (id == OPT_OUTPUT) json = option_is_json(args.value);
+        json |= id == OPT_JSON;
+        if (id == OPT_STATS) account_take(&account, args.value);
+    }
+    account_begin(&account);
+    for (int i = args.at; i < argc; i++) append(spec, argv[i]);
+    asked.spec[asked.specs++] = *spec ? spec : "landmark";
+    bounds_check(&bounds);
+    if (sample_is_given(&sample)) {
+        if (bounds.shown) die_both("--bounds", "--sample");
+        int code = sample_run(&sample, &asked, json);
+        account_print(&account, &sample.reader.unjudged);
+        return code;
+    }
+    int n = read_plans(plans, &asked);
+    if (json)
+        print_json(plans, n, &bounds);
+    else
+        print_text(plans, n, &bounds);
+    account_print_work(&account, "plans", (uint64_t)n);
+    return EXIT_FINE;
+}
+
+static const struct example examples[] = {
+    {"seen plan 'sliding:1h rate=500'", "the last hour at 500 records a second"},
+    {"seen plan landmark:1e6 fp=1e-6", "a million records, one in 10^6 wrong"},
+    {"seen plan 'landmark mem=16MiB items=1e7'", "which error that memory buys"},
+    {"seen plan --bounds 'sliding:1e6 fp=1e-4'",
+     "bits a key beside what no structure can go below"},
+    {"seen plan -o json 'jumping:1d/24 rate=50'", "the same for a program"},
+    {"seen plan 'decaying mem=1MiB fp=1%' --csv -k user --sample clicks.csv",
+     "what forgets least of a stream like this"},
+    {0},
+};
+
+const struct command plan_command = {
+    .name = "plan",
+    .run = plan_main,
+    .help = "what a spec costs and promises, before any data",
+    .usage = "[OPTION]... SPEC...",
+    .about =
+        "Shows the structures that could serve SPEC: memory, predicted errors, and, marked with "
+        "a star, the one that would be taken.\n\n"
+        "Nothing is allocated, and nothing but `--sample` is read. Under the table stands the "
+        "chosen plan as a "
+        "spec in which nothing is left open, to be pasted behind `-w`. Two of `fp=`, `mem=` and "
+        "`items=` (or `rate=` times the window) decide the third; three that cannot all hold "
+        "are refused, and the sentence says what would do. An option of SPEC may also be given as "
+        "one "
+        "of the command line: `--fp` 1e-6.\n\n"
+        "`--bounds` adds a table with the bits that each plan takes for a key, and what theorems "
+        "say that any structure of such errors must take: one for sets, one for sets whose keys "
+        "come and go, one for windows that may be kept a little too long, and one for windows that "
+        "tell the order of keys. The last says nothing unless the false-positive rate is below the "
+        "keys of a window over all keys there can be, `--universe`.\n\n"
+        "What a decaying window misses depends on how far apart the repeats of a stream are. With "
+        "`--sample` FILE these gaps are learnt from FILE, a part of the stream, whose keys the "
+        "options of records describe. Each structure is then planned with the geometry that misses "
+        "the fewest repeats, and the predicted rates are those of a stream that goes on like FILE. "
+        "The columns `run` are for a run over as many records as FILE has, beginning empty: `seen "
+        "compare` on the next part of the stream measures them. Keys that do not fit into "
+        "`--sample-mem` are sampled, which the output says.",
+    .examples = examples,
+    .rows = rows,
+    .often = "output sample fp mem items",
+};

@@ -1,0 +1,279 @@
+/* sample.c - plans decaying windows for a stream, from a sample of it (seen plan --sample). */
+#include "commands/plan/sample.h"
+
+#include "commands/plan/rows.h"
+#include "print.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DECADES = 16, MORE = SPEC_MOST + 256 };
+
+/* -- options ------------------------------------------------------------------------------ */
+
+void sample_init(struct sample *s) {
+    source_init(&s->source);
+    s->mem = (uint64_t)64 << 20;
+}
+
+bool sample_take(struct sample *s, int id, const char *name, const char *value) {
+    struct seen_error e;
+    if (id == SAMPLE_FILE) {
+        if (s->file) die("--sample takes one file; join several with cat and give --sample -");
+        s->file = strdup(value);
+        return true;
+    }
+    bool taken = id == SAMPLE_MEM || source_take(&s->source, id, value);
+    if (taken) s->other = name;
+    if (id == SAMPLE_MEM && seen_parse_size(&s->mem, value, &e))
+        die("--sample-mem %s: %s", value, e.text);
+    return taken;
+}
+
+bool sample_is_given(const struct sample *s) {
+    if (!s->file && s->other)
+        die("--%s says how a sample is read, and there is none: give --sample FILE", s->other);
+    return s->file;
+}
+
+/* -- learning ----------------------------------------------------------------------------- */
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct sample *s = ctx;
+    size_t n = judge_read(&s->judge, b, now);
+    const struct readable *in = s->judge.in;
+    seen_gaps_add(s->gaps, n, in->digest);
+    unjudged_batch(&s->reader.unjudged, b, now, in->n, in->order, in->cause);
+}
+
+static const struct reader_events events = {.batch = on_batch};
+
+/* Keys are what they are under the spec's hash=; whether they are followed must not change from run
+ * to run, so that the seed is fixed where the spec gives none. */
+static seen_detector *new_hasher(const struct seen_spec *asked) {
+    size_t n, i = 0;
+    const struct seen_option *table = seen_options(&n);
+    struct seen_spec spec;
+    struct seen_plan plan;
+    struct seen_error e;
+    seen_detector *d;
+    char text[128];
+    while (strcmp(table[i].name, "hash") != 0) i++;
+    snprintf(text, sizeof text, "sliding:1 filter=exact hash=%s seed=%" PRIu64,
+             table[i].choices[asked->hash], asked->seed);
+    if (seen_spec_parse(&spec, text, &e) || seen_plan_make(&plan, &spec, &e) ||
+        seen_new(&d, &plan, NULL, &e))
+        die("%s", e.text);
+    return d;
+}
+
+static bool learn(struct sample *s, const struct seen_spec *asked) {
+    struct seen_error e;
+    const struct args files = {.argc = 1, .argv = &s->file};
+    source_files(&s->source, &files);
+    if (seen_gaps_new(&s->gaps, s->mem, NULL, &e)) die("--sample-mem: %s", e.text);
+    s->hasher = new_hasher(asked);
+    reader_init(&s->reader, &s->source, &events, s);
+    s->reader.unjudged.detector = s->hasher;
+    judge_init(&s->judge, s->hasher, &s->reader.layout, s->source.max_record);
+    bool read = reader_run(&s->reader);
+    bool bad = unjudged_end(&s->reader.unjudged, "left out", false);
+    return read && !bad;
+}
+
+static void sample_free(struct sample *s) {
+    seen_gaps_free(s->gaps);
+    judge_free(&s->judge);
+    reader_free(&s->reader);
+    seen_free(s->hasher);
+    free(s->file);
+}
+
+/* -- what it says ------------------------------------------------------------------------- */
+
+/* Plans with what is predicted for a run as long as the sample. */
+struct learnt {
+    struct seen_plan plan[PLANS_MOST];
+    double run_fp[PLANS_MOST], run_fn[PLANS_MOST];
+    int n;
+    struct seen_spec asked;
+    struct seen_gaps_stats sample;
+};
+
+/* What was decided for the sample, besides the structure: "max=3 k=4". */
+static void decided(const struct learnt *l, const struct seen_plan *p, char cell[CELL]) {
+    size_t n, at = 0;
+    const struct seen_option *o = seen_options(&n);
+    uint64_t added = p->asked.set & ~l->asked.set;
+    cell[0] = '\0';
+    for (size_t i = 0; i < n; i++) {
+        uint64_t value;
+        if (!(added >> i & 1) || o[i].kind != SEEN_COUNT) continue;
+        memcpy(&value, (const char *)&p->asked + o[i].offset, sizeof value);
+        at += (size_t)snprintf(cell + at, CELL - at, "%s%s=%" PRIu64, at ? " " : "", o[i].name,
+                               value);
+    }
+    if (!at) strcpy(cell, "-");
+}
+
+static void fill_row(const struct learnt *l, int i, table_row row) {
+    const struct seen_plan *p = &l->plan[i];
+    snprintf(row[0], CELL, "%s", p->filter);
+    decided(l, p, row[1]);
+    rows_memory(p, row[2]);
+    snprintf(row[3], CELL, "%.2g", p->fp_full);
+    snprintf(row[4], CELL, "%.2g", p->fp_mean);
+    snprintf(row[5], CELL, "%.2g", p->fn);
+    snprintf(row[6], CELL, "%.2g", l->run_fp[i]);
+    snprintf(row[7], CELL, "%.2g", l->run_fn[i]);
+    snprintf(row[8], CELL, "%.3g", p->touches);
+}
+
+static void put_table(const struct learnt *l) {
+    static table_row table[PLANS_MOST + 1] = {
+        {"filter", "options", "memory", "fp full", "fp", "fn", "run fp", "run fn", "lines"}};
+    for (int i = 0; i < l->n; i++) fill_row(l, i, table[i + 1]);
+    rows_print((const table_row *)table, l->n + 1);
+    puts(
+        "\nfp full: bound for any stream; fp, fn: rates of new records called duplicates, and of\n"
+        "repeats called new, in a stream that goes on like the sample; run: in a run over as many\n"
+        "records, beginning empty; lines: cache lines touched a record");
+}
+
+static void put_decades(const struct seen_gaps_stats *s) {
+    int last = 0;
+    for (int d = 0; d < DECADES; d++)
+        if (s->decade[d] > 0) last = d;
+    puts("repeats, by how many records ago their key was last seen");
+    for (int d = 0; d <= last; d++) printf(" %5s1e%d+", "", d);
+    putchar('\n');
+    for (int d = 0; d <= last; d++) printf("  %6.2f%%", 100 * s->decade[d] / s->repeats);
+    puts("\n");
+}
+
+static void put_sample(const struct learnt *l) {
+    const struct seen_gaps_stats *s = &l->sample;
+    const char *about = s->followed < 1 ? "about " : "";
+    printf("sample: %s records", number_grouped(s->records).text);
+    printf(", %s%s different keys", about, number_grouped((uint64_t)(s->keys + .5)).text);
+    printf(", %s%s repeats\n", about, number_grouped((uint64_t)(s->repeats + .5)).text);
+    put_decades(s);
+}
+
+static void type_of(const struct seen_plan *p, char spec[SPEC_MOST]) {
+    seen_spec_print(&p->asked, spec, SPEC_MOST);
+}
+
+static void put_choice(const struct learnt *l) {
+    char spec[SPEC_MOST];
+    printf("\n* %s: %s\n\nto type behind -w, of seen and of seen compare:\n", l->plan[0].filter,
+           l->plan[0].reason);
+    for (int i = 0; i < l->n; i++) {
+        type_of(&l->plan[i], spec);
+        printf("  '%s'\n", spec);
+    }
+}
+
+/* -- its limits --------------------------------------------------------------------------- */
+
+/* An upper bound for the share of repeats that the plan misses.  The sample shows only repeats
+ * within its own length; this assumes that all other records are repeats too, and are all missed.
+ */
+static double worst(const struct learnt *l) {
+    double within = l->sample.within;
+    return within * l->plan[0].fn + (1 - within);
+}
+
+static void put_limits(const struct learnt *l) {
+    const struct seen_gaps_stats *s = &l->sample;
+    if (s->followed < 1)
+        printf("\nThe sample's keys did not all fit into --sample-mem: one of %.0f was followed, "
+               "chosen "
+               "by its hash.\n",
+               1 / s->followed);
+    printf("\n%.3g %% of the records repeat a key within %s records.", 100 * s->within,
+           number_grouped(s->reach).text);
+    printf(
+        " The others are new, or repeat after\nmore records than this sample can tell; were all of "
+        "them such repeats, %s would\nmiss %.2g of all.\n",
+        l->plan[0].filter, worst(l));
+    if ((double)l->plan[0].capacity > s->keys)
+        printf("\nThe sample is short: it has %s keys, and %s reaches",
+               number_grouped((uint64_t)(s->keys + .5)).text, l->plan[0].filter),
+            printf(" %s keys back. What it will miss comes\nafter longer gaps, which the sample "
+                   "cannot show: give a longer one, or less mem=.\n",
+                   number_grouped(l->plan[0].capacity).text);
+}
+
+/* -- JSON --------------------------------------------------------------------------------- */
+
+static void json_sample(const struct learnt *l) {
+    const struct seen_gaps_stats *s = &l->sample;
+    const char *comma = "";
+    printf("  \"sample\": {\"records\": %" PRIu64 ", \"keys\": %.9g, \"repeats\": %.9g, "
+           "\"followed\": %.9g, \"reach\": %" PRIu64
+           ", \"within\": %.9g, \"short\": %s, \"gaps\": [",
+           s->records, s->keys, s->repeats, s->followed, s->reach, s->within,
+           (double)l->plan[0].capacity > s->keys ? "true" : "false");
+    for (int d = 0; d < DECADES; d++) {
+        if (!(s->decade[d] > 0)) continue;
+        printf("%s{\"from\": 1e%d, \"repeats\": %.9g}", comma, d, s->decade[d]);
+        comma = ", ";
+    }
+    printf("]},\n");
+}
+
+static void put_json(const struct learnt *l) {
+    static char asked[SPEC_MOST], more[MORE];
+    seen_spec_print(&l->asked, asked, sizeof asked);
+    printf("{\n  ");
+    rows_json_text("asked", asked);
+    printf(",\n");
+    json_sample(l);
+    printf("  \"plans\": [\n");
+    for (int i = 0; i < l->n; i++) {
+        type_of(&l->plan[i], asked);
+        snprintf(more, sizeof more, "\"fp_run\": %.9g, \"fn_run\": %.9g, \"type\": \"%s\", ",
+                 l->run_fp[i], l->run_fn[i], asked);
+        rows_json_plan(&l->plan[i], more, i == 0);
+        puts(i + 1 < l->n ? "," : "");
+    }
+    printf("  ]\n}\n");
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+static void plan_learnt(const struct sample *s, struct learnt *l) {
+    struct seen_error e;
+    char text[SPEC_MOST];
+    if (!l->sample.records) die("--sample %s has no records to learn from", s->file);
+    if (!(l->sample.repeats > 0))
+        die("--sample %s: no key comes twice, so that nothing is known of gaps; give a longer part "
+            "of the stream",
+            s->file);
+    l->n = seen_gaps_plan(s->gaps, l->plan, PLANS_MOST, &l->asked, &e);
+    seen_spec_print(&l->asked, text, sizeof text);
+    if (l->n < 0) die_at(text, e.where, e.text);
+    for (int i = 0; i < l->n; i++)
+        seen_gaps_predict(s->gaps, &l->plan[i], l->sample.records, &l->run_fp[i], &l->run_fn[i],
+                          NULL);
+}
+
+int sample_run(struct sample *s, const struct asked *asked, bool json) {
+    static struct learnt l;
+    asked_spec(asked, 0, &l.asked);
+    bool fine = learn(s, &l.asked);
+    if (signals_stop()) signals_die(signals_stop());
+    seen_gaps_stats(s->gaps, &l.sample);
+    if (!fine && !l.sample.records) return EXIT_TROUBLE; /* that was said */
+    plan_learnt(s, &l);
+    if (json)
+        put_json(&l);
+    else
+        put_sample(&l), put_table(&l), put_choice(&l), put_limits(&l);
+    sample_free(s);
+    return fine ? EXIT_FINE : EXIT_TROUBLE;
+}

@@ -1,0 +1,324 @@
+/* state.c - `seen state FILE`: what a state holds, or a snapshot that SEEN.DUMP or libseen wrote.
+ */
+#include "state/state.h"
+
+#include "commands/count/kept.h"
+#include "commands/dedup/groups.h"
+#include "print.h"
+#include "records/account.h"
+#include "time/time.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { OUTPUT = 1, STATS };
+
+static const struct option_row own_rows[] = {
+    {"output", 'o', "text|json", "json: one object", OUTPUT},
+    ACCOUNT_ROW(STATS, "bytes of the file, how fast"),
+    HELP_ROWS,
+    {0},
+};
+
+struct view {
+    const char *name;
+    struct stat st;
+    int user;         /* the process that holds the state; 0: unknown, -1: none */
+    bool state;       /* else a snapshot alone */
+    bool more;        /* something follows the snapshot */
+    bool counts;      /* of seen count or seen top, whose detector judges nothing */
+    struct kept kept; /* likewise */
+    struct saved saved;
+    struct groups groups;
+    struct seen_stats stats;
+    char spec[512];
+    char written[40], last[40]; /* times as text; empty: none */
+};
+
+/* -- reading ------------------------------------------------------------------------------ */
+
+static void put_time(seen_time t, char *text, size_t cap) {
+    *text = '\0';
+    if (t) time_text(t / 1000000 * 1000000, text, cap);
+}
+
+static void look(struct view *v) {
+    struct saved *s = &v->saved;
+    s->detector = state_file_look(v->name, &s->blob, &s->len, &v->more, &v->st, &v->user);
+    v->state = saved_command(s->blob, s->len);
+    if (v->state) saved_unpack(s, v->name);
+    bool dedup = v->state && !strcmp(s->command, "dedup");
+    v->counts = v->state && !dedup;
+    if (v->more != v->counts)
+        die("the state %s cannot be used: %s its end", v->name,
+            v->more ? "more follows behind" : "it lacks");
+    if (v->counts && !kept_unpack(&v->kept, s->own, s->own_len)) saved_refuse(v->name);
+    if (dedup && !groups_unpack_fresh(&v->groups, s->own, s->own_len)) saved_refuse(v->name);
+    seen_stats(s->detector, &v->stats);
+    if (s->fed.unique || s->fed.duplicates) { /* verdicts of --query-key */
+        v->stats.unique = s->fed.unique;
+        v->stats.duplicates = s->fed.duplicates;
+    }
+    seen_spec_print(&seen_plan_of(s->detector)->spec, v->spec, sizeof v->spec);
+    seen_time last = saved_last(s);
+    put_time((seen_time)v->st.st_mtime * 1000000, v->written, sizeof v->written);
+    put_time(last, v->last, sizeof v->last);
+}
+
+/* Compressed files are counted in what they hold, and their first bytes are remembered, not those
+ * before the place. */
+static bool is_plain(const struct place *f) { return f->at + f->len == f->offset; }
+
+/* How the file of a place stands today.  *unread: bytes behind the place, or -1 if that is not
+ * known. */
+static const char *standing(const struct place *f, int64_t *unread) {
+    struct stat st;
+    *unread = -1;
+    if (!strcmp(f->name, "standard input")) return "standard input";
+    if (stat(f->name, &st)) return "not there";
+    if (st.st_ino != f->ino || st.st_dev != f->dev) return "another file";
+    if (!is_plain(f)) return "there";
+    if ((uint64_t)st.st_size < f->offset) return "shorter";
+    *unread = (int64_t)((uint64_t)st.st_size - f->offset);
+    return "there";
+}
+
+/* -- for people --------------------------------------------------------------------------- */
+
+__attribute__((format(printf, 2, 3))) static void row(const char *name, const char *format, ...) {
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    print_tame(text);
+    printf("  %-12s %s\n", name, text);
+}
+
+static void put_file(const struct place *f) {
+    int64_t unread;
+    const char *now = standing(f, &unread);
+    char more[80] = "";
+    if (unread == 0)
+        snprintf(more, sizeof more, ", to its end");
+    else if (unread > 0)
+        snprintf(more, sizeof more, ", %s unread", number_grouped((uint64_t)unread).text);
+    else if (!strcmp(now, "not there"))
+        snprintf(more, sizeof more, "; it is not there now");
+    else if (!strcmp(now, "another file"))
+        snprintf(more, sizeof more, "; another file has this name now");
+    else if (!strcmp(now, "shorter"))
+        snprintf(more, sizeof more, "; it is shorter now");
+    row("file", "%s: %s bytes%s read%s", f->name, number_grouped(f->offset).text,
+        is_plain(f) ? "" : " of what it holds", more);
+}
+
+static void put_options(const struct wishes *w) {
+    char text[2048] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < w->n && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? ", " : "",
+                               w->wish[i].name, *w->wish[i].value ? " " : "", w->wish[i].value);
+    if (w->n) row("options", "%s", text);
+}
+
+static void put_run(const struct view *v) {
+    const struct saved *s = &v->saved;
+    row("as asked", "%s", s->spec);
+    put_options(&s->wishes);
+    row("run", "%s",
+        s->ended ? "ended" : "saved in passing; what it printed afterwards comes again");
+    if (s->output != SAVED_NO_OUTPUT)
+        row("output", "%s bytes by then", number_grouped(s->output).text);
+    if (s->header) row("header", "%.*s", (int)s->header_len, s->header);
+}
+
+/* Prints the part about the snapshot's detector. */
+static void put_detector(const struct view *v) {
+    const struct seen_plan *plan = seen_plan_of(v->saved.detector);
+    const struct seen_stats *st = &v->stats;
+    row("window", "%.*s", (int)strcspn(v->spec, " "), v->spec);
+    row("filter", "%s", plan->filter ? plan->filter : "none");
+    row("memory", "%s; the file has %s", number_size(st->bytes).text,
+        number_size((uint64_t)v->st.st_size).text);
+    row("unique", "%s", number_grouped(st->unique).text);
+    row("duplicates", "%s", number_grouped(st->duplicates).text);
+    row("keys", "%s of %s planned", number_grouped(st->stored).text,
+        number_grouped(st->capacity).text);
+    if (!(plan->traits & SEEN_NO_FP)) row("fp rate", "%.2g now", st->fp_now);
+}
+
+/* Prints the part about a state of seen count or seen top. */
+static void put_kept(const struct view *v) {
+    bool top = !strcmp(v->saved.command, "top");
+    row("counted", "%s", number_grouped(v->kept.records).text);
+    row("open", "%s window%s", number_grouped(v->kept.open).text, v->kept.open == 1 ? "" : "s");
+    row(top ? "ended" : "printed", "%s %s", number_grouped(v->kept.done).text,
+        top ? "windows" : "rows of windows that ended");
+    row("file size", "%s", number_size((uint64_t)v->st.st_size).text);
+}
+
+static void put_text(const struct view *v) {
+    uint64_t records = v->state ? v->saved.number : v->stats.records;
+    if (v->state)
+        printf("%s: a state of seen %s\n", v->name, v->saved.command);
+    else
+        printf("%s: a snapshot, as SEEN.DUMP and libseen write it\n", v->name);
+    row("written", v->state ? "%s, by seen %.20s" : "%s", v->written, v->saved.version);
+    if (v->user > 0) row("in use", "by process %d", v->user);
+    if (v->user == 0) row("in use", "by another process");
+    if (!v->counts) row("spec", "%s", v->spec);
+    if (v->state) put_run(v);
+    row("records", "%s", number_grouped(records).text);
+    if (v->state) row("unparseable", "%s", number_grouped(v->saved.unreadable).text);
+    v->counts ? put_kept(v) : put_detector(v);
+    if (*v->last) row("last time", "%s", v->last);
+    for (size_t i = 0; i < v->saved.places.n; i++) put_file(&v->saved.places.place[i]);
+    if (v->groups.grouped || v->groups.summed) groups_print_text(&v->groups, stdout);
+}
+
+/* -- for programs ------------------------------------------------------------------------- */
+
+static void json_text(const char *name, const char *value) {
+    printf(",\"%s\":", name);
+    if (*value)
+        print_json_string(stdout, value);
+    else
+        printf("null");
+}
+
+static void json_count(const char *name, uint64_t value) {
+    printf(",\"%s\":%" PRIu64, name, value);
+}
+
+static void json_options(const struct wishes *w) {
+    printf(",\"options\":{");
+    for (size_t i = 0; i < w->n; i++) {
+        if (i) putchar(',');
+        print_json_string(stdout, w->wish[i].name);
+        putchar(':');
+        print_json_string(stdout, w->wish[i].value);
+    }
+    putchar('}');
+}
+
+static void json_files(const struct places *p) {
+    printf(",\"files\":[");
+    for (size_t i = 0; i < p->n; i++) {
+        const struct place *f = &p->place[i];
+        int64_t unread;
+        const char *now = standing(f, &unread);
+        printf("%s{\"name\":", i ? "," : "");
+        print_json_string(stdout, f->name);
+        printf(",\"offset\":%" PRIu64 ",\"compressed\":%s,\"now\":\"%s\",\"unread\":", f->offset,
+               is_plain(f) ? "false" : "true", now);
+        printf(unread < 0 ? "null}" : "%" PRId64 "}", unread);
+    }
+    putchar(']');
+}
+
+static void json_run(const struct view *v) {
+    const struct saved *s = &v->saved;
+    json_text("version", s->version);
+    json_text("asked", s->spec);
+    json_options(&s->wishes);
+    printf(",\"ended\":%s,\"output_bytes\":", s->ended ? "true" : "false");
+    printf(s->output == SAVED_NO_OUTPUT ? "null" : "%" PRIu64, s->output);
+    json_count("unparseable", s->unreadable);
+    json_count("only_added", s->fed.only_added);
+    json_files(&s->places);
+    if (!v->groups.grouped && !v->groups.summed) return;
+    putchar(',');
+    groups_print_json(&v->groups, stdout);
+}
+
+static void json_detector(const struct view *v) {
+    const struct seen_plan *plan = seen_plan_of(v->saved.detector);
+    const struct seen_stats *st = &v->stats;
+    json_text("spec", v->spec);
+    json_text("filter", plan->filter ? plan->filter : "");
+    json_count("memory_bytes", st->bytes);
+    json_count("unique", st->unique);
+    json_count("duplicates", st->duplicates);
+    json_count("stored", st->stored);
+    json_count("capacity", st->capacity);
+    printf(isfinite(st->fp_now) ? ",\"fp_now\":%.9g" : ",\"fp_now\":null", st->fp_now);
+}
+
+static void json_kept(const struct view *v) {
+    json_count("counted", v->kept.records);
+    json_count("open_windows", v->kept.open);
+    json_count(!strcmp(v->saved.command, "top") ? "ended_windows" : "printed_rows", v->kept.done);
+}
+
+static void put_json(const struct view *v) {
+    printf("{\"file\":");
+    print_json_string(stdout, v->name);
+    json_text("kind", v->state ? "state" : "snapshot");
+    if (v->state) json_text("command", v->saved.command);
+    json_text("written", v->written);
+    printf(",\"in_use\":%s,\"in_use_by\":", v->user < 0 ? "false" : "true");
+    printf(v->user > 0 ? "%d" : "null", v->user);
+    json_count("file_bytes", (uint64_t)v->st.st_size);
+    json_count("records", v->state ? v->saved.number : v->stats.records);
+    v->counts ? json_kept(v) : json_detector(v);
+    json_text("last_time", v->last);
+    if (v->state) json_run(v);
+    puts("}");
+}
+
+/* -- the command -------------------------------------------------------------------------- */
+
+static const struct option_row *rows(void) { return own_rows; }
+
+static int state_main(int argc, char **argv) {
+    static struct view v;
+    struct args a = {.argc = argc, .argv = argv, .command = &state_command};
+    struct account account = {0};
+    bool json = false;
+    for (int id; (id = args_next(&a));) {
+        if (id == OUTPUT) json = option_is_json(a.value);
+        if (id == STATS) account_take(&account, a.value);
+    }
+    account_begin(&account);
+    if (a.at == argc) die("which state? seen state FILE");
+    if (a.at + 1 < argc) die("one state at a time: what is '%s'?", argv[a.at + 1]);
+    v.name = argv[a.at];
+    look(&v);
+    json ? put_json(&v) : put_text(&v);
+    account_print_work(&account, "bytes", (uint64_t)v.st.st_size);
+    groups_free(&v.groups);
+    places_free(&v.saved.places);
+    seen_free(v.saved.detector);
+    free(v.saved.blob);
+    return EXIT_FINE;
+}
+
+static const struct example examples[] = {
+    {"seen state clicks.state", "what it holds, and where each file stands"},
+    {"seen state -o json clicks.state", "the same for a program"},
+    {0},
+};
+
+const struct command state_command = {
+    .name = "state",
+    .run = state_main,
+    .help = "what a state or a snapshot holds",
+    .usage = "[OPTION]... FILE",
+    .about =
+        "Tells what the state FILE of `seen --state` holds: the command and the options that it "
+        "was made with, its spec and window, records and keys, memory, when it was written, how "
+        "far each input file was read, and the groups and sums so far. A state of `seen count` or "
+        "`seen top` has the windows that are open instead of keys.\n\n"
+        "FILE may also be a snapshot that SEEN.DUMP or the library wrote. A run that uses the "
+        "state "
+        "is not disturbed. A damaged file gets one sentence and exit code 2.",
+    .examples = examples,
+    .rows = rows,
+    .often = "output",
+};

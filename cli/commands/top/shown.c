@@ -1,0 +1,154 @@
+/* shown.c - which keys of a window are shown.
+ *
+ * A jumping window is the union of sub-windows, each with counters of its own.  A key's count is
+ * the sum of what each sub-window bounds it by: its counter, or the least counter where it has
+ * none and all are taken.  So the error is at most N/k of the whole window, as if one set of
+ * counters had seen it all, and each key that came more than N/k times has a counter somewhere. */
+#include "commands/top/shown.h"
+
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+    struct seen_heavy h;
+    const struct name *name;
+    size_t part; /* the first that has a counter for it */
+};
+
+void shown_init(struct shown *r) {
+    ranking_init(&r->windows, r->keep);
+    r->list = calloc(r->keep, sizeof *r->list);
+    if (!r->list) die("out of memory for %" PRIu64 " counters", r->keep);
+}
+
+void shown_free(struct shown *r) {
+    ranking_free(&r->windows);
+    free(r->list);
+}
+
+/* -- all keys that have a counter --------------------------------------------------------- */
+
+static int by_key(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    if (x->h.key.lo != y->h.key.lo) return x->h.key.lo < y->h.key.lo ? -1 : 1;
+    if (x->h.key.hi != y->h.key.hi) return x->h.key.hi < y->h.key.hi ? -1 : 1;
+    return (x->part > y->part) - (x->part < y->part);
+}
+
+static int by_count(const void *a, const void *b) {
+    const struct row *x = a, *y = b;
+    if (x->h.count != y->h.count) return x->h.count < y->h.count ? 1 : -1;
+    if (x->h.error != y->h.error) return x->h.error > y->h.error ? 1 : -1;
+    if (x->part != y->part) return x->part > y->part ? 1 : -1;
+    return (x->h.counter > y->h.counter) - (x->h.counter < y->h.counter);
+}
+
+static size_t list_part(struct shown *r, const struct counted *t, size_t part, struct row *out) {
+    size_t n = seen_top_list(t->keys.top, r->list);
+    for (size_t i = 0; i < n; i++)
+        out[i] = (struct row){r->list[i], t->keys.name[r->list[i].counter], part};
+    return n;
+}
+
+/* One row a key, of m in the order of by_key; the sum of what is sure, and of what is possible. */
+static size_t join(struct counted *const *parts, size_t n, struct row *row, size_t m) {
+    size_t out = 0;
+    for (size_t i = 0, j; i < m; i = j) {
+        struct row joined = row[i];
+        uint64_t surely = 0, most = 0;
+        for (j = i; j < m && !memcmp(&row[j].h.key, &row[i].h.key, sizeof row[i].h.key); j++)
+            surely += row[j].h.count - row[j].h.error;
+        for (size_t p = 0; p < n; p++) most += seen_top_most(parts[p]->keys.top, joined.h.key);
+        joined.h.count = most;
+        joined.h.error = most - surely;
+        row[out++] = joined;
+    }
+    return out;
+}
+
+/* The most frequent first; the caller's to free. */
+static struct row *all_rows(struct shown *r, struct counted *const *parts, size_t n, size_t *m) {
+    size_t room = 1;
+    for (size_t p = 0; p < n; p++) room += parts[p]->keys.used;
+    struct row *row = malloc(room * sizeof *row);
+    if (!row) die("out of memory for %zu keys", room);
+    *m = 0;
+    for (size_t p = 0; p < n; p++) *m += list_part(r, parts[p], p, row + *m);
+    if (n < 2) return row;
+    qsort(row, *m, sizeof *row, by_key);
+    *m = join(parts, n, row, *m);
+    qsort(row, *m, sizeof *row, by_count);
+    return row;
+}
+
+/* -- those that are shown ----------------------------------------------------------------- */
+
+/* The error is all of the count, but for the record with which the key took its counter over. */
+static bool says_nothing(const struct seen_heavy *h) {
+    return h->error > 0 && h->count - h->error <= 1;
+}
+
+/* The rows of the window that ends: those that surely came often enough, to the front. */
+static size_t choose(struct shown *r, struct row *row, size_t n, uint64_t twice) {
+    size_t m = 0, out = 0;
+    for (size_t i = 0; i < n && m < r->number; i++) {
+        const struct seen_heavy *h = &row[i].h;
+        if (h->count < h->error + twice || h->count - h->error - twice < r->least) continue;
+        if (!says_nothing(h))
+            row[m++] = row[i];
+        else if (m + out < r->number)
+            out++;
+    }
+    r->short_of.left_out += out;
+    return m;
+}
+
+/* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
+static void persist(struct shown *r, const struct row *row, size_t m, uint64_t *in) {
+    struct ranking *w = &r->windows;
+    uint64_t *surely = calloc(r->keep, sizeof *surely);
+    if (!surely) die("out of memory for %" PRIu64 " counters", r->keep);
+    for (size_t i = 0; i < m; i++) {
+        bool taken;
+        size_t c = ranking_add(w, row[i].h.key, &taken);
+        if (taken) ranking_name(w, c, row[i].name);
+        in[i] = c;
+    }
+    size_t n = seen_top_list(w->top, r->list);
+    for (size_t i = 0; i < n; i++) surely[r->list[i].counter] = r->list[i].count - r->list[i].error;
+    for (size_t i = 0; i < m; i++) in[i] = surely[in[i]];
+    free(surely);
+}
+
+/* What is missing from the counts of partners is in their errors. */
+static void note_missing(struct shown *r, const struct counted *t, struct row *row, size_t m,
+                         uint64_t twice) {
+    shortfall_note(&r->short_of, &t->missing, twice);
+    for (size_t i = 0; i < m; i++)
+        row[i].h.error += twice + missing_most(&t->missing, row[i].h.key, row[i].h.counter);
+}
+
+void shown_put(struct shown *r, const char *from, struct counted *const *parts, size_t n) {
+    const struct counted *pairs = parts[0]->pairs ? parts[0] : NULL;
+    uint64_t twice = pairs ? missing_twice(&pairs->missing, pairs->pairs) : 0;
+    size_t m;
+    struct row *row = all_rows(r, parts, n, &m);
+    m = choose(r, row, m, twice);
+    uint64_t *in = calloc(m + 1, sizeof *in);
+    if (!in) die("out of memory for %zu keys", m);
+    if (pairs) note_missing(r, pairs, row, m, twice);
+    listing_heading(&r->listing);
+    persist(r, row, m, in);
+    for (size_t i = 0; i < m; i++) listing_row(&r->listing, from, row[i].name, &row[i].h, in[i]);
+    free(row);
+    free(in);
+    r->ended++;
+}
+
+void shown_end(struct shown *r) {
+    listing_heading(&r->listing);
+    if (r->ended > 1) listing_persistent(&r->listing, &r->windows, r->list, r->number);
+}

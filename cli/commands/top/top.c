@@ -1,0 +1,360 @@
+/* top.c - `seen top`: the most frequent keys of each window; with --distinct, the keys with the
+ * most different partners: "IPs with too many cookies", and in how many windows each was among
+ * them.
+ *
+ * Counting how often a key comes counts clicks, not cookies.  So a detector asks of each pair of
+ * key and partner whether this window has seen it, and only those it has not are counted: a
+ * constantly active cookie counts once a window.  Counters are Space-Saving's; a second one counts
+ * windows, so memory stays fixed.
+ *
+ *     counted - error <= truth <= counted, where error <= N/keep
+ *
+ * With --distinct a pair that the detector takes for another is missing; what that may be is in the
+ * error as well, which then bounds both sides (top/missing.h). */
+#include "commands/count/pace.h"
+#include "commands/top/counted.h"
+#include "commands/top/partners.h"
+#include "commands/top/shown.h"
+#include "records/account.h"
+#include "records/reader.h"
+#include "signals.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT, STATS };
+
+static const struct option_row own_rows[] = {
+    ASKED_ROWS,
+    SOURCE_ROWS,
+    {"Counting", 0, NULL, NULL, 0},
+    {"distinct", 0, "FIELD", "count a key's different values of that field", DISTINCT},
+    {"number", 'n', "N", "at most N keys a window (default: 10)", NUMBER},
+    {"at-least", 0, "N", "only keys that surely came so often", LEAST},
+    {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
+    PACE_ROWS,
+    {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
+    {"output", 'o', "text|json", "json: an object a line", OUTPUT},
+    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
+    SOURCE_THREADS_ROW,
+    SOURCE_QUIET_ROW,
+    SOURCE_UNJUDGED_ROWS,
+    STATE_ROWS,
+    HELP_ROWS,
+    {"The same as in SPEC, of the detector of pairs, and stronger", 0, NULL, NULL, 0},
+};
+
+struct run {
+    struct source source;
+    struct asked asked;
+    struct state state;
+    struct reader reader;
+    struct pace pace;
+    struct account account;
+    struct partners partners;
+    struct counted *spare; /* of a window that ended, for the next one; NULL: none */
+    struct shown shown;
+    struct name name; /* scratch */
+    const char *distinct;
+    bool unended;  /* an earlier run was killed inside a line */
+    uint32_t slot; /* of the partner's field */
+};
+
+static const struct state_kind kept;
+
+/* -- options ------------------------------------------------------------------------------ */
+
+static const struct option_row *rows(void) {
+    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+}
+
+static uint64_t count_of(const char *name, const char *text) {
+    uint64_t n;
+    struct seen_error e;
+    if (seen_parse_count(&n, text, &e)) die("--%s %s: %s", name, text, e.text);
+    return n;
+}
+
+static void take(struct run *r, int id, const char *value) {
+    if (source_take(&r->source, id, value) || asked_take(&r->asked, id, value)) return;
+    if (pace_take(&r->pace, id, value) || state_take(&r->state, id, value)) return;
+    switch (id) {
+    case NUMBER: r->shown.number = count_of("number", value); break;
+    case KEEP: r->shown.keep = count_of("keep", value); break;
+    case LEAST: r->shown.least = count_of("at-least", value); break;
+    case DISTINCT: r->distinct = value; break;
+    case STATS: account_take(&r->account, value); break;
+    case OUTPUT: r->shown.listing.json = option_is_json(value); break;
+    }
+}
+
+static void read_options(struct run *r, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &top_command};
+    source_init(&r->source);
+    r->shown.number = 10;
+    r->shown.keep = 10000;
+    state_init(&r->state, &kept);
+    for (int id; (id = args_next(&a));) {
+        wishes_note(&r->state.wishes, a.row, a.value);
+        take(r, id, a.value);
+    }
+    source_files(&r->source, &a);
+    asked_check_files(&r->asked, &r->source);
+    kept_ask(&r->state, &r->asked, &r->source);
+    asked_compile(&r->asked, &r->source);
+}
+
+/* -- windows ------------------------------------------------------------------------------ */
+
+static const struct seen_plan *plan_of_pairs(const struct run *r) {
+    return r->distinct ? &r->partners.plan : NULL;
+}
+
+static void *on_begin(void *ctx) {
+    struct run *r = ctx;
+    struct counted *t = r->spare;
+    r->spare = NULL;
+    return t ? t : counted_new(r->shown.keep, plan_of_pairs(r));
+}
+
+/* With partners the first part of a jumping window has counted all of it. */
+static void on_end(void *ctx, const struct window *w, size_t n) {
+    struct run *r = ctx;
+    char from[32];
+    struct counted **parts = malloc(n * sizeof *parts);
+    if (!parts) die("out of memory for %zu windows", n);
+    for (size_t i = 0; i < n; i++) parts[i] = w[i].own;
+    shown_put(&r->shown, pace_from(&r->pace, w[0].from, from), parts, r->distinct ? 1 : n);
+    free(parts);
+}
+
+/* The next window uses it again: memory for pairs is not given back and fetched for each. */
+static void on_drop(void *ctx, void *own) {
+    struct run *r = ctx;
+    counted_free(r->spare);
+    counted_clear(own);
+    r->spare = own;
+}
+
+static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
+    (void)ctx;
+    counted_save(own, out);
+}
+
+static void *on_load(void *ctx, struct blocks_in *in) {
+    struct run *r = ctx;
+    return counted_load(r->shown.keep, plan_of_pairs(r), in);
+}
+
+static const struct pace_events windows = {
+    .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
+
+/* -- records ------------------------------------------------------------------------------ */
+
+static void on_columns(void *ctx, const struct header *header) {
+    struct run *r = ctx;
+    if (!r->distinct) return;
+    r->slot = columns_slot(&r->reader.layout, "--distinct", r->distinct, header);
+    unjudged_wants(&r->reader.unjudged, &r->slot, 1, "--distinct");
+}
+
+static void count(struct run *r, struct counted *t, const struct batch *b, size_t m) {
+    const struct readable *in = r->pace.judge.in;
+    size_t i = in->order[m];
+    if (t->pairs) {
+        const struct slice *f = &b->field[i * r->reader.layout.slots + r->slot];
+        if (!f->at) return;
+        if (!partners_first(&r->partners, t->pairs, in->digest[m], f, in->time[m])) {
+            missing_duplicate(&t->missing, in->digest[m]);
+            return;
+        }
+    }
+    bool taken;
+    size_t c = ranking_add(&t->keys, in->digest[m], &taken);
+    if (t->pairs) missing_note(&t->missing, t->pairs, c, taken);
+    if (!taken) return;
+    name_of_key(&r->name, &r->pace.judge.keyer[0], b, i);
+    ranking_name(&t->keys, c, &r->name);
+}
+
+/* With partners each sub-window counts to the end of the jumping window that begins with it, since
+ * counts of partners cannot be added. */
+static void count_past(struct run *r, const struct window *w, const struct batch *b, size_t m) {
+    const struct pace *p = &r->pace;
+    for (size_t i = 0; i < p->pasts; i++)
+        if (p->past[i].number + p->subwindows > w->number) count(r, p->past[i].own, b, m);
+}
+
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    judge_ahead(&((struct run *)ctx)->pace.judge, who, b, now, b->own);
+}
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct run *r = ctx;
+    const struct readable *in = b->own;
+    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
+    judge_note(&r->pace.judge, b, in);
+    size_t n = judge_take(&r->pace.judge, b->own);
+    for (size_t m = 0; m < n; m++) {
+        const struct window *w = pace_window(&r->pace, m);
+        if (w && r->distinct) count_past(r, w, b, m);
+        if (w) count(r, w->own, b, m);
+    }
+}
+
+static void on_attend(void *ctx) { state_attend(&((struct run *)ctx)->state); }
+
+static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->state); }
+
+static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->state); }
+
+static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
+
+static const struct reader_events events = {.columns = on_columns,
+                                            .ahead = on_ahead,
+                                            .own = sizeof(struct readable),
+                                            .opened = on_opened,
+                                            .closed = on_closed,
+                                            .batch = on_batch,
+                                            .attend = on_attend,
+                                            .flush = on_flush};
+
+/* -- --state ------------------------------------------------------------------------------ */
+
+static void pack(const void *ctx, struct packer *p) {
+    const struct run *r = ctx;
+    const struct kept k = {r->pace.records, r->pace.n, r->shown.ended, r->shown.listing.headed};
+    kept_pack(&k, p);
+}
+
+static bool unpack(void *ctx, const char *bytes, size_t len) {
+    struct run *r = ctx;
+    struct kept k;
+    if (!kept_unpack(&k, bytes, len)) return false;
+    r->shown.ended = k.done;
+    r->shown.listing.headed = k.headed && state_goes_on(&r->state);
+    return true;
+}
+
+static void save(const void *ctx, struct blocks_out *out) {
+    const struct run *r = ctx;
+    ranking_save(&r->shown.windows, out);
+    pace_save(&r->pace, out);
+}
+
+static bool load(void *ctx, struct blocks_in *in) {
+    struct run *r = ctx;
+    return ranking_load(&r->shown.windows, in) && pace_load(&r->pace, in);
+}
+
+static const struct state_kind kept = {.command = "top",
+                                       .deliver = kept_deliver,
+                                       .pack = pack,
+                                       .unpack = unpack,
+                                       .save = save,
+                                       .load = load};
+
+/* -- a run -------------------------------------------------------------------------------- */
+
+static void start(struct run *r) {
+    r->pace.by_order = r->distinct;
+    pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout, &r->state);
+    partners_plan(&r->partners, &r->asked, &r->source, r->pace.subwindows > 1);
+    pace_begin(&r->pace, &windows, r, r->distinct ? partners_windows(&r->partners, 400) : 400);
+    shown_init(&r->shown);
+    r->spare = on_begin(r); /* says at once if there is no room for one */
+    r->shown.listing.distinct = r->distinct;
+    r->shown.listing.delimiter = r->source.delimiter;
+    reader_init(&r->reader, &r->source, &events, r);
+    r->reader.unjudged.detector = r->pace.detector;
+    state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
+                                             .reader = &r->reader,
+                                             .judge = &r->pace.judge,
+                                             .number = &r->reader.records,
+                                             .unended = &r->unended,
+                                             .end = '\n',
+                                             .ctx = r});
+    kept_mend(&r->unended);
+}
+
+/* The state keeps the windows open that end here. */
+static int finish(struct run *r, bool read) {
+    bool saved = state_end(&r->state);
+    pace_end(&r->pace);
+    shown_end(&r->shown);
+    judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
+    pace_tell(&r->pace, &r->source, "in no row");
+    if (!r->source.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
+    account_print(&r->account, &r->reader.unjudged);
+    return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
+}
+
+static void free_run(struct run *r) {
+    counted_free(r->spare);
+    shown_free(&r->shown);
+    partners_free(&r->partners);
+    pace_free(&r->pace);
+    reader_free(&r->reader);
+    asked_free(&r->asked);
+    state_free(&r->state);
+}
+
+static int top_main(int argc, char **argv) {
+    static struct run r;
+    read_options(&r, argc, argv);
+    account_begin(&r.account);
+    start(&r);
+    bool read = reader_run(&r.reader);
+    int code = finish(&r, read);
+    free_run(&r);
+    if (signals_stop()) fflush(stdout), signals_die(signals_stop());
+    return code;
+}
+
+static const struct example examples[] = {
+    {"seen top -k 1 clicks.tsv", "the ten most frequent"},
+    {"seen top --csv -k ip -w landmark:1h --time when clicks.csv", "of each hour"},
+    {"seen top --csv -k ip --distinct cookie --at-least 100 clicks.csv",
+     "addresses with too many cookies"},
+    {"seen top --csv -k ip -w jumping:1h/12 --time when clicks.csv",
+     "of the last hour, every 5 minutes"},
+    {"seen top -n 100 -o json access.log", "an object a line"},
+    {0},
+};
+
+const struct command top_command = {
+    .name = "top",
+    .run = top_main,
+    .help = "the most frequent keys; addresses with too many cookies",
+    .usage = "[-w SPEC] [OPTION]... [FILE]...",
+    .about =
+        "The most frequent keys of FILE... (default: standard input), for each landmark window, or "
+        "for a jumping one at the end of each of its parts; with `--distinct` those with the most "
+        "different partners, such as addresses with too "
+        "many cookies.\n\n"
+        "The column windows says in how many a key was among them so far; the rows 'all' at the "
+        "end, in how many in all. A count is at most its error too high and never too low; the "
+        "error is at most the records over `--keep`. Rows whose error is as large as their count "
+        "are left out, which is told. A jumping window of Q parts has Q times the counters. In "
+        "JSON a key of several fields is an array of its "
+        "values.\n\n"
+        "With `--distinct` a pair that the detector takes for another is not counted; that happens "
+        "at a rate of `fp=`, and more often once more pairs come in a window than were planned. A "
+        "count may then be too low as well. The error includes what is missing, and is exceeded "
+        "in 1 of 2000 rows. A message says how many pairs are missing in all. In a jumping window "
+        "each part has a table of pairs and counts the window that begins with it: a record takes "
+        "Q times the work, and windows follow the order of records.\n\n"
+        "With `--time` a record counts in the window of its own time, in any order of arrival. "
+        "From files all rows are printed at the end; from pipes a row is printed as soon as "
+        "its window is over, or `--lateness` later. At most `--open-windows` are open at once; "
+        "with `--distinct` as many as fit into 256 MiB with their pairs. What falls outside is "
+        "counted and told.\n\n"
+        "With `--state` a run goes on where the last one stopped, and prints what one run over all "
+        "records so far would print. Windows that are open when the input ends are printed as they "
+        "stand, and go on in the next run; those that ended earlier are printed once.",
+    .examples = examples,
+    .rows = rows,
+    .often = "window keys csv no-quotes tsv ndjson clf time distinct number at-least output",
+};

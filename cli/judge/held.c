@@ -1,0 +1,221 @@
+/* held.c - keeps records in one block of memory until they are released. */
+#include "judge/held.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { UNIT = 8, GONE = 0x80, LEAST_ROOM = 4096, TEXT_MOST = 1 << 20 };
+
+void shelf_init(struct shelf *s, unsigned with, char end) {
+    *s = (struct shelf){.with = with, .end = end};
+    if (with & HELD_TIME) s->more += sizeof(seen_time);
+    if (with & HELD_NUMBER) s->more += sizeof(uint64_t);
+    if (with & HELD_GROUP) s->more += sizeof(uint32_t);
+    if (with & HELD_FEED) s->more += sizeof(seen_digest) + 1;
+    if (with & HELD_SERIAL) s->more += sizeof(uint32_t);
+}
+
+void shelf_free(struct shelf *s) {
+    free(s->block);
+    *s = (struct shelf){0};
+}
+
+/* -- places ------------------------------------------------------------------------------- */
+
+static size_t size_of(const struct shelf *s, size_t len) {
+    return (offsetof(struct held, bytes) + s->more + len + UNIT - 1) / UNIT * UNIT;
+}
+
+static size_t offset_of(const struct shelf *s, const struct held *h) {
+    return (size_t)((const char *)h - s->block);
+}
+
+static struct held *at_offset(const struct shelf *s, size_t offset) {
+    return (struct held *)(void *)(s->block + offset);
+}
+
+/* The first at or behind the offset that is still held. */
+static struct held *held_from(const struct shelf *s, size_t offset) {
+    while (offset < s->used && at_offset(s, offset)->gap & GONE)
+        offset += size_of(s, at_offset(s, offset)->len);
+    return offset < s->used ? at_offset(s, offset) : NULL;
+}
+
+struct held *shelf_oldest(struct shelf *s) {
+    struct held *h = held_from(s, s->first);
+    if (h)
+        s->first = offset_of(s, h);
+    else
+        s->first = s->used = s->dead = 0;
+    return h;
+}
+
+struct held *shelf_next(const struct shelf *s, const struct held *h) {
+    return held_from(s, offset_of(s, h) + size_of(s, h->len));
+}
+
+/* -- in and out --------------------------------------------------------------------------- */
+
+static bool ended(const struct shelf *s, const struct record *r) {
+    return r->len > 0 && r->at[r->len - 1] == s->end;
+}
+
+static size_t need(const struct shelf *s, const struct record *r) {
+    return size_of(s, r->len + !ended(s, r));
+}
+
+/* Gaps are closed when they are a tenth of what is used, so that nine records move at most for
+ * each that goes.  At the limit, where owners let records go early, there is always about as much.
+ */
+bool shelf_crowded(const struct shelf *s, const struct record *r, size_t limit) {
+    size_t more = s->used + need(s, r);
+    if (s->dead > LEAST_ROOM && s->dead >= s->used / 10) return true;
+    return more > s->room && more > limit && s->dead > s->used / 16;
+}
+
+static void make_room(struct shelf *s, size_t more, size_t limit) {
+    size_t room = 2 * s->room + LEAST_ROOM;
+    if (s->used + more <= s->room) return;
+    if (room > limit) room = limit;
+    if (room < s->used + more) room = s->used + more;
+    s->block = room <= HELD_MOST ? realloc(s->block, room) : NULL;
+    if (!s->block) die("out of memory for records held back; --hold bounds what they take");
+    s->room = room;
+}
+
+static char *put_part(char *to, const void *part, size_t n) {
+    memcpy(to, part, n);
+    return to + n;
+}
+
+static char *put_reading(const struct shelf *s, char *to, const struct reading *r,
+                         uint32_t serial) {
+    if (s->with & HELD_TIME) to = put_part(to, &r->time, sizeof r->time);
+    if (s->with & HELD_NUMBER) to = put_part(to, &r->number, sizeof r->number);
+    if (s->with & HELD_GROUP) to = put_part(to, &r->group, sizeof r->group);
+    if (s->with & HELD_FEED) to = put_part(to, &r->add, sizeof r->add);
+    if (s->with & HELD_FEED) to = put_part(to, &r->parts, sizeof r->parts);
+    if (s->with & HELD_SERIAL) to = put_part(to, &serial, sizeof serial);
+    return to;
+}
+
+uint32_t shelf_put(struct shelf *s, const struct record *r, const struct reading *read,
+                   uint64_t clock, uint32_t serial, size_t limit) {
+    size_t more = need(s, r);
+    make_room(s, more, limit);
+    struct held *h = at_offset(s, s->used);
+    h->key = read->digest;
+    h->clock = clock;
+    h->link = 0;
+    h->len = r->len + !ended(s, r);
+    h->gap = (uint8_t)(h->len - r->bare);
+    char *text = put_reading(s, h->bytes, read, serial);
+    memcpy(text, r->at, r->len);
+    if (!ended(s, r)) text[r->len] = s->end;
+    uint32_t place = (uint32_t)(s->used / UNIT + 1);
+    s->used += more;
+    return place;
+}
+
+void shelf_drop(struct shelf *s, struct held *h) {
+    h->gap |= GONE;
+    s->dead += size_of(s, h->len);
+}
+
+static const char *get_part(const char *from, void *part, size_t n) {
+    memcpy(part, from, n);
+    return from + n;
+}
+
+void shelf_reading(const struct shelf *s, const struct held *h, struct reading *r) {
+    const char *from = h->bytes;
+    *r = (struct reading){.digest = h->key, .time = h->clock};
+    if (s->with & HELD_TIME) from = get_part(from, &r->time, sizeof r->time);
+    if (s->with & HELD_NUMBER) from = get_part(from, &r->number, sizeof r->number);
+    if (s->with & HELD_GROUP) from = get_part(from, &r->group, sizeof r->group);
+    if (s->with & HELD_FEED) from = get_part(from, &r->add, sizeof r->add);
+    if (s->with & HELD_FEED) get_part(from, &r->parts, sizeof r->parts);
+}
+
+/* The serial stands right in front of the text. */
+uint32_t shelf_serial(const struct shelf *s, const struct held *h) {
+    uint32_t serial;
+    get_part(h->bytes + s->more - sizeof serial, &serial, sizeof serial);
+    return serial;
+}
+
+/* -- closing gaps ------------------------------------------------------------------------- */
+
+void shelf_plan(struct shelf *s) {
+    size_t to = 0;
+    for (struct held *h = shelf_oldest(s); h; h = shelf_next(s, h)) {
+        h->link = (uint32_t)(to / UNIT + 1);
+        to += size_of(s, h->len);
+    }
+}
+
+void shelf_slide(struct shelf *s) {
+    size_t to = 0;
+    for (struct held *h = shelf_oldest(s), *next; h; h = next) {
+        size_t size = size_of(s, h->len);
+        next = shelf_next(s, h);
+        h->link = 0;
+        memmove(s->block + to, h, size);
+        to += size;
+    }
+    s->used = to;
+    s->first = s->dead = 0;
+}
+
+/* -- let go ------------------------------------------------------------------------------- */
+
+void outlet_init(struct outlet *o) {
+    *o = (struct outlet){.batch = calloc(1, sizeof *o->batch), .read = calloc(1, sizeof *o->read)};
+    if (!o->batch || !o->read) die("out of memory for records let go");
+}
+
+void outlet_free(struct outlet *o) {
+    free(o->batch);
+    free(o->read);
+    free(o->text);
+    *o = (struct outlet){0};
+}
+
+void outlet_begin(struct outlet *o) {
+    o->batch->n = o->read->n = 0;
+    o->read->due = false;
+    o->used = 0;
+}
+
+bool outlet_full(const struct outlet *o) { return o->batch->n == BATCH || o->used >= TEXT_MOST; }
+
+static void make_room_for_text(struct outlet *o, size_t more) {
+    if (o->used + more <= o->cap) return;
+    o->cap = 2 * o->cap + more;
+    o->text = realloc(o->text, o->cap);
+    if (!o->text) die("out of memory for records let go");
+}
+
+void outlet_take(struct outlet *o, const struct shelf *s, const struct held *h, uint8_t verdict) {
+    size_t i = o->batch->n++;
+    struct reading read;
+    make_room_for_text(o, h->len);
+    memcpy(o->text + o->used, h->bytes + s->more, h->len);
+    o->used += h->len;
+    o->batch->record[i] = (struct record){NULL, h->len, h->len - (h->gap & (GONE - 1))};
+    o->batch->verdict[i] = verdict;
+    o->read->order[i] = (uint16_t)i;
+    o->read->landmark[i] = false;
+    shelf_reading(s, h, &read);
+    readable_put(o->read, i, &read);
+    o->read->n = o->batch->n;
+}
+
+/* The text stands still from now on. */
+void outlet_end(struct outlet *o) {
+    const char *at = o->text;
+    for (size_t i = 0; i < o->batch->n; at += o->batch->record[i++].len)
+        o->batch->record[i].at = at;
+}

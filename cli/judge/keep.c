@@ -1,0 +1,196 @@
+/* keep.c - holds records back until the last one of each key is known. */
+#include "judge/keep.h"
+
+#include "cli.h"
+
+#include <stdlib.h>
+
+#define DAY UINT64_C(86400000000)
+
+enum { LEAST_HEADS = 64 };
+
+static void *table_of(size_t places) {
+    void *table = calloc(places, sizeof(uint32_t));
+    if (!table) die("out of memory for records held back; --hold bounds what they take");
+    return table;
+}
+
+void keep_init(struct keep *k, const seen_detector *d, size_t most, unsigned with, char end) {
+    const struct seen_spec *s = &seen_plan_of(d)->spec;
+    bool timed = s->unit == SEEN_MICROSECONDS;
+    *k = (struct keep){.spec = s,
+                       .timed = timed,
+                       .refresh_first = s->refresh == SEEN_REFRESH_FIRST,
+                       .reach = s->window == SEEN_SLIDING ? s->length - timed : UINT64_MAX,
+                       .heads = LEAST_HEADS,
+                       .queue_room = LEAST_HEADS,
+                       .most = most};
+    k->head = table_of(k->heads);
+    if (k->refresh_first) k->queue = table_of(k->queue_room);
+    shelf_init(&k->shelf, with | (k->refresh_first ? HELD_SERIAL : 0), end);
+}
+
+void keep_free(struct keep *k) {
+    shelf_free(&k->shelf);
+    free(k->head);
+    free(k->queue);
+    k->head = k->queue = NULL;
+}
+
+/* -- memory ------------------------------------------------------------------------------- */
+
+static size_t tables(const struct keep *k) {
+    return (k->heads + (k->refresh_first ? k->queue_room : 0)) * sizeof(uint32_t);
+}
+
+/* What is left for the block. */
+static size_t limit(const struct keep *k) { return k->most > tables(k) ? k->most - tables(k) : 0; }
+
+/* An eighth of the block is for gaps. */
+static bool is_short(const struct keep *k) {
+    return k->shelf.used - k->shelf.dead > limit(k) / 8 * 7;
+}
+
+void keep_note_keys(struct keep *k, uint64_t keys) {
+    size_t live = k->shelf.used - k->shelf.dead;
+    if (!k->n) return;
+    double each = (double)live / (double)k->n * 8 / 7 + 3 * sizeof(uint32_t);
+    if (each * (double)keys > k->needed) k->needed = each * (double)keys;
+}
+
+/* -- the table ---------------------------------------------------------------------------- */
+
+static uint32_t *chain_of(const struct keep *k, seen_digest key) {
+    return &k->head[((key.lo ^ key.hi) * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (k->heads - 1)];
+}
+
+/* The link to the record of that key; one that is 0: there is none. */
+static uint32_t *find(const struct keep *k, seen_digest key) {
+    uint32_t *link = chain_of(k, key);
+    while (*link) {
+        struct held *h = shelf_at(&k->shelf, *link);
+        if (h->key.lo == key.lo && h->key.hi == key.hi) break;
+        link = &h->link;
+    }
+    return link;
+}
+
+static void chain(struct keep *k, uint32_t place) {
+    struct held *h = shelf_at(&k->shelf, place);
+    uint32_t *head = chain_of(k, h->key);
+    h->link = *head;
+    *head = place;
+}
+
+/* All places have changed, or the number of chains has. */
+static void chain_all(struct keep *k, size_t heads) {
+    struct shelf *s = &k->shelf;
+    free(k->head);
+    k->head = table_of(heads);
+    k->heads = heads;
+    for (struct held *h = shelf_oldest(s); h; h = shelf_next(s, h))
+        chain(k, (uint32_t)(((const char *)h - s->block) / 8 + 1));
+}
+
+static void grow_queue(struct keep *k) {
+    size_t room = 2 * k->queue_room;
+    uint32_t *queue = table_of(room);
+    for (uint64_t i = k->queue_from; i < k->next; i++)
+        queue[i & (room - 1)] = k->queue[i & (k->queue_room - 1)];
+    free(k->queue);
+    k->queue = queue;
+    k->queue_room = room;
+}
+
+static void close_gaps(struct keep *k) {
+    shelf_plan(&k->shelf);
+    for (uint64_t i = k->queue_from; i < k->next; i++) {
+        uint32_t *place = &k->queue[i & (k->queue_room - 1)];
+        *place = shelf_at(&k->shelf, *place)->link;
+    }
+    shelf_slide(&k->shelf);
+    chain_all(k, k->heads);
+}
+
+/* -- a record ----------------------------------------------------------------------------- */
+
+/* The number of the landmark window around the clock; weeks begin on Mondays, 1970-01-01 was a
+ * Thursday. */
+static uint64_t window_of(const struct keep *k) {
+    const struct seen_spec *s = k->spec;
+    if (s->unit == SEEN_EXPLICIT) return 0;
+    if (!k->timed) return (k->clock - k->base) / s->length;
+    return (k->clock + (s->length % (7 * DAY) ? 0 : 3 * DAY)) / s->length;
+}
+
+void keep_step(struct keep *k, const struct reading *r, bool landmark) {
+    if (!k->timed)
+        k->clock = k->noted;
+    else if (r->time > k->clock)
+        k->clock = r->time;
+    if (landmark) k->base = k->noted;
+    k->noted++;
+    if (k->spec->window != SEEN_LANDMARK) return;
+    uint64_t window = window_of(k);
+    k->over = k->n > 0 && (landmark || window != k->window);
+    k->window = window;
+}
+
+static struct held *oldest(struct keep *k) {
+    if (!k->n) return NULL;
+    if (!k->refresh_first) return shelf_oldest(&k->shelf);
+    return shelf_at(&k->shelf, k->queue[k->queue_from & (k->queue_room - 1)]);
+}
+
+static const struct held *let_go(struct keep *k, uint32_t *link) {
+    struct held *h = shelf_at(&k->shelf, *link);
+    *link = h->link;
+    shelf_drop(&k->shelf, h);
+    k->n--;
+    return h;
+}
+
+const struct held *keep_take(struct keep *k, bool all) {
+    struct held *h = oldest(k);
+    if (!h) k->over = false;
+    if (!h) return NULL;
+    if (!all && !k->over && k->clock - h->clock <= k->reach) {
+        if (!is_short(k)) return NULL;
+        k->early++;
+    }
+    if (k->refresh_first) k->queue_from++;
+    return let_go(k, find(k, h->key));
+}
+
+const struct held *keep_drop(struct keep *k, const struct reading *read) {
+    uint32_t *link = find(k, read->digest);
+    k->again = *link != 0;
+    if (!k->again) return NULL;
+    const struct held *h = let_go(k, link);
+    if (!k->refresh_first) return h;
+    k->again_clock = h->clock;
+    k->again_serial = shelf_serial(&k->shelf, h);
+    return h;
+}
+
+/* The place of a record that takes another's, or of a new one, in the queue of first ones. */
+static uint32_t serial_of(struct keep *k) {
+    if (k->again) return k->again_serial;
+    if (k->next - k->queue_from == k->queue_room) grow_queue(k);
+    return (uint32_t)k->next++;
+}
+
+void keep_put(struct keep *k, const struct record *record, const struct reading *read, bool known) {
+    bool inherits = k->again && k->refresh_first;
+    k->repeats += known && !k->again && k->early > 0;
+    if (shelf_crowded(&k->shelf, record, limit(k))) close_gaps(k);
+    if (k->n == k->heads) chain_all(k, 2 * k->heads);
+    uint32_t serial = k->refresh_first ? serial_of(k) : 0;
+    uint32_t place =
+        shelf_put(&k->shelf, record, read, inherits ? k->again_clock : k->clock, serial, limit(k));
+    if (k->refresh_first) k->queue[serial & (k->queue_room - 1)] = place;
+    chain(k, place);
+    k->n++;
+    size_t bytes = k->shelf.used + tables(k);
+    if (bytes > k->peak) k->peak = bytes;
+}

@@ -1,0 +1,64 @@
+/* keep.h - --keep last: lets the last record of each key in a window through, not the first.  A
+ * record is held back until no other one of its key can come in its window.
+ *
+ * A later record of the same key in the same window replaces a held one, which is dropped.  A
+ * record is let go
+ *
+ *     sliding    when the window has passed since it.  In a chain of repeats, each at most a window
+ *                after the one before, only the last goes.  refresh=first: when the window has
+ *                passed since the key's first record: one record a window, the latest
+ *     landmark   when the next window begins
+ *
+ * and at the end of the input.  Records go in their own order, under refresh=first in the order of
+ * their keys' first records.  If `most` bytes are not enough, the oldest go early and are counted.
+ * A record whose predecessor went early is counted as a repeat: both are printed.
+ *
+ * A held record is found by a hash table of places, chained through the records themselves: beside
+ * its text it takes 33 bytes in the block, 4 to 8 in the table, and under refresh=first 8 to 12 in
+ * the queue of first ones. */
+#ifndef SEEN_KEEP_H
+#define SEEN_KEEP_H
+
+#include "judge/held.h"
+
+struct keep {
+    struct shelf shelf; /* in the order in which they go, unless refresh=first */
+    uint32_t *head;     /* [heads] of each chain the first place; 0: none */
+    size_t heads, n;
+    uint32_t *queue;           /* refresh=first: places by the age of their keys; ... */
+    size_t queue_room;         /* ... serial number s stands at s % queue_room */
+    uint64_t queue_from, next; /* serial numbers */
+    const struct seen_spec *spec;
+    bool timed, refresh_first;
+    uint64_t reach;  /* sliding: how long after its clock a record is held */
+    uint64_t noted;  /* records */
+    uint64_t base;   /* ... before the last landmark that was set */
+    uint64_t window; /* landmark: its number */
+    seen_time clock; /* of the record in hand: its time, which never goes back, or its number */
+    bool over;       /* landmark: a window ended, and what was held of it goes */
+    bool again;      /* refresh=first: the record in hand takes a place, of ... */
+    uint64_t again_clock;
+    uint32_t again_serial;
+    size_t most, peak;
+    uint64_t early, repeats;
+    double needed; /* bytes that would have held all, about; once records went early */
+};
+
+/* For an exact detector of a landmark or sliding window, which stays the caller's.  `with`: what is
+ * held of a reading (held.h). */
+void keep_init(struct keep *, const seen_detector *, size_t most, unsigned with, char end);
+void keep_free(struct keep *);
+
+/* The next record is this one, in turn: keep_step says that it comes (`landmark`: after one that
+ * was set).  keep_take gives what goes before it, NULL: no more (`all`: the input has ended).
+ * keep_drop gives the one whose place it takes, or NULL.  keep_put holds it; `known`: the window
+ * knows its key.  What keep_take and keep_drop give can be read until keep_put. */
+void keep_step(struct keep *, const struct reading *, bool landmark);
+const struct held *keep_take(struct keep *, bool all);
+const struct held *keep_drop(struct keep *, const struct reading *);
+void keep_put(struct keep *, const struct record *, const struct reading *, bool known);
+
+/* Notes how many keys the window holds now: --keep last needs room for the last record of each. */
+void keep_note_keys(struct keep *, uint64_t keys);
+
+#endif

@@ -1,0 +1,83 @@
+/* link.c - one connection to one server.  hiredis connects and understands replies; bytes are sent
+ * from here, since a server that went away must not end the process by SIGPIPE. */
+#include "judge/redis/link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static bool fail(struct link *l, const char *why) {
+    snprintf(l->why, sizeof l->why, "%s", why);
+    link_close(l);
+    return false;
+}
+
+void link_close(struct link *l) {
+    if (l->context) redisFree(l->context);
+    l->context = NULL;
+    l->out.n = 0;
+}
+
+/* -- opening ------------------------------------------------------------------------------ */
+
+static bool give_password(struct link *l, const struct redis_url *account) {
+    const char *words[] = {"AUTH", account->user, account->password};
+    if (!account->password[0]) return true;
+    wire_array(&l->out, account->user[0] ? 3 : 2);
+    for (int i = 0; i < 3; i++)
+        if (i != 1 || account->user[0]) wire_word(&l->out, words[i]);
+    redisReply *r = link_flush(l) ? link_reply(l) : NULL;
+    if (!r) return false;
+    bool good = r->type == REDIS_REPLY_STATUS;
+    if (!good) fail(l, r->type == REDIS_REPLY_ERROR ? r->str : "AUTH got no answer");
+    freeReplyObject(r);
+    return good;
+}
+
+bool link_open(struct link *l, const char *host, int port, const struct redis_url *account,
+               double patience) {
+    uint64_t us = (uint64_t)(patience * 1e6) + 1; /* 0 would be for ever */
+    const struct timeval limit = {(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
+    link_close(l);
+    l->context = redisConnectWithTimeout(host, port, limit);
+    if (!l->context) return fail(l, "out of memory for a connection");
+    if (l->context->err) return fail(l, l->context->errstr);
+    redisSetTimeout(l->context, limit);
+    redisEnableKeepAlive(l->context);
+    return give_password(l, account);
+}
+
+void link_probe(struct link *l) {
+    char byte;
+    if (!l->context) return;
+    ssize_t n = recv(l->context->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
+    fail(l, n > 0 ? "the server spoke without being asked" : "the server closed the connection");
+}
+
+/* -- sending and receiving ---------------------------------------------------------------- */
+
+void link_append(struct link *l, const char *command, size_t len) {
+    wire_put(&l->out, command, len);
+}
+
+bool link_flush(struct link *l) {
+    size_t sent = 0;
+    while (sent < l->out.n) {
+        ssize_t n = send(l->context->fd, l->out.at + sent, l->out.n - sent, MSG_NOSIGNAL);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return fail(l, errno == EAGAIN ? "the server does not read" : strerror(errno));
+        sent += (size_t)n;
+    }
+    l->out.n = 0;
+    return true;
+}
+
+redisReply *link_reply(struct link *l) {
+    void *reply = NULL;
+    if (l->context && redisGetReply(l->context, &reply) == REDIS_OK && reply) return reply;
+    bool slow = l->context && l->context->err == REDIS_ERR_IO && errno == EAGAIN;
+    fail(l, slow ? "the server does not answer" : l->context ? l->context->errstr : "closed");
+    return NULL;
+}

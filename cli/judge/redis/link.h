@@ -1,0 +1,35 @@
+/* link.h - one connection to one server: commands go out many at a time, replies come back in
+ * order.  A link that failed is closed and says why; nothing on it is tried again here. */
+#ifndef SEEN_LINK_H
+#define SEEN_LINK_H
+
+#include "judge/redis/url.h"
+#include "judge/redis/wire.h"
+
+#include <hiredis/hiredis.h>
+
+struct link {
+    redisContext *context; /* NULL: not open */
+    struct wire out;       /* appended, and not yet sent */
+    char why[200];         /* of the last failure */
+};
+
+/* Connects and gives the password.  A server may be silent for `patience` seconds, then and later.
+ * False: see `why`. */
+bool link_open(struct link *, const char *host, int port, const struct redis_url *account,
+               double patience);
+void link_close(struct link *);
+
+/* What the peer has done to an idle connection is found out before anything is sent on it: such a
+ * link is closed. */
+void link_probe(struct link *);
+
+void link_append(struct link *, const char *command, size_t len);
+
+/* Everything appended goes out.  False: some of it may have arrived all the same. */
+bool link_flush(struct link *);
+
+/* The next reply, freed with freeReplyObject, or NULL. */
+redisReply *link_reply(struct link *);
+
+#endif

@@ -1,0 +1,148 @@
+/* shards.c - a batch of records to the shards, their verdicts back in the records' order.
+ *
+ * Each shard gets its records in one SEEN.MADDX, one for each millisecond where records have times
+ * of their own.  All commands go out before any answer is read (cluster.c).
+ *
+ * An answer may get lost with its connection after the command was carried out.  Sent again, it
+ * finds its own records there: "seen before" then says nothing, and dropping them would lose them.
+ * So they are let through, as UNCERTAIN, and counted; "new" still is new. */
+#include "judge/redis/shards.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_REMAKES = 3 };
+
+/* floor(draw * n / 2^64) */
+static uint32_t shard_of(const struct shards *s, uint64_t draw) {
+    uint64_t high = (draw >> 32) * s->n, low = (draw & UINT32_MAX) * s->n;
+    return (uint32_t)((high + (low >> 32)) >> 32);
+}
+
+void shards_add(struct shards *s, const char *key, size_t len, seen_digest draw, uint64_t ms) {
+    s->item[s->items++] = (struct item){s->keys.n, (uint32_t)len, shard_of(s, draw.hi), ms};
+    wire_put(&s->keys, key, len);
+}
+
+/* -- commands ----------------------------------------------------------------------------- */
+
+static void sort_by_shard(struct shards *s) {
+    uint16_t end[1025] = {0}; /* shards= has at most 1024 */
+    for (size_t i = 0; i < s->items; i++) end[s->item[i].shard + 1]++;
+    for (uint32_t i = 0; i < s->n; i++) end[i + 1] = (uint16_t)(end[i + 1] + end[i]);
+    for (size_t i = 0; i < s->items; i++) s->order[end[s->item[i].shard]++] = (uint16_t)i;
+}
+
+/* The time is always given, so that items can be any bytes, the word AT included. */
+static void put_add(struct shards *s, size_t from, size_t to) {
+    const struct item *first = &s->item[s->order[from]];
+    char ms[24];
+    snprintf(ms, sizeof ms, "%" PRIu64, first->ms);
+    wire_array(&s->commands, 2 + (to - from) + 2);
+    wire_word(&s->commands, "SEEN.MADDX");
+    wire_word(&s->commands, s->shard[first->shard].key);
+    for (size_t i = from; i < to; i++) {
+        const struct item *item = &s->item[s->order[i]];
+        wire_bulk(&s->commands, s->keys.at + item->at, item->len);
+    }
+    wire_word(&s->commands, "AT");
+    wire_word(&s->commands, first->ms == SHARDS_CLOCK ? "*" : ms);
+}
+
+static void put_commands(struct shards *s) {
+    s->commands.n = s->requests = 0;
+    for (size_t from = 0, to; from < s->items; from = to) {
+        const struct item *first = &s->item[s->order[from]];
+        for (to = from + 1; to < s->items; to++) {
+            const struct item *item = &s->item[s->order[to]];
+            if (item->shard != first->shard || item->ms != first->ms) break;
+        }
+        size_t at = s->commands.n;
+        put_add(s, from, to);
+        s->first[s->requests] = (uint16_t)from;
+        s->request[s->requests++] = (struct request){
+            .slot = s->shard[first->shard].slot, .at = at, .len = s->commands.n - at};
+    }
+    s->first[s->requests] = (uint16_t)s->items;
+}
+
+/* -- shards that are gone ----------------------------------------------------------------- */
+
+static bool says_gone(const redisReply *r) {
+    return r && r->type == REDIS_REPLY_ERROR && !strncmp(r->str, "ERR no such key", 15);
+}
+
+/* Deleted, evicted, or lost with a server: made again, and the command sent once more. */
+static bool remake(struct shards *s, struct request *lost) {
+    uint32_t shard = s->item[s->order[s->first[lost - s->request]]].shard;
+    struct request make = {.slot = lost->slot};
+    struct wire command = {0};
+    shards_put_create(s, shard, &command);
+    make.len = command.n;
+    bool done = cluster_run(&s->cluster, &command, &make, 1);
+    s->remade += done && make.reply->type == REDIS_REPLY_STATUS; /* else another client did */
+    freeReplyObject(make.reply);
+    freeReplyObject(lost->reply);
+    lost->reply = NULL;
+    wire_free(&command);
+    return done;
+}
+
+static bool run(struct shards *s) {
+    for (int i = 0;; i++) {
+        bool again = false;
+        if (!cluster_run(&s->cluster, &s->commands, s->request, s->requests)) return false;
+        for (size_t r = 0; r < s->requests && i < MOST_REMAKES; r++)
+            if (says_gone(s->request[r].reply)) again |= remake(s, &s->request[r]);
+        if (!again) return true;
+    }
+}
+
+/* -- verdicts ----------------------------------------------------------------------------- */
+
+static uint8_t verdict_of(struct shards *s, const redisReply *answer, bool uncertain) {
+    bool new = answer->integer == 1;
+    if (uncertain && !new && !s->trusting) return s->uncertain++, UNCERTAIN;
+    *(new ? &s->unique : &s->duplicates) += 1;
+    return new ? SEEN_NEW : SEEN_DUPLICATE;
+}
+
+static bool is_answer(const redisReply *r, size_t items) {
+    if (!r || r->type != REDIS_REPLY_ARRAY || r->elements != items) return false;
+    for (size_t i = 0; i < items; i++)
+        if (r->element[i]->type != REDIS_REPLY_INTEGER) return false;
+    return true;
+}
+
+static bool take(struct shards *s, size_t request, uint8_t *verdict) {
+    const struct request *r = &s->request[request];
+    size_t from = s->first[request], to = s->first[request + 1];
+    bool good = is_answer(r->reply, to - from);
+    for (size_t i = from; i < to; i++) {
+        if (good)
+            verdict[s->order[i]] = verdict_of(s, r->reply->element[i - from], r->uncertain);
+        else
+            verdict[s->order[i]] = UNCERTAIN, s->uncertain++;
+    }
+    if (good || s->why[0]) return good;
+    bool error = r->reply && r->reply->type == REDIS_REPLY_ERROR;
+    snprintf(s->why, sizeof s->why, "%.290s",
+             error      ? r->reply->str
+             : r->reply ? "the server's answer does not fit SEEN.MADDX"
+                        : s->cluster.why);
+    return false;
+}
+
+bool shards_judge(struct shards *s, uint8_t *verdict) {
+    sort_by_shard(s);
+    put_commands(s);
+    bool good = run(s);
+    for (size_t i = 0; i < s->requests; i++) {
+        good &= take(s, i, verdict);
+        freeReplyObject(s->request[i].reply);
+    }
+    if (s->replicas && !cluster_replicated(&s->cluster, s->replicas)) s->unreplicated += s->items;
+    s->items = s->keys.n = 0;
+    return good;
+}

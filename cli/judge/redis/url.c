@@ -1,0 +1,89 @@
+/* url.c - where the filter is. */
+#include "judge/redis/url.h"
+
+#include "cli.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORM "redis://HOST:PORT/NAME"
+
+static int hex(char c) {
+    return isdigit((unsigned char)c)    ? c - '0'
+           : isxdigit((unsigned char)c) ? tolower((unsigned char)c) - 'a' + 10
+                                        : -1;
+}
+
+/* [from, end) with %40 and the like made bytes.  None of the parts may be longer than its place, or
+ * have a NUL. */
+static void decode(char *out, size_t cap, const char *from, const char *end, const char *what) {
+    size_t n = 0;
+    for (const char *p = from; p < end; p++) {
+        int byte = (unsigned char)*p;
+        if (*p == '%') {
+            int high = end - p > 2 ? hex(p[1]) : -1, low = end - p > 2 ? hex(p[2]) : -1;
+            if (high < 0 || low < 0)
+                die("--redis: a %% in the %s needs two hex digits: %%25", what);
+            byte = high * 16 + low;
+            p += 2;
+        }
+        if (!byte) die("--redis: the %s cannot hold a NUL", what);
+        if (n + 1 >= cap) die("--redis: the %s is longer than %zu bytes", what, cap - 1);
+        out[n++] = (char)byte;
+    }
+    out[n] = '\0';
+}
+
+static void take_account(struct redis_url *u, const char *from, const char *end) {
+    const char *colon = memchr(from, ':', (size_t)(end - from));
+    if (!colon) die("--redis: before the @ stands USER:PASSWORD, or :PASSWORD alone");
+    decode(u->user, sizeof u->user, from, colon, "user");
+    decode(u->password, sizeof u->password, colon + 1, end, "password");
+}
+
+static void take_host(struct redis_url *u, const char *from, const char *end) {
+    const char *bracket = *from == '[' ? memchr(from, ']', (size_t)(end - from)) : NULL;
+    const char *stop = bracket ? bracket + 1 : memchr(from, ':', (size_t)(end - from));
+    if (u->hosts == URL_HOSTS)
+        die("--redis: more than %d servers; any that answers will do", URL_HOSTS);
+    char *host = u->at[u->hosts].host, *rest;
+    if (!stop) stop = end;
+    decode(host, sizeof u->at->host, from + !!bracket, stop - !!bracket, "host");
+    long port = stop == end ? 6379 : *stop == ':' ? strtol(stop + 1, &rest, 10) : 0;
+    if (!host[0] || port < 1 || port > 65535 || (stop != end && rest != end))
+        die("--redis: '%.*s' is not HOST:PORT", (int)(end - from), from);
+    u->at[u->hosts++].port = (int)port;
+}
+
+static void take_hosts(struct redis_url *u, const char *from, const char *end) {
+    for (const char *comma; (comma = memchr(from, ',', (size_t)(end - from))); from = comma + 1)
+        take_host(u, from, comma);
+    take_host(u, from, end);
+}
+
+static void take_name(struct redis_url *u, const char *name) {
+    if (name[0] != '/' || !name[1])
+        die("--redis needs the name of a filter at the end: " FORM ", such as "
+            "redis://localhost:6379/clicks");
+    decode(u->name, sizeof u->name, name + 1, name + strlen(name), "name");
+    if (strpbrk(u->name, "{}"))
+        die("--redis: the name cannot hold { or }, which say in a cluster what goes together");
+}
+
+void url_parse(struct redis_url *u, const char *text) {
+    const char scheme[] = "redis://", *password = getenv("REDISCLI_AUTH");
+    *u = (struct redis_url){0};
+    if (!strncmp(text, "rediss://", 9))
+        die("--redis: no TLS here (the client library, hiredis 0.14, has none); a tunnel such as "
+            "stunnel in front of the server gives it");
+    if (strncmp(text, scheme, sizeof scheme - 1)) die("--redis takes " FORM ", not '%s'", text);
+    const char *host = text + sizeof scheme - 1, *name = host + strcspn(host, "/");
+    for (const char *p = host; p < name; p++)
+        if (*p == '@') host = p + 1;
+    if (host > text + sizeof scheme - 1) take_account(u, text + sizeof scheme - 1, host - 1);
+    take_hosts(u, host, name);
+    take_name(u, name);
+    if (!u->password[0] && password) snprintf(u->password, sizeof u->password, "%s", password);
+}

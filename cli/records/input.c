@@ -1,0 +1,212 @@
+/* input.c - files in order through one buffer, which holds a constant number of bytes however long
+ * the stream is: it grows only while one record does not fit. */
+#include "records/input.h"
+
+#include "cli.h"
+#include "records/merge.h"
+#include "records/record.h"
+#include "records/source.h"
+#include "records/unpack/foreign.h"
+#include "records/unpack/unpack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Half of a common L2 cache, so that what read() copied is still there when it is judged. */
+enum { FIRST_CAP = 256 << 10 };
+
+static char *allocate(char *old, size_t cap) {
+    char *buf = realloc(old, cap + READ_SLACK);
+    if (!buf) die("out of memory for a read buffer of %zu bytes", cap);
+    memset(buf + cap, 0, READ_SLACK);
+    return buf;
+}
+
+void input_init(struct input *in, const struct source *s) {
+    *in = (struct input){
+        .fd = -1, .cap = FIRST_CAP, .unpack_mem = s->unpack_mem, .lines = s->end == '\n'};
+    in->buf = allocate(NULL, in->cap);
+}
+
+void input_free(struct input *in) {
+    input_close(in);
+    free(in->buf);
+    in->buf = NULL;
+}
+
+/* Reading what is being written would never end. */
+static void refuse_own_output(const struct input *in, const struct stat *st) {
+    struct stat out;
+    if (!S_ISREG(st->st_mode) || fstat(STDOUT_FILENO, &out)) return;
+    if (st->st_dev == out.st_dev && st->st_ino == out.st_ino)
+        die("%s is both input and output; write to another file", in->name);
+}
+
+/* False, with errno, where what it begins with cannot be read here. */
+static bool accept(struct input *in, const struct packing *p, const char *foreign,
+                   const char *begin, size_t n) {
+    errno = EBADMSG;
+    snprintf(in->trouble, sizeof in->trouble, "%s", foreign ? foreign : "");
+    if (foreign) return false;
+    if (!p) return true;
+    if (!p->open)
+        snprintf(in->trouble, sizeof in->trouble,
+                 "it is compressed, and this build of seen lacks %s: %s -dc FILE | seen ...",
+                 p->name, p->name);
+    if (!p->open) return false;
+    in->unpack = unpack_new(p, in->name, in->unpack_mem, in->lines, begin, n);
+    return true;
+}
+
+/* A regular file is known before it is read. */
+static bool look_inside(struct input *in) {
+    char begin[FOREIGN_BYTES];
+    bool more;
+    ssize_t n = pread(in->fd, begin, sizeof begin, lseek(in->fd, 0, SEEK_CUR));
+    if (n <= 0) return true;
+    const struct packing *p = unpack_tell(begin, (size_t)n, &more);
+    return accept(in, p, foreign_tell_file(in->fd, begin, (size_t)n, in->lines), NULL, 0);
+}
+
+int input_open(struct input *in, const char *name) {
+    bool is_stdin = !strcmp(name, "-");
+    struct stat st;
+    in->name = is_stdin ? "standard input" : name;
+    in->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
+    if (in->fd < 0 || fstat(in->fd, &st)) return -1;
+    in->blocks = !S_ISREG(st.st_mode);
+    in->begin = in->end = 0;
+    in->base = 0;
+    in->sniffing = in->blocks;
+    in->sniffed = 0;
+    *in->trouble = '\0';
+    refuse_own_output(in, &st);
+    return in->blocks || look_inside(in) ? 0 : -1;
+}
+
+void input_open_merged(struct input *in, const struct source *s) {
+    in->name = "the merged files";
+    in->merge = merge_new(s);
+    in->blocks = merge_blocks(in->merge);
+    in->begin = in->end = 0;
+    in->base = 0;
+}
+
+void input_close(struct input *in) {
+    if (in->fd > STDIN_FILENO) close(in->fd);
+    unpack_free(in->unpack);
+    in->unpack = NULL;
+    merge_free(in->merge);
+    in->merge = NULL;
+    in->fd = -1;
+}
+
+/* What is compressed has to be read up to there. */
+bool input_skip(struct input *in, uint64_t offset) {
+    if (input_is_plain(in)) {
+        errno = 0;
+        bool there = lseek(in->fd, (off_t)offset, SEEK_SET) == (off_t)offset;
+        if (there) in->base = offset;
+        return there;
+    }
+    ssize_t got = 1;
+    while (in->base + in->end < offset) {
+        in->begin = in->end;
+        errno = 0;
+        got = input_fill(in);
+        if (got <= 0 && errno != EINTR && errno != EAGAIN) return false;
+    }
+    in->begin = (size_t)(offset - in->base);
+    return true;
+}
+
+/* Reads the first bytes of a pipe or a device, which may come one by one.  Holds them back until
+ * they tell which format they have, since no record ends within them. */
+static ssize_t sniff(struct input *in) {
+    bool more;
+    ssize_t got = read(in->fd, in->buf + in->sniffed, in->cap - in->sniffed);
+    if (got < 0) return got;
+    in->sniffed += (size_t)got;
+    const struct packing *p = unpack_tell(in->buf, in->sniffed, &more);
+    if (got > 0 && more) {
+        errno = EAGAIN;
+        return -1;
+    }
+    in->sniffing = false;
+    if (!accept(in, p, foreign_tell(in->buf, in->sniffed, in->lines), in->buf, in->sniffed))
+        return -1;
+    if (!p) return (ssize_t)in->sniffed;
+    return unpack_read(in->unpack, in->fd, in->buf, in->cap);
+}
+
+static ssize_t read_some(struct input *in) {
+    char *at = in->buf + in->end;
+    size_t room = in->cap - in->end;
+    if (in->sniffing) return sniff(in);
+    if (in->merge) return merge_read(in->merge, at, room);
+    return in->unpack ? unpack_read(in->unpack, in->fd, at, room) : read(in->fd, at, room);
+}
+
+const char *input_trouble(struct input *in, int error) {
+    if (error != EBADMSG) return file_trouble(error);
+    if (*in->trouble) return in->trouble;
+    if (in->merge) return merge_trouble(in->merge, &in->name);
+    return in->unpack ? unpack_trouble(in->unpack) : strerror(error);
+}
+
+void input_skip_mark(struct input *in) {
+    bool start = input_offset(in) == 0 && in->end >= 3;
+    if (start && in->lines && !memcmp(in->buf, "\xef\xbb\xbf", 3)) in->begin = 3;
+}
+
+ssize_t input_fill(struct input *in) {
+    if (in->begin > 0) {
+        memmove(in->buf, in->buf + in->begin, in->end - in->begin);
+        in->end -= in->begin;
+        in->base += in->begin;
+        in->begin = 0;
+    }
+    if (in->end == in->cap) {
+        in->cap *= 2;
+        in->buf = allocate(in->buf, in->cap);
+    }
+    ssize_t got = read_some(in);
+    if (got > 0) in->end += (size_t)got;
+    return got;
+}
+
+bool input_grown(const struct input *in) { return in->cap > FIRST_CAP; }
+
+char *input_trade(struct input *in, char *other, size_t cut) {
+    char *given = in->buf;
+    in->buf = other ? other : allocate(NULL, in->cap);
+    memcpy(in->buf, given + cut, in->end - cut);
+    in->base += cut;
+    in->begin = 0;
+    in->end -= cut;
+    return given;
+}
+
+void input_shrink(struct input *in) {
+    size_t left = in->end - in->begin;
+    if (!input_grown(in) || left > FIRST_CAP / 2) return;
+    memmove(in->buf, in->buf + in->begin, left);
+    in->base += in->begin;
+    in->begin = 0;
+    in->end = left;
+    in->cap = FIRST_CAP;
+    in->buf = allocate(in->buf, in->cap);
+}
+
+bool input_ready(const struct input *in, int wake, bool wait) {
+    if (in->unpack && unpack_pending(in->unpack)) return true;
+    if (in->merge) return merge_ready(in->merge, wake, wait);
+    struct pollfd fds[2] = {{.fd = in->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
+    return poll(fds, 2, wait ? -1 : 0) > 0 && fds[0].revents;
+}

@@ -1,0 +1,355 @@
+/* merge.c - several files, each in order of time, read as one: the logs of several hosts.
+ *
+ * Each file is a lane, which is cut into records in the same way as by the reader.  A heap of lanes
+ * gives the record with the earliest time; among equal times, the file named first comes first. The
+ * output is bytes again.  The reader cuts them a second time, so that all later steps work as for
+ * one file.  A record without a readable time follows the one before it.  So does one that is too
+ * long: it is passed on as it comes, and is never held in memory as a whole. */
+#include "records/merge.h"
+
+#include "cli.h"
+#include "records/input.h"
+#include "time/time_format.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum head { HEAD, ENDED, WAIT, FAILED };
+
+struct lane {
+    struct input in;
+    struct splitter splitter;
+    struct batch batch;
+    size_t at;      /* the head, in batch */
+    seen_time time; /* of the head */
+    bool header_due, ended;
+    bool passing; /* the buffer holds a part of a record that is too long */
+};
+
+struct merge {
+    const struct source *source;
+    seen_time latest; /* a record with a later time has none that is of use */
+    struct layout layout;
+    char *header; /* the first file's, with its end */
+    size_t header_bare;
+    const char *rest; /* what goes out before anything else */
+    size_t left;
+    bool unended; /* the last byte out was of a record that has no end */
+    struct lane **heap;
+    size_t heads;         /* in heap */
+    struct lane *pending; /* its next head is not known; NULL: all are */
+    size_t begun;         /* lanes whose first head is known */
+    char trouble[200];
+    size_t n;
+    struct lane lane[];
+};
+
+/* -- lanes --------------------------------------------------------------------------------- */
+
+static bool refuse(struct merge *m, const char *text) {
+    snprintf(m->trouble, sizeof m->trouble, "%s", text);
+    return false;
+}
+
+static void resolve(struct merge *m, const struct header *header) {
+    if (m->source->shape == SHAPE_NDJSON) columns_of_json(&m->layout);
+    m->layout.cutting = source_cutting(m->source);
+    columns_resolve(&m->layout, NULL, m->source->time, header);
+    for (size_t i = 0; i < m->n; i++) {
+        struct lane *l = &m->lane[i];
+        l->splitter.format = source_format(m->source, false);
+        l->batch.field = calloc(BATCH * m->layout.slots, sizeof *l->batch.field);
+        if (!l->batch.field) die("out of memory for merging %zu files", m->n);
+    }
+}
+
+/* The first file's header says what columns are called, and goes out. */
+static void first_header(struct merge *m, const char *line, size_t len, size_t bare) {
+    struct header header;
+    columns_read_header(&header, line, bare, m->source->delimiter, m->layout.cutting.quotes);
+    resolve(m, &header);
+    columns_free_header(&header);
+    m->header = malloc(len + 1);
+    if (!m->header) die("out of memory for the header line");
+    memcpy(m->header, line, len);
+    if (line[len - 1] != '\n') m->header[len++] = '\n';
+    m->rest = m->header;
+    m->left = len;
+    m->header_bare = bare;
+}
+
+/* The length of a header line without its \n or \r\n. */
+static size_t bare_length(const char *line, size_t len) {
+    len -= len > 0 && line[len - 1] == '\n';
+    return len - (len > 0 && line[len - 1] == '\r');
+}
+
+/* False if it is not there to its end, or not as the first one's. */
+static bool take_header(struct merge *m, struct lane *l) {
+    const char *begin = l->in.buf + l->in.begin;
+    size_t len = l->in.end - l->in.begin, n;
+    splitter_unfinished(&l->splitter);
+    n = l->splitter.format->tail(&l->splitter, begin, begin + len);
+    if (!n && l->ended) n = len;
+    if (!n) return false;
+    size_t bare = bare_length(begin, n);
+    if (!m->header)
+        first_header(m, begin, n, bare);
+    else if (bare != m->header_bare || memcmp(begin, m->header, bare) != 0)
+        return refuse(m, "its header line differs from the first file's");
+    l->in.begin += n;
+    l->splitter.lines = l->splitter.tail_line - 1;
+    l->header_due = false;
+    return true;
+}
+
+static void read_time(const struct merge *m, struct lane *l) {
+    const struct slice *f = &l->batch.field[l->at * m->layout.slots + (uint32_t)m->layout.time];
+    seen_time t;
+    if (time_of_field(m->source->time_format, f, &t) && t <= m->latest) l->time = t;
+}
+
+/* Cuts records off what the buffer holds.  False if it holds no whole one. */
+static bool cut(struct merge *m, struct lane *l) {
+    if (l->header_due && !take_header(m, l)) return false;
+    if (m->source->shape != SHAPE_NDJSON) input_skip_mark(&l->in);
+    if (l->in.begin == l->in.end) return false;
+    const char *begin = l->in.buf + l->in.begin, *end = l->in.buf + l->in.end;
+    l->at = 0;
+    l->in.begin += l->splitter.format->split(&l->splitter, begin, end, l->ended, &l->batch);
+    return l->batch.n > 0;
+}
+
+static bool too_long(const struct merge *m, const struct lane *l) {
+    return l->in.end - l->in.begin > (size_t)m->source->max_record + 1;
+}
+
+/* One read.  HEAD: bytes have come. */
+static enum head read_more(struct merge *m, struct lane *l) {
+    if (l->in.blocks && !input_ready(&l->in, -1, false)) return WAIT;
+    ssize_t got = input_fill(&l->in);
+    m->latest = source_latest(m->source, source_clock(m->source));
+    if (got > 0) return HEAD;
+    if (got == 0) l->ended = true;
+    if (got == 0 || errno == EINTR || errno == EAGAIN) return got == 0 ? HEAD : WAIT;
+    refuse(m, input_trouble(&l->in, errno));
+    return FAILED;
+}
+
+/* A file must not end within quotes: they would swallow the other files' records. */
+static bool open_quote(struct merge *m, const struct lane *l) {
+    if (!l->splitter.in_quotes) return false;
+    snprintf(m->trouble, sizeof m->trouble, "the quote opened in line %ju is never closed",
+             (uintmax_t)l->splitter.quote_line);
+    return true;
+}
+
+/* Nor must a quoted field be longer than --max-field: its quote may be one that is never closed. */
+static bool long_field(struct merge *m, const struct lane *l) {
+    char most[32];
+    if (!l->splitter.overrun) return false;
+    seen_print_size(m->source->max_field, most, sizeof most);
+    snprintf(m->trouble, sizeof m->trouble,
+             "the quote opened in line %ju is not closed within %s; raise --max-field for longer "
+             "fields, or read quotes as bytes: --no-quotes",
+             (uintmax_t)l->splitter.quote_line, most);
+    return true;
+}
+
+/* Finds the lane's next record. */
+static enum head find_head(struct merge *m, struct lane *l) {
+    while (l->at >= l->batch.n) {
+        l->batch.n = l->at = 0;
+        if (cut(m, l)) break;
+        if (*m->trouble) return FAILED;
+        if (l->ended) return ENDED;
+        splitter_unfinished(&l->splitter);
+        l->splitter.format->tail(&l->splitter, l->in.buf + l->in.begin, l->in.buf + l->in.end);
+        if (long_field(m, l)) return FAILED;
+        if (too_long(m, l)) {
+            l->passing = true;
+            return l->header_due ? refuse(m, "the header line is too long"), FAILED : HEAD;
+        }
+        enum head got = read_more(m, l);
+        if (got != HEAD) return got;
+        if (l->ended && open_quote(m, l)) return FAILED;
+    }
+    read_time(m, l);
+    return HEAD;
+}
+
+/* -- the heap ------------------------------------------------------------------------------ */
+
+static bool before(const struct lane *a, const struct lane *b) {
+    return a->time != b->time ? a->time < b->time : a < b;
+}
+
+static void sift_down(struct merge *m) {
+    struct lane **heap = m->heap, *l = heap[0];
+    size_t i = 0;
+    for (size_t child; (child = 2 * i + 1) < m->heads; i = child) {
+        child += child + 1 < m->heads && before(heap[child + 1], heap[child]);
+        if (!before(heap[child], l)) break;
+        heap[i] = heap[child];
+    }
+    heap[i] = l;
+}
+
+static void sift_up(struct merge *m, struct lane *l) {
+    size_t i = m->heads++;
+    for (; i > 0 && before(l, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+        m->heap[i] = m->heap[(i - 1) / 2];
+    m->heap[i] = l;
+}
+
+/* Every lane's head is known, or errno says why not. */
+static bool all_known(struct merge *m) {
+    while (m->pending || m->begun < m->n) {
+        struct lane *l = m->pending ? m->pending : &m->lane[m->begun];
+        enum head head = find_head(m, l);
+        bool first = l == &m->lane[m->begun];
+        m->pending = l;
+        if (head == WAIT || head == FAILED) {
+            errno = head == WAIT ? EAGAIN : EBADMSG;
+            return false;
+        }
+        m->pending = NULL;
+        m->begun += first;
+        if (first && head == HEAD) sift_up(m, l);
+        if (first) continue;
+        if (head == ENDED) m->heap[0] = m->heap[--m->heads];
+        if (m->heads) sift_down(m);
+    }
+    return true;
+}
+
+/* -- out ----------------------------------------------------------------------------------- */
+
+/* The head goes out, and its lane's next one is to be found. */
+static void take_head(struct merge *m) {
+    struct lane *l = m->heap[0];
+    const struct record *r = &l->batch.record[l->at++];
+    m->rest = r->at;
+    m->left = r->len;
+    m->unended = r->at[r->len - 1] != m->source->end;
+    m->pending = l;
+}
+
+/* What the buffer has of a record that is too long goes out, and the next read sees on. */
+static bool pass(struct merge *m, struct lane *l) {
+    l->in.begin = l->in.end;
+    enum head got = read_more(m, l);
+    if (got == WAIT || got == FAILED) {
+        errno = got == WAIT ? EAGAIN : EBADMSG;
+        return false;
+    }
+    char *begin = l->in.buf + l->in.begin, *end = l->in.buf + l->in.end;
+    size_t n = l->splitter.format->tail(&l->splitter, begin, end);
+    if (long_field(m, l) || (l->ended && open_quote(m, l))) {
+        errno = EBADMSG;
+        return false;
+    }
+    l->passing = !n && !l->ended;
+    l->splitter.lines = l->splitter.tail_line - 1;
+    m->unended = l->ended;
+    m->rest = begin;
+    m->left = n ? n : (size_t)(end - begin);
+    l->in.begin += m->left;
+    m->pending = l->passing ? NULL : l;
+    return true;
+}
+
+/* The next bytes to go out.  False: there are none yet, by errno; or none any more, then it is 0.
+ */
+static bool next_rest(struct merge *m) {
+    static const char ends[] = {'\n', '\0'};
+    if (m->unended) {
+        m->unended = false;
+        m->rest = m->source->end ? &ends[0] : &ends[1];
+        m->left = 1;
+        return true;
+    }
+    if (!all_known(m)) return false;
+    errno = 0;
+    if (m->left) return true; /* the header has come */
+    if (!m->heads) return false;
+    struct lane *l = m->heap[0];
+    if (!l->passing) return take_head(m), true;
+    if (l->in.begin < l->in.end) {
+        m->rest = l->in.buf + l->in.begin;
+        m->left = l->in.end - l->in.begin;
+        l->in.begin = l->in.end;
+        return true;
+    }
+    return pass(m, l);
+}
+
+ssize_t merge_read(struct merge *m, char *out, size_t room) {
+    size_t n = 0;
+    while (n < room && (m->left || next_rest(m))) {
+        size_t piece = m->left < room - n ? m->left : room - n;
+        memcpy(out + n, m->rest, piece);
+        m->rest += piece;
+        m->left -= piece;
+        n += piece;
+    }
+    return n ? (ssize_t)n : errno ? -1 : 0;
+}
+
+bool merge_ready(const struct merge *m, int wake, bool wait) {
+    if (m->left || m->unended) return true;
+    const struct lane *l = m->pending ? m->pending : m->heads ? m->heap[0] : NULL;
+    return !l || !l->in.blocks || input_ready(&l->in, wake, wait);
+}
+
+const char *merge_trouble(const struct merge *m, const char **name) {
+    const struct lane *l = m->pending ? m->pending : m->heap[0];
+    *name = l->in.name;
+    return m->trouble;
+}
+
+/* -- life ---------------------------------------------------------------------------------- */
+
+struct merge *merge_new(const struct source *s) {
+    size_t n = s->file_count;
+    struct merge *m = calloc(1, sizeof *m + n * sizeof *m->lane);
+    if (m) m->heap = calloc(n, sizeof *m->heap);
+    if (!m || !m->heap) die("out of memory for merging %zu files", n);
+    m->source = s;
+    m->n = n;
+    for (size_t i = 0; i < n; i++) {
+        struct lane *l = &m->lane[i];
+        input_init(&l->in, s);
+        if (input_open(&l->in, s->files[i]))
+            die("cannot open %s: %s", l->in.name, input_trouble(&l->in, errno));
+        l->splitter = (struct splitter){.format = source_format(s, true),
+                                        .layout = &m->layout,
+                                        .delimiter = s->delimiter,
+                                        .end = s->end,
+                                        .strip_cr = s->crlf || s->shape,
+                                        .max_field = s->max_field};
+        l->header_due = s->header;
+    }
+    if (!s->header) resolve(m, source_names(s));
+    return m;
+}
+
+void merge_free(struct merge *m) {
+    if (!m) return;
+    for (size_t i = 0; i < m->n; i++) {
+        free(m->lane[i].batch.field);
+        input_free(&m->lane[i].in);
+    }
+    columns_free(&m->layout);
+    free(m->header);
+    free(m->heap);
+    free(m);
+}
+
+bool merge_blocks(const struct merge *m) {
+    for (size_t i = 0; i < m->n; i++)
+        if (m->lane[i].in.blocks) return true;
+    return false;
+}

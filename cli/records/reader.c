@@ -1,0 +1,358 @@
+/* reader.c - files in, batches of records out. */
+#include "records/reader.h"
+
+#include "signals.h"
+#include "time/time.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* -- reading ------------------------------------------------------------------------------ */
+
+bool reader_ending(const struct reader *r) {
+    return r->failed || signals_stop() || (r->on->ending && r->on->ending(r->ctx));
+}
+
+static void check_rejects(struct reader *r, int error) {
+    if (!error || r->failed) return;
+    warn("cannot write --rejects %s: %s", r->source->rejects, strerror(error));
+    r->failed = true;
+}
+
+static void attend(struct reader *r) {
+    if (r->on->attend) r->on->attend(r->ctx);
+    if (r->unjudged.rejects) check_rejects(r, r->unjudged.rejects->error);
+}
+
+static void unreadable(struct reader *r, enum cause cause, const char *p, size_t n, bool first,
+                       bool last) {
+    r->records += first;
+    r->unreadable += first;
+    unjudged_piece(&r->unjudged, cause, r->records, p, n, first, last);
+    if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
+}
+
+void reader_settle(struct reader *r) {
+    if (r->ahead) ahead_settle(r->ahead);
+}
+
+/* Hands on what was read ahead, as if it had not been. */
+static void settle(struct reader *r) {
+    if (r->ahead && ahead_settle(r->ahead)) attend(r);
+}
+
+/* Nothing that was judged waits in our buffer while we wait for input. */
+static void wait_for_input(struct reader *r) {
+    if (!r->in.blocks || input_ready(&r->in, -1, false)) return;
+    settle(r);
+    if (r->on->flush) r->on->flush(r->ctx);
+    unjudged_flush(&r->unjudged);
+    while (!reader_ending(r) && !input_ready(&r->in, signals_wake(), true)) attend(r);
+}
+
+/* Bytes read; 0 at the end of the file, or when it is time to end. */
+static size_t fill(struct reader *r) {
+    ssize_t got = -1;
+    attend(r);
+    for (bool again = true; again && got < 0;) {
+        wait_for_input(r);
+        if (reader_ending(r)) return 0;
+        got = r->ahead && !r->in.blocks ? ahead_fill(r->ahead) : input_fill(&r->in);
+        again = errno == EINTR || errno == EAGAIN;
+    }
+    if (got < 0) {
+        int error = errno;
+        settle(r);
+        const char *trouble = input_trouble(&r->in, error);
+        warn("cannot read %s: %s", r->in.name, trouble);
+        r->failed = true;
+    }
+    r->now = source_clock(r->source);
+    return got > 0 ? (size_t)got : 0;
+}
+
+/* -- headers ------------------------------------------------------------------------------ */
+
+static const char *begin(const struct reader *r) { return r->in.buf + r->in.begin; }
+static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
+
+static void resolve(struct reader *r, const struct header *header) {
+    if (r->source->shape == SHAPE_NDJSON) columns_of_json(&r->layout);
+    r->layout.cutting = source_cutting(r->source);
+    r->layout.form = form_any(&r->source->form) ? &r->source->form : NULL;
+    columns_resolve(&r->layout, r->source->keys, r->source->time, header);
+    if (r->on->columns) r->on->columns(r->ctx, header);
+    r->batch = reader_new_batch(r);
+    r->splitter.format = r->layout.format = source_format(r->source, r->layout.slots == 0);
+}
+
+void reader_adopt_header(struct reader *r, const char *line, size_t len) {
+    struct header header;
+    columns_read_header(&header, line, len, r->source->delimiter, source_cutting(r->source).quotes);
+    resolve(r, &header);
+    columns_free_header(&header);
+    r->header = malloc(len + 1);
+    if (!r->header) die("out of memory for the header line");
+    memcpy(r->header, line, len);
+    r->unjudged.header = r->header;
+    r->unjudged.header_len = r->header_len = len;
+}
+
+static void first_header(struct reader *r, const struct record *line) {
+    reader_adopt_header(r, line->at, line->bare);
+    if (r->on->header) r->on->header(r->ctx, line);
+}
+
+/* The length of a byte order mark before a header, or 0. */
+static size_t mark_length(const char *p, size_t n) {
+    return n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+/* The header of a later file must be the first one's, and is not repeated. */
+static void later_header(struct reader *r, const struct record *line) {
+    size_t mark = mark_length(line->at, line->bare), first = mark_length(r->header, r->header_len);
+    size_t len = line->bare - mark;
+    if (len == r->header_len - first && !memcmp(line->at + mark, r->header + first, len)) return;
+    warn("%s: its header line differs from the first file's; run it by itself", r->in.name);
+    r->failed = true;
+}
+
+/* Takes the header off the buffer, if that holds it to its end. */
+static bool take_header(struct reader *r, bool last) {
+    struct splitter *s = &r->splitter;
+    splitter_unfinished(s);
+    size_t n = s->format->tail(s, begin(r), end(r));
+    if (!n && last) n = r->in.end - r->in.begin;
+    if (!n) return false;
+    const char *stop = begin(r) + n - (begin(r)[n - 1] == '\n');
+    struct record line = record_of(begin(r), stop, begin(r) + n, true);
+    if (r->header)
+        later_header(r, &line);
+    else
+        first_header(r, &line);
+    r->in.begin += n;
+    s->lines = s->tail_line - 1;
+    r->header_due = false;
+    return !r->failed;
+}
+
+/* -- records ------------------------------------------------------------------------------ */
+
+struct batch *reader_new_batch(const struct reader *r) {
+    struct batch *b = malloc(sizeof *b);
+    if (!b) die("out of memory for a batch of records");
+    b->field = malloc((BATCH * r->layout.slots + 1) * sizeof *b->field);
+    if (!b->field) die("out of memory for %u fields a record", r->layout.slots);
+    b->own = malloc(r->on->own + 1);
+    if (!b->own) die("out of memory for a batch of records");
+    return b;
+}
+
+void reader_free_batch(struct batch *b) {
+    if (!b) return;
+    free(b->own);
+    free(b->field);
+    free(b);
+}
+
+void reader_hand_on(struct reader *r, struct batch *b, seen_time now) {
+    b->before = r->records;
+    r->records += b->n;
+    r->on->batch(r->ctx, b, now);
+}
+
+/* Hands on every complete record in the buffer; at the end of a file, the rest as well. */
+static void drain(struct reader *r, bool last) {
+    if (r->header_due && (r->in.begin == r->in.end || !take_header(r, last))) return;
+    if (r->source->shape != SHAPE_NDJSON) input_skip_mark(&r->in); /* JSON is printed with it */
+    if (r->ahead && !last && ahead_push(r->ahead)) return;
+    settle(r);
+    struct batch *b = r->batch;
+    while (r->in.begin < r->in.end && !(r->on->ending && r->on->ending(r->ctx))) {
+        size_t used = r->splitter.format->split(&r->splitter, begin(r), end(r), last, b);
+        if (!used) break;
+        if (r->on->ahead) r->on->ahead(r->ctx, 0, b, r->now);
+        reader_hand_on(r, b, r->now);
+        r->in.begin += used;
+    }
+    if (r->ahead) input_shrink(&r->in);
+}
+
+static bool too_long(const struct reader *r) {
+    return r->in.end - r->in.begin > (size_t)r->source->max_record + 1; /* a CR does not count */
+}
+
+static void refuse_open_quote(struct reader *r) {
+    warn("%s: the quote opened in line %ju is never closed; with --no-quotes quotes are bytes",
+         r->in.name, (uintmax_t)r->splitter.quote_line);
+    r->failed = true;
+    if (r->in.begin == r->in.end) return; /* too long as well: it has passed */
+    unreadable(r, CAUSE_QUOTED, begin(r), r->in.end - r->in.begin, true, true);
+    r->in.begin = r->in.end;
+}
+
+/* Its quote may be one that is never closed: where records begin behind it is not known. */
+static void refuse_long_field(struct reader *r) {
+    char most[32], text[256];
+    seen_print_size(r->splitter.max_field, most, sizeof most);
+    snprintf(text, sizeof text,
+             "the quote opened in line %ju is not closed within %s, so nothing behind it can be "
+             "judged; raise --max-field for longer fields, or read quotes as bytes: --no-quotes",
+             (uintmax_t)r->splitter.quote_line, most);
+    if (r->header_due) die("%s: %s", r->in.name, text);
+    warn("%s: %s", r->in.name, text);
+}
+
+/* The buffer holds the start of a record that is too long: it is passed on as it comes, all but its
+ * last byte, which may be the CR of its line end. */
+static void pass_through(struct reader *r, enum cause cause) {
+    struct splitter *s = &r->splitter;
+    if (r->header_due && !s->overrun)
+        die("%s: the header line is longer than --max-record; raise it", r->in.name);
+    size_t rest = 0;
+    bool refused = false;
+    settle(r);
+    r->passing = input_offset(&r->in) + 1;
+    for (bool first = true; !rest; first = false) {
+        if (s->overrun && !refused) refuse_long_field(r), refused = true;
+        size_t n = r->in.end - r->in.begin - 1;
+        unreadable(r, cause, begin(r), n, first, false);
+        r->in.begin += n;
+        size_t got = fill(r);
+        size_t ended = got ? s->format->tail(s, end(r) - got, end(r)) : 0;
+        if (ended || !got) rest = 1 + ended;
+    }
+    unreadable(r, cause, begin(r), rest, false, true);
+    r->in.begin += rest;
+    if (!reader_ending(r)) r->passing = 0;
+    s->lines = s->tail_line - 1;
+    if (s->in_quotes && !reader_ending(r)) refuse_open_quote(r);
+    if (s->overrun) r->failed = true;
+}
+
+/* Reads on until the record at the start of the buffer is complete.  False at the end of the file.
+ */
+static bool complete(struct reader *r) {
+    struct splitter *s = &r->splitter;
+    splitter_unfinished(s);
+    s->format->tail(s, begin(r), end(r));
+    for (;;) {
+        /* The limit reached first decides, so the place where the buffer ends does not matter. */
+        if (s->overrun && s->overrun <= (uint64_t)r->source->max_record + 1)
+            return pass_through(r, CAUSE_QUOTED), true;
+        if (too_long(r)) return pass_through(r, CAUSE_LONG), true;
+        size_t got = fill(r);
+        if (!got) return false;
+        if (s->format->tail(s, end(r) - got, end(r))) return true;
+    }
+}
+
+/* Is the last record without a line end left to the next run?  Its writer may not have finished. */
+static bool held_back(const struct reader *r) {
+    size_t n = r->in.end - r->in.begin;
+    if (!r->hold_back || r->in.blocks || !input_is_plain(&r->in)) return false;
+    if (n && !r->source->quiet)
+        warn("%s ends inside a record, whose first %zu bytes are left for the next run", r->in.name,
+             n);
+    return true;
+}
+
+static void read_input(struct reader *r) {
+    r->header_due = r->source->header;
+    r->splitter.lines = 0;
+    r->passing = 0;
+    if (r->on->opened) r->on->opened(r->ctx);
+    if (!r->closed) r->began = reader_done(r);
+    while (complete(r)) drain(r, false);
+    settle(r);
+    if (!reader_ending(r) && !held_back(r)) {
+        if (r->splitter.in_quotes) refuse_open_quote(r);
+        if (!reader_ending(r)) drain(r, true);
+    }
+    if (r->on->closed) r->on->closed(r->ctx);
+    input_close(&r->in);
+}
+
+/* -- going on later ----------------------------------------------------------------------- */
+
+uint64_t reader_unreadable(const struct reader *r) { return r->unreadable - (r->passing > 0); }
+
+void reader_resume(struct reader *r, uint64_t offset, uint64_t lines) {
+    if (!input_skip(&r->in, offset)) {
+        warn("cannot go on in %s behind %ju bytes: %s", r->in.name, (uintmax_t)offset,
+             errno ? input_trouble(&r->in, errno) : "it is shorter than that");
+        r->failed = true;
+        return;
+    }
+    r->header_due = false;
+    r->splitter.lines = lines;
+}
+
+/* -- a run -------------------------------------------------------------------------------- */
+
+void reader_init(struct reader *r, const struct source *s, const struct reader_events *on,
+                 void *ctx) {
+    memset(r, 0, sizeof *r);
+    r->source = s;
+    r->on = on;
+    r->ctx = ctx;
+    signals_init();
+    input_init(&r->in, s);
+    unjudged_init(&r->unjudged, s, &r->layout);
+    r->splitter = (struct splitter){.format = source_format(s, true),
+                                    .layout = &r->layout,
+                                    .delimiter = s->delimiter,
+                                    .end = s->end,
+                                    .strip_cr = s->crlf || s->shape,
+                                    .max_field = s->max_field};
+    if (s->threads > 1) r->crew = crew_new(s->threads), r->ahead = ahead_new(r);
+    if (!s->header) resolve(r, source_names(s));
+}
+
+uint64_t reader_position(const struct reader *r) {
+    if (r->passing) return r->passing - 1;
+    return r->ahead ? ahead_position(r->ahead) : input_offset(&r->in);
+}
+
+uint64_t reader_done(const struct reader *r) {
+    off_t at = r->in.fd < 0 || r->in.blocks ? 0 : lseek(r->in.fd, 0, SEEK_CUR);
+    return r->closed + (at > 0 ? (uint64_t)at : 0);
+}
+
+static void read_file(struct reader *r, const char *name) {
+    struct stat st;
+    if (!input_open(&r->in, name)) {
+        if (fstat(r->in.fd, &st) || !S_ISREG(st.st_mode)) st.st_size = 0;
+        read_input(r);
+        r->closed += (uint64_t)st.st_size;
+        return;
+    }
+    warn("cannot open %s: %s", r->in.name, input_trouble(&r->in, errno));
+    input_close(&r->in);
+    r->failed = true;
+}
+
+bool reader_run(struct reader *r) {
+    if (r->source->merge) {
+        input_open_merged(&r->in, r->source);
+        read_input(r);
+    }
+    for (size_t i = 0; !r->source->merge && i < r->source->file_count && !reader_ending(r); i++)
+        read_file(r, r->source->files[i]);
+    check_rejects(r, unjudged_close(&r->unjudged));
+    return !r->failed;
+}
+
+void reader_free(struct reader *r) {
+    unjudged_free(&r->unjudged);
+    free(r->header);
+    ahead_free(r->ahead);
+    crew_free(r->crew);
+    reader_free_batch(r->batch);
+    columns_free(&r->layout);
+    input_free(&r->in);
+}

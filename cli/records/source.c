@@ -1,0 +1,217 @@
+/* source.c - the options of every subcommand that reads records. */
+#include "records/source.h"
+
+#include "crew.h"
+#include "records/format/json.h"
+#include "time/time.h"
+
+#include "seen.h"
+
+#include <sched.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_RECORD = 1 << 30 };
+
+void source_init(struct source *s) {
+    *s = (struct source){.header = true,
+                         .end = '\n',
+                         .max_record = 16 << 20,
+                         .max_field = 1 << 20,
+                         .unpack_mem = 128 << 20,
+                         .threads = 1};
+}
+
+static char byte_of(const char *text) {
+    const char *escapes[] = {"\\t", "\\0", "\\\\", "tab"}, bytes[] = {'\t', '\0', '\\', '\t'};
+    for (size_t i = 0; i < 4; i++)
+        if (!strcmp(text, escapes[i])) return bytes[i];
+    if (strlen(text) != 1) die("-d takes one byte, such as , or ; or \\t, not '%s'", text);
+    if (strchr("\n\r\"", text[0])) die("-d cannot be a line end or a double quote");
+    return text[0];
+}
+
+/* Reads the largest size of a record or a field. */
+static uint32_t limit_of(const char *option, const char *text) {
+    struct seen_error e;
+    uint64_t size;
+    if (seen_parse_size(&size, text, &e)) die("%s %s: %s", option, text, e.text);
+    if (size > MAX_RECORD) die("%s %s is more than 1GiB, the most that is possible", option, text);
+    return (uint32_t)size;
+}
+
+static uint64_t memory_size(const char *text) {
+    struct seen_error e;
+    uint64_t size;
+    if (seen_parse_size(&size, text, &e)) die("--unpack-mem %s: %s", text, e.text);
+    return size;
+}
+
+/* 0 is as many as there are processors for us. */
+static unsigned thread_count(const char *text) {
+    struct seen_error e;
+    uint64_t n = 1;
+    cpu_set_t ours;
+    if (strcmp(text, "0") != 0) {
+        if (seen_parse_count(&n, text, &e)) die("-j %s: %s", text, e.text);
+        if (n > CREW_MOST) die("-j %s: at most %d threads", text, CREW_MOST);
+    } else if (!sched_getaffinity(0, sizeof ours, &ours)) {
+        n = (uint64_t)CPU_COUNT(&ours);
+    }
+    return n < CREW_MOST ? (unsigned)n : CREW_MOST;
+}
+
+static void fix_clock(struct source *s, const char *text) {
+    if (!time_parse(&s->now, text, strlen(text)))
+        die("--now %s: give a time such as 2024-11-20T10:00:00Z", text);
+    s->now_given = true;
+}
+
+static void set_shape(struct source *s, enum shape shape) {
+    static const char *const names[] = {[SHAPE_CSV] = "--csv",
+                                        [SHAPE_TSV] = "--tsv",
+                                        [SHAPE_NDJSON] = "--ndjson",
+                                        [SHAPE_CLF] = "--clf"};
+    if (s->shape && s->shape != shape) die_both(names[s->shape], names[shape]);
+    if (shape == SHAPE_NDJSON && !json_built_in())
+        die("this build of seen cannot read JSON: build it with libsimdjson, or use --csv");
+    s->shape = shape;
+}
+
+static const char *rejects_file(const char *name) {
+    if (!strcmp(name, "-")) die("--rejects takes the name of a file, not -");
+    return name;
+}
+
+bool source_take(struct source *s, int id, const char *value) {
+    switch (id) {
+    case SOURCE_KEYS: s->keys = value; break;
+    case SOURCE_DELIMITER: s->delimiter_given = value; break;
+    case SOURCE_BLANKS: s->blanks = true; break;
+    case SOURCE_IGNORE_CASE: s->form.ignore_case = true; break;
+    case SOURCE_TRIM: s->form.trim = true; break;
+    case SOURCE_KEY_REGEX: s->form.regex = value; break;
+    case SOURCE_KEY_URL: s->form.url = true; break;
+    case SOURCE_CSV: set_shape(s, SHAPE_CSV); break;
+    case SOURCE_TSV: set_shape(s, SHAPE_TSV); break;
+    case SOURCE_NDJSON: set_shape(s, SHAPE_NDJSON); break;
+    case SOURCE_CLF: set_shape(s, SHAPE_CLF); break;
+    case SOURCE_NULL: s->end = '\0'; break;
+    case SOURCE_NO_QUOTES: s->no_quotes = true; break;
+    case SOURCE_NO_HEADER: s->header = false; break;
+    case SOURCE_MERGE: s->merge = true; break;
+    case SOURCE_CRLF: s->crlf = true; break;
+    case SOURCE_TIME:
+        s->time = value;
+        s->time_given = true;
+        break;
+    case SOURCE_ARRIVAL: s->arrival = true; break;
+    case SOURCE_NOW: fix_clock(s, value); break;
+    case SOURCE_ALLOW_FUTURE: s->allow_future = true; break;
+    case SOURCE_UNPACK_MEM: s->unpack_mem = memory_size(value); break;
+    case SOURCE_MAX_RECORD: s->max_record = limit_of("--max-record", value); break;
+    case SOURCE_MAX_FIELD:
+        s->max_field = limit_of("--max-field", value);
+        s->max_field_given = true;
+        break;
+    case SOURCE_THREADS: s->threads = thread_count(value); break;
+    case SOURCE_QUIET: s->quiet = true; break;
+    case SOURCE_NO_PROGRESS: s->no_progress = true; break;
+    case SOURCE_STRICT: s->strict = true; break;
+    case SOURCE_REJECTS: s->rejects = rejects_file(value); break;
+    default: return false;
+    }
+    return true;
+}
+
+static void set_blanks(struct source *s) {
+    if (s->delimiter_given && strcmp(s->delimiter_given, " +") != 0) die_both("--blanks", "-d");
+    if (s->shape == SHAPE_CSV || s->shape == SHAPE_TSV)
+        die("--blanks is for lines; a table has one byte between its fields: see -d");
+    if (s->shape) die("--blanks is for lines; JSON and web logs have fields of their own");
+    s->blanks = true;
+    s->delimiter = ' ';
+}
+
+static void set_delimiter(struct source *s) {
+    if (s->blanks || (s->delimiter_given && !strcmp(s->delimiter_given, " +"))) {
+        set_blanks(s);
+        return;
+    }
+    s->delimiter = s->shape == SHAPE_CSV ? ',' : '\t';
+    if (!s->delimiter_given) return;
+    if (s->shape == SHAPE_NDJSON || s->shape == SHAPE_CLF)
+        die("-d is for lines and --csv; JSON and web logs have fields of their own");
+    if (s->shape == SHAPE_TSV) die("--tsv means TAB between fields; leave out -d, or --tsv");
+    s->delimiter = byte_of(s->delimiter_given);
+}
+
+static void check_end(const struct source *s) {
+    if (s->end) return;
+    if (source_column(s)) die("--null serves lines, -d and --ndjson: a table is made of lines");
+    if (s->shape == SHAPE_CLF) die("--null serves lines, -d and --ndjson, not --clf");
+    if (s->crlf) die_both("--null", "--crlf");
+    if (s->delimiter == s->end) die_both("--null", "-d '\\0'");
+}
+
+void source_files(struct source *s, const struct args *a) {
+    static char *const standard_input[] = {"-"};
+    set_delimiter(s);
+    form_check(&s->form);
+    check_end(s);
+    if (s->no_quotes && s->shape != SHAPE_CSV)
+        die("--no-quotes is for --csv; elsewhere quotes are bytes already, or part of the format");
+    if (s->max_field_given && !source_cutting(s).quotes)
+        die("--max-field is for --csv without --no-quotes: nothing else has quoted fields");
+    if (s->time && s->arrival) die_both("--time", "--arrival");
+    if (s->merge && !s->time && s->shape == SHAPE_CLF) s->time = "time";
+    if (s->merge && !s->time) die("--merge needs the field that holds the time: --time FIELD");
+    s->header = s->header && source_column(s);
+    s->files = a->at < a->argc ? a->argv + a->at : standard_input;
+    s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;
+}
+
+#define DAY      (UINT64_C(86400) * 1000000)
+#define YEAR2020 (UINT64_C(1577836800) * 1000000)
+
+seen_time source_clock(const struct source *s) { return s->now_given ? s->now : time_now(); }
+
+bool source_clock_unset(seen_time now) { return now < YEAR2020; }
+
+seen_time source_latest(const struct source *s, seen_time now) {
+    return s->allow_future || source_clock_unset(now) ? SEEN_NEVER : now + DAY;
+}
+
+const char *source_regular_file(const struct source *s) {
+    for (size_t i = 0; i < s->file_count; i++) {
+        struct stat st;
+        bool input = !strcmp(s->files[i], "-");
+        int failed = input ? fstat(STDIN_FILENO, &st) : stat(s->files[i], &st);
+        if (!failed && S_ISREG(st.st_mode)) return input ? "standard input" : s->files[i];
+    }
+    return NULL;
+}
+
+char source_column(const struct source *s) {
+    return s->shape == SHAPE_CSV || s->shape == SHAPE_TSV ? s->delimiter : '\0';
+}
+
+struct cutting source_cutting(const struct source *s) {
+    return (struct cutting){.delimiter = s->delimiter,
+                            .quotes = s->shape == SHAPE_CSV && !s->no_quotes,
+                            .blanks = s->blanks};
+}
+
+const struct format *source_format(const struct source *s, bool whole) {
+    if (source_cutting(s).quotes) return &csv_format;
+    if (whole) return &lines_format;
+    if (s->shape == SHAPE_NDJSON) return &ndjson_format;
+    if (s->shape == SHAPE_CLF) return &clf_format;
+    if (s->blanks) return &blanks_format;
+    return &delimited_format;
+}
+
+const struct header *source_names(const struct source *s) {
+    return s->shape == SHAPE_CLF ? &clf_names : NULL;
+}

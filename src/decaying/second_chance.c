@@ -1,0 +1,145 @@
+/* clock - the buffer with second chances: nearly lru, for less memory and without moving anything.
+ *
+ * Idea       A table of C digests, each with a mark that its key came back, and a hand that goes
+ *            round.  A new key takes the place of the first unmarked one under the hand; marks that
+ *            the hand passes are wiped.  refresh=first marks nothing: first in, first out.
+ * Guarantee  No false positives, up to the digest's 128 bits.  False negatives depend on the
+ *            stream, within a point of lru's with as many keys on streams like those of the tests.
+ * Paper      The clock of Broder, Najork, Wiener, WWW 2003; Deng, Rafiei, SIGMOD 2006, 5.5.
+ * Layout     buffer.h, and a byte of flags a slot beside it.
+ *
+ *                slot:  | digest | next | head |     flag: 0, came back, vacant      25 bytes a key
+ *                          a'   b    c'   d            a', c' came back
+ *                          ▲ hand: wipes a', takes b for the new key, stops behind it
+ *
+ * Example    C = 2 on a b a c b: the second a is marked, so c takes the place of b, and the second
+ *            b is missed.
+ * Cost       about four cache lines a record.  The hand passes each slot it wipes once for the
+ *            duplicate that marked it, and at most CHANCES of them in a row, then takes the next.
+ */
+#include "base/error.h"
+#include "decaying/recent.h"
+
+#define SLOT    25
+#define TOUCHES 4
+#define CHANCES 64 /* marks wiped for one new key: no call works long */
+
+enum { HAND }; /* the next slot it passes */
+enum flag { PLAIN, CAME_BACK, VACANT };
+
+static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+    (void)none;
+    plan->touches = TOUCHES;
+    return recent_plan(plan, SLOT, e);
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+static uint32_t step(struct buffer *b) {
+    uint64_t i = b->own[HAND];
+    b->own[HAND] = i + 1 < b->room ? i + 1 : 0;
+    return (uint32_t)i;
+}
+
+/* A slot for a new key: one never used, or the first without a mark. */
+static uint32_t make_room(struct buffer *b, uint8_t *flag) {
+    if (b->used < b->room) return (uint32_t)b->used++;
+    uint32_t i = step(b);
+    for (int chance = 0; chance < CHANCES && flag[i] == CAME_BACK; chance++) {
+        flag[i] = PLAIN;
+        i = step(b);
+    }
+    if (flag[i] == VACANT)
+        b->vacant--;
+    else
+        buffer_take(b, i);
+    return i;
+}
+
+static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                    uint8_t *verdict) {
+    (void)at;
+    struct buffer *b = w->state;
+    uint8_t *flag = buffer_beside(b);
+    bool renew = w->plan->spec.refresh == SEEN_REFRESH_LAST;
+    for (size_t i = 0; i < n; i++) {
+        buffer_prefetch(b, i, n, d);
+        uint32_t slot = buffer_find(b, d[i]);
+        verdict[i] = slot != BUFFER_NONE;
+        if (!verdict[i]) {
+            slot = make_room(b, flag);
+            buffer_put(b, slot, d[i]);
+            flag[slot] = PLAIN;
+        } else if (renew) {
+            flag[slot] = CAME_BACK;
+        }
+    }
+}
+
+static void vacate(struct buffer *b, uint32_t i) { ((uint8_t *)buffer_beside(b))[i] = VACANT; }
+
+static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t at) {
+    (void)at;
+    return recent_forget(w, n, d, vacate);
+}
+
+/* -- snapshot: flags and digests in their places; loading builds the chains again --------- */
+
+struct saved {
+    uint64_t used, hand, landmarks;
+};
+
+static int save(const struct window *w, struct seen_writer out) {
+    struct buffer *b = w->state;
+    const uint8_t *flag = buffer_beside(b);
+    struct recent_chunk chunk = {.out = out};
+    struct saved saved = {b->used, b->own[HAND], b->landmarks};
+    if (out.write(out.ctx, &saved, sizeof saved)) return -1;
+    if (b->used && out.write(out.ctx, flag, b->used)) return -1;
+    for (uint64_t i = 0; i < b->used; i++) {
+        seen_digest none = {0, 0}, d = {b->slot[i].lo, b->slot[i].hi};
+        if (recent_save_key(&chunk, flag[i] == VACANT ? none : d)) return -1;
+    }
+    return recent_save_rest(&chunk);
+}
+
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)at, (void)limit;
+    struct buffer *b = w->state;
+    uint8_t *flag = buffer_beside(b);
+    struct saved saved;
+    if (in.read(in.ctx, &saved, sizeof saved))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
+    bool full = saved.used == b->room;
+    if (saved.used > b->room || saved.hand >= b->room || (saved.hand && !full) ||
+        saved.landmarks >= COUNT_MOST)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    if (saved.used && in.read(in.ctx, flag, saved.used))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its flags");
+    b->own[HAND] = saved.hand;
+    b->landmarks = saved.landmarks;
+    for (uint64_t i = 0; i < saved.used; i++) {
+        if (flag[i] > VACANT) return error_set(e, SEEN_EFORMAT, 0, "the snapshot holds a bad flag");
+        int bad = recent_load_slot(b, flag[i] == VACANT, in, e);
+        if (bad) return bad;
+    }
+    return 0;
+}
+
+const struct window_ops aging_clock = {
+    .name = "decaying",
+    .plan = plan,
+    .forecast = clock_forecast,
+    .size = recent_size,
+    .init = recent_init,
+    .destroy = recent_destroy,
+    .observe = observe,
+    .find = recent_ages,
+    .landmark = recent_landmark,
+    .forget = forget,
+    .stats = recent_stats,
+    .clear_counters = recent_clear_counters,
+    .save = save,
+    .load = load,
+};

@@ -1,0 +1,314 @@
+/* stable - the Stable Bloom filter: a Bloom filter that forgets at random, as fast as it learns.
+ *
+ * Idea       Cells hold 0 … Max.  A record is a duplicate if none of its K cells is 0.  Every
+ *            record, duplicate or not, then takes 1 off P cells and sets its own K cells to Max.
+ *            So the fraction of zeros falls, exponentially, to a point where it stays.
+ * Guarantee  False positives at most Eq. 8 for every stream at every time, with equality on streams
+ *            of different keys.  False negatives: none while fewer than Max records lie between,
+ *            then more and more with the gap (Eqs. 9-14); none promised.
+ * Paper      Deng, Rafiei, SIGMOD 2006.  Algorithm 1 as printed updates after "No" only; its text
+ *            and Eq. 1 need the update on every record, which is done here.  4.1 chooses P, K and
+ *            Max: stable_plan.c.
+ * Layout     lines as in filter/table.h, with cells of d bits side by side; with Max = 1 and P = 0
+ *            it is bloom, bit for bit.  The P cells are neighbours from a random one on, around the
+ *            end (decrement=run), or P different ones anywhere (decrement=each).
+ *
+ *                line:  | cell 0 | cell 1 | … | cell 496/d - 1 | spare | stamp, 16 bits |
+ *                          d bits      ▲ set to Max: K          └ generation of the last touch:
+ *                     ──────[-1 -1 -1 -1]────── P                 a landmark begins a new one
+ *
+ * Example    fp=.01 gives K = 3, P = 11 (P = 10 would be 1.23 %).  A mebibyte then still finds half
+ *            of the keys after 1.8e5 others.
+ * Cost       K + 1 cache lines a record, fetched together; decrement=each: K + P.
+ */
+#include "decaying/stable.h"
+#include "base/error.h"
+#include "table/cells.h"
+#include "theory/bloom.h"
+
+#include <math.h>
+#include <stddef.h>
+
+struct state {
+    uint64_t generation; /* landmarks before, and 1 */
+    uint64_t records;    /* since the last landmark */
+    uint64_t landmarks;  /* counted */
+    uint64_t random;     /* of the generator that picks what to decrement */
+    uint64_t set;        /* cells above 0 */
+    uint64_t reserved[11];
+    uint64_t line[][8];
+};
+
+_Static_assert(sizeof(struct state) == STABLE_STATE, "what the plan counts with");
+
+static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
+    (void)none;
+    return sizeof(struct state) + plan->spec.lines * 64;
+}
+
+/* -- cells -------------------------------------------------------------------------------- */
+
+/* A cell may straddle bytes, not more than two; the second may be the stamp's, which stays. */
+ALWAYS_INLINE uint32_t cell_read(const uint64_t *line, uint32_t cell, uint32_t d) {
+    uint32_t bit = cell * d;
+    uint16_t two;
+    memcpy(&two, (const char *)line + (bit >> 3), sizeof two);
+    return two >> (bit & 7) & ((1u << d) - 1);
+}
+
+ALWAYS_INLINE void cell_write(uint64_t *line, uint32_t cell, uint32_t value, uint32_t d) {
+    uint32_t bit = cell * d, shift = bit & 7;
+    uint16_t two;
+    memcpy(&two, (char *)line + (bit >> 3), sizeof two);
+    two = (uint16_t)((two & ~(((1u << d) - 1) << shift)) | value << shift);
+    memcpy((char *)line + (bit >> 3), &two, sizeof two);
+}
+
+/* Takes 1 off the cells [from, to) of a line; a line of an older generation is all 0. */
+ALWAYS_INLINE void decrement(struct state *s, uint64_t *line, uint32_t from, uint32_t to,
+                             uint32_t d) {
+    if (table_stamp(line) != (uint16_t)s->generation) return;
+    if (d == 1) {
+        for (uint32_t word = from / 64; word * 64 < to; word++) {
+            uint64_t run = ~(uint64_t)0;
+            if (word * 64 < from) run &= ~(uint64_t)0 << (from & 63);
+            if (to < word * 64 + 64) run &= ~(~(uint64_t)0 << (to & 63));
+            s->set -= bits_popcount(line[word] & run);
+            line[word] &= ~run;
+        }
+        return;
+    }
+    for (uint32_t cell = from; cell < to; cell++) {
+        uint32_t value = cell_read(line, cell, d);
+        if (!value) continue;
+        s->set -= value == 1;
+        cell_write(line, cell, value - 1, d);
+    }
+}
+
+static uint64_t draw(struct state *s) { /* SplitMix64 */
+    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+ALWAYS_INLINE void decrement_run(struct state *s, const struct seen_spec *spec,
+                                 struct cells_probe at, uint32_t d) {
+    uint32_t cells = TABLE_BITS / d;
+    for (uint64_t left = spec->p; left > 0;) {
+        uint32_t n = (uint32_t)bits_min(left, cells - at.cell);
+        decrement(s, s->line[at.line], at.cell, at.cell + n, d);
+        left -= n;
+        at.cell = 0;
+        if (++at.line == spec->lines) at.line = 0;
+    }
+}
+
+/* The first is given, the others are drawn until all differ. */
+ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
+                                  struct cells_probe first, uint32_t d) {
+    struct cells_probe at[STABLE_EACH_MOST] = {first};
+    for (uint64_t n = 0; n < spec->p; n++) {
+        bool met = n > 0;
+        while (met) {
+            at[n] = cells_place(draw(s), spec->lines, TABLE_BITS / d);
+            met = false;
+            for (uint64_t i = 0; i < n; i++)
+                met |= at[i].line == at[n].line && at[i].cell == at[n].cell;
+        }
+        decrement(s, s->line[at[n].line], at[n].cell, at[n].cell + 1, d);
+    }
+}
+
+static double fp_now(const struct window *w) {
+    const struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    return pow((double)s->set / stable_cells(spec, spec->lines), (double)spec->k);
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+static void init(struct window *w) {
+    struct state *s = w->state;
+    s->generation = 1; /* zeroed lines are of generation 0 */
+    s->random = w->plan->spec.seed ^ 0x5ab1e5ab1e5ab1e5u;
+}
+
+static void destroy(struct window *w) { (void)w; }
+
+/* Probe, decrement, set: in this order, for every record. */
+ALWAYS_INLINE uint8_t observe_one(struct state *s, const struct seen_spec *spec,
+                                  const struct cells_probe *probe, struct cells_probe start,
+                                  uint32_t d) {
+    uint32_t max = (uint32_t)spec->max;
+    bool found = true;
+    for (uint32_t j = 0; j < spec->k; j++) {
+        table_freshen(s->line[probe[j].line], s->generation);
+        found &= cell_read(s->line[probe[j].line], probe[j].cell, d) != 0;
+    }
+    if (spec->decrement == SEEN_EACH)
+        decrement_each(s, spec, start, d);
+    else
+        decrement_run(s, spec, start, d);
+    if (found && spec->refresh == SEEN_REFRESH_FIRST) return SEEN_DUPLICATE;
+    for (uint32_t j = 0; j < spec->k; j++) {
+        s->set += !cell_read(s->line[probe[j].line], probe[j].cell, d);
+        cell_write(s->line[probe[j].line], probe[j].cell, max, d);
+    }
+    return found;
+}
+
+ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *digest,
+                                 uint8_t *verdict, uint32_t d) {
+    struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    struct cells_probe probe[CELLS_GROUP][64], start[CELLS_GROUP];
+    /* decrement=each draws a varying number of times, so only the first record's is known. */
+    size_t most = spec->decrement == SEEN_EACH ? 1 : CELLS_GROUP;
+    for (size_t from = 0, group; from < n; from += group) {
+        group = bits_min(n - from, most);
+        for (size_t i = 0; i < group; i++) {
+            start[i] = cells_place(draw(s), spec->lines, TABLE_BITS / d);
+            __builtin_prefetch(s->line[start[i].line], 1);
+            for (uint32_t j = 0; j < spec->k; j++) {
+                seen_digest key = digest[from + i];
+                probe[i][j] =
+                    cells_place(bits_draw(key.lo, key.hi, j), spec->lines, TABLE_BITS / d);
+                __builtin_prefetch(s->line[probe[i][j].line], 1);
+            }
+        }
+        for (size_t i = 0; i < group; i++) {
+            verdict[from + i] = observe_one(s, spec, probe[i], start[i], d);
+            s->records++;
+        }
+    }
+}
+
+static void observe(struct window *w, size_t n, const seen_digest *digest, const uint64_t *at,
+                    uint8_t *verdict) {
+    (void)at;
+    uint32_t d = stable_bits(w->plan->spec.max);
+    switch (d) { /* a constant in each of the usual ones */
+    case 1: observe_cells(w, n, digest, verdict, 1); break;
+    case 2: observe_cells(w, n, digest, verdict, 2); break;
+    case 3: observe_cells(w, n, digest, verdict, 3); break;
+    default: observe_cells(w, n, digest, verdict, d);
+    }
+}
+
+/* The youngest a key can be: a record takes at most 1 off a cell.  SEEN_NEVER at a zero. */
+static uint64_t age_of(const struct window *w, seen_digest key) {
+    const struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    uint32_t d = stable_bits(spec->max), least = (uint32_t)spec->max;
+    for (uint32_t j = 0; j < spec->k; j++) {
+        struct cells_probe p =
+            cells_place(bits_draw(key.lo, key.hi, j), spec->lines, TABLE_BITS / d);
+        const uint64_t *line = s->line[p.line];
+        if (table_stamp(line) != (uint16_t)s->generation) return SEEN_NEVER;
+        least = (uint32_t)bits_min(least, cell_read(line, p.cell, d));
+    }
+    return least ? 1 + spec->max - least : SEEN_NEVER;
+}
+
+static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+                 uint64_t *age) {
+    (void)at;
+    for (size_t i = 0; i < n; i++) age[i] = age_of(w, d[i]);
+}
+
+static void landmark(struct window *w, uint64_t at) {
+    (void)at;
+    struct state *s = w->state;
+    uint64_t i, end;
+    if (!s->records) return;
+    s->landmarks++;
+    s->generation++;
+    s->records = s->set = 0;
+    for (table_slice(s->generation, w->plan->spec.lines, &i, &end); i < end; i++)
+        table_freshen(s->line[i], s->generation);
+}
+
+/* Keys that would leave as many cells set, each in its own K. */
+static uint64_t keys_for(const struct window *w) {
+    const struct state *s = w->state;
+    double m = stable_cells(&w->plan->spec, w->plan->spec.lines), zeros = m - (double)s->set;
+    return (uint64_t)(-m / (double)w->plan->spec.k * log(fmax(zeros, .5) / m) + .5);
+}
+
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    (void)at;
+    const struct state *s = w->state;
+    out->stored += keys_for(w);
+    out->fp_now += fp_now(w) / (double)w->plan->spec.shards;
+    out->landmarks = bits_max(out->landmarks, s->landmarks);
+}
+
+static void clear_counters(struct window *w) { ((struct state *)w->state)->landmarks = 0; }
+
+/* -- snapshot ----------------------------------------------------------------------------- */
+
+static int save(const struct window *w, struct seen_writer out) {
+    return out.write(out.ctx, w->state, size(w->plan, NULL));
+}
+
+static bool sane(const struct state *s) {
+    return s->generation && s->generation < COUNT_MOST && s->records < COUNT_MOST &&
+           s->landmarks < COUNT_MOST;
+}
+
+/* Cells above 0, of a line: many at a time, by what all the bits of each come to in its lowest. */
+static uint64_t set_in(const struct state *s, const uint64_t *line, uint32_t d) {
+    uint32_t cells = TABLE_BITS / d, most = 56 / d;
+    uint64_t set = 0, lowest = (((uint64_t)1 << most * d) - 1) / (((uint64_t)1 << d) - 1);
+    if (table_stamp(line) != (uint16_t)s->generation) return 0;
+    for (uint32_t c = 0; c < cells; c += most) {
+        uint32_t byte = (uint32_t)bits_min(c * d >> 3, 56), left = cells - c;
+        uint64_t word, any;
+        memcpy(&word, (const char *)line + byte, sizeof word);
+        any = word >>= c * d - 8 * byte;
+        for (uint32_t bit = 1; bit < d; bit++) any |= word >> bit;
+        if (left < most) any &= ((uint64_t)1 << left * d) - 1;
+        set += bits_popcount(any & lowest);
+    }
+    return set;
+}
+
+/* Any table is one, but its cells above 0 must have been counted. */
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)at, (void)limit;
+    struct state *s = w->state;
+    const struct seen_spec *spec = &w->plan->spec;
+    uint32_t d = stable_bits(spec->max);
+    uint64_t set = 0;
+    if (in.read(in.ctx, s, sizeof *s))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
+    bool fits = sane(s);
+    for (uint64_t i = 0, next; fits && i < spec->lines;) {
+        if (!(next = table_read(in, s->line, i, spec->lines)))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+        for (; i < next; i++) set += set_in(s, s->line[i], d);
+    }
+    if (!fits || set != s->set)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    return 0;
+}
+
+const struct window_ops aging_stable = {
+    .name = "decaying",
+    .plan = stable_plan,
+    .forecast = stable_forecast,
+    .variant = stable_variant,
+    .size = size,
+    .init = init,
+    .destroy = destroy,
+    .observe = observe,
+    .find = find,
+    .landmark = landmark,
+    .stats = stats,
+    .clear_counters = clear_counters,
+    .save = save,
+    .load = load,
+};

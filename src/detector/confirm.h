@@ -1,0 +1,63 @@
+/* confirm.h - a cache of exact keys that confirms duplicates (cache=).
+ *
+ * Idea       The cache keeps the digests of the last N keys that were called duplicates, each with
+ *            the clock of its last report.  Such a key certainly came, even if that report was a
+ *            false positive.  So if it is called a duplicate again within the window, the second
+ *            report is certain: the record is *confirmed*, SEEN_CONFIRMED.
+ * Guarantee  A confirmed duplicate is a true one, up to the digest's 128 bits.  A key's first
+ *            report in a window is never confirmed.  Each later one is, unless N other keys entered
+ *            the cache since this one did.
+ * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.1: what is output as duplicate can be
+ *            stored in a separate cache to verify that it is duplicated frequently.
+ * Layout     One cache a detector, at the end of its block; first in, first out.
+ *
+ *                | head | slot 0 | slot 1 | … | slot N-1 | stamp 0 | stamp 1 | … |
+ *                         └ buffer.h, 24 bytes             └ clock of the last report + 1,
+ *                                                            0: none that counts (forgotten)
+ *
+ * Example    cache=1 on a a a b a b b a: the second a is called a duplicate and enters, the third
+ *            and the fourth are confirmed; the second b takes the place of a, the third is
+ *            confirmed, and the last a is not.
+ * Cost       32 bytes a key; some three cache lines a duplicate, none for a new record.
+ *
+ * A report counts only inside the certain part of the window: its length without the slack, and
+ * since the last landmark.  An explicit landmark empties the cache, at no cost. */
+#ifndef CONFIRM_H
+#define CONFIRM_H
+
+#include "detector/detector.h"
+
+/* Bytes of a cache of `keys` keys; 0 for 0. */
+uint64_t confirm_bytes(uint64_t keys);
+
+/* Refuses cache= with a structure that has no false positives, and where a report would not be
+ * certain. */
+int confirm_plan(const struct seen_plan *, struct seen_error *);
+
+/* The rest is for detectors that have a cache. */
+void confirm_init(seen_detector *);
+
+/* Takes the window's verdicts on n records, in order, and turns SEEN_DUPLICATE into SEEN_CONFIRMED
+ * for those that are certain. */
+void confirm_observe(seen_detector *, size_t n, const seen_digest *, const uint64_t *at,
+                     uint8_t *verdict);
+/* The same for a query at `at`, without changing the cache.  Only reports at most `within` old
+ * count. */
+void confirm_query(const seen_detector *, size_t n, const seen_digest *, uint64_t at,
+                   uint64_t within, uint8_t *verdict);
+
+void confirm_landmark(seen_detector *);
+void confirm_forget(seen_detector *, size_t n, const seen_digest *);
+/* Merging.  The first adds `from`'s counters when the merge begins.  The second adds, piece by
+ * piece, the keys of `from` that count, with their ages. */
+void confirm_add_counters(seen_detector *into, const seen_detector *from);
+bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
+                   uint64_t most, struct seen_merging *);
+
+uint64_t confirm_count(const seen_detector *); /* records confirmed so far */
+void confirm_clear_counters(seen_detector *);
+
+int confirm_save(const seen_detector *, struct seen_writer);
+int confirm_load(seen_detector *, struct seen_reader, struct seen_error *);
+
+#endif

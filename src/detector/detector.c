@@ -1,0 +1,388 @@
+/* detector.c - the running thing: one block that holds the plan, the counters and the shards.
+ *
+ *     | struct seen_detector | window[S] | state[S] | truth[S] | cache |
+ */
+#include "detector/detector.h"
+
+#include "base/alloc.h"
+#include "base/bits.h"
+#include "base/cpu.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "detector/confirm.h"
+#include "detector/registry.h"
+#include "detector/shards.h"
+#include "spec/options.h"
+#include "spec/units.h"
+#include "theory/bloom.h"
+#include "truth/truth.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+static uint64_t head_bytes(const struct seen_plan *plan) {
+    uint64_t head = sizeof(struct seen_detector) + plan->spec.shards * sizeof(struct window);
+    return (head + 63) / 64 * 64;
+}
+
+uint64_t detector_bytes(const struct seen_plan *plan, const struct window_ops *ops,
+                        const struct filter_ops *filter) {
+    return head_bytes(plan) +
+           plan->spec.shards * (ops->size(plan, filter) + truth_bytes(&plan->spec)) +
+           confirm_bytes(plan->spec.cache);
+}
+
+uint64_t detector_fixed(const struct seen_spec *spec, uint64_t state) {
+    uint64_t shard = sizeof(struct window) + state + truth_bytes(spec);
+    return sizeof(struct seen_detector) + 64 + spec->shards * shard + confirm_bytes(spec->cache);
+}
+
+/* -- life --------------------------------------------------------------------------------- */
+
+static int draw_seed(struct seen_spec *spec, struct seen_error *e) {
+    if (options_has(spec, OPTION_SEED)) return 0;
+    if (getrandom(&spec->seed, sizeof spec->seed, 0) != sizeof spec->seed)
+        return error_set(e, SEEN_EIO, 0, "the system gave no random seed; set seed= yourself");
+    options_mark(spec, OPTION_SEED);
+    return 0;
+}
+
+static void init_shards(seen_detector *d, const struct registry_choice *c) {
+    uint64_t each = c->ops->size(&d->plan, c->filter);
+    uint64_t truth_each = truth_bytes(&d->plan.spec);
+    char *state = (char *)d + head_bytes(&d->plan);
+    char *truth = state + d->plan.spec.shards * each;
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++, state += each, truth += truth_each) {
+        struct window *w = &d->shard[i];
+        w->ops = c->ops;
+        w->plan = &d->plan;
+        w->state = state;
+        w->filter.ops = c->filter;
+        w->filter.alloc = &d->alloc;
+        w->filter.cpu = d->plan.cpu;
+        w->ops->init(w);
+        w->truth = truth_each ? (struct truth *)(void *)truth : NULL;
+        if (w->truth) truth_init(w, d->plan.cpu);
+    }
+}
+
+int seen_new(seen_detector **out, const struct seen_plan *asked, const struct seen_allocator *alloc,
+             struct seen_error *e) {
+    *out = NULL;
+    struct seen_plan plan = *asked;
+    struct registry_choice c;
+    if (!alloc) alloc = &alloc_default;
+    if (!registry_pick(plan.spec.window, plan.spec.filter, 0, &c))
+        return error_set(e, SEEN_EINVAL, 0, "the plan was not made by seen_plan_make");
+    int bad = draw_seed(&plan.spec, e);
+    if (bad) return bad;
+    uint64_t bytes = detector_bytes(&plan, c.ops, c.filter);
+    seen_detector *d = alloc->zalloc(alloc->ctx, bytes);
+    if (!d) {
+        char text[32];
+        units_print_need(bytes, text, sizeof text);
+        return error_set(e, SEEN_ENOMEM, 0,
+                         "no memory for a detector of %s; ask for less with mem=", text);
+    }
+    plan.cpu = cpu_choose(plan.cpu);
+    d->plan = plan;
+    d->alloc = *alloc;
+    d->bytes = bytes;
+    init_shards(d, &c);
+    if (plan.spec.cache) confirm_init(d);
+    *out = d;
+    return 0;
+}
+
+void seen_free(seen_detector *d) {
+    if (!d) return;
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) d->shard[i].ops->destroy(&d->shard[i]);
+    struct seen_allocator alloc = d->alloc;
+    alloc.free(alloc.ctx, d, d->bytes);
+}
+
+const struct seen_plan *seen_plan_of(const seen_detector *d) { return &d->plan; }
+uint64_t seen_seed(const seen_detector *d) { return d->plan.spec.seed; }
+
+static uint32_t bits_of(const seen_digest *d, uint32_t digests) {
+    while (digests > 1 && !d[digests - 1].hi && !d[digests - 1].lo) digests--;
+    uint64_t hi = d[digests - 1].hi, lo = d[digests - 1].lo;
+    uint32_t bits = hi   ? 128 - (uint32_t)__builtin_clzll(hi)
+                    : lo ? 64 - (uint32_t)__builtin_clzll(lo)
+                         : 0;
+    return bits + 128 * (digests - 1);
+}
+
+/* Keys that are taken as they are have to be as short as the plan says. */
+static int check_bits(const struct seen_spec *spec, const void *key, size_t len, uint32_t bits,
+                      struct seen_error *e) {
+    if (spec->hash < SEEN_INT || !options_has(spec, OPTION_BITS) || bits <= spec->bits) return 0;
+    char text[48];
+    if (spec->hash == SEEN_INT)
+        snprintf(text, sizeof text, "key %.*s", (int)bits_min(len, 39), (const char *)key);
+    else
+        snprintf(text, sizeof text, "a key of %zu bytes", len);
+    return error_set(e, SEEN_EINVAL, 1,
+                     "%s takes %u bits, and the plan says bits=%llu; ask for more bits=, or use "
+                     "filter=exact",
+                     text, bits, (unsigned long long)spec->bits);
+}
+
+int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *out,
+             struct seen_error *e) {
+    const struct seen_spec *spec = &d->plan.spec;
+    uint32_t digests = d->plan.digests;
+    if (spec->hash == SEEN_XXH3 && digests == 1) return *out = seen_hash(key, len, spec->seed), 0;
+    int bad = hash_key(spec->hash, spec->seed, key, len, out, digests, e);
+    return bad ? bad : check_bits(spec, key, len, bits_of(out, digests), e);
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+/* The clock at each record: its number, or its time, which never goes back by more than lateness=.
+ */
+static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64_t *at) {
+    struct detector_counters *c = &d->counters;
+    bool counts = d->plan.spec.unit != SEEN_MICROSECONDS;
+    uint64_t back = d->plan.spec.lateness;
+    for (size_t i = 0; i < n; i++) {
+        if (time) {
+            seen_time t = bits_min(time[i], DETECTOR_TIME_MOST);
+            uint64_t by = c->last - bits_min(t, c->last);
+            c->last = bits_max(t, c->last);
+            c->late += by > 0;
+            c->clamped += by > back;
+            c->late_most = bits_max(c->late_most, by);
+            at[i] = c->last - bits_min(by, back);
+        } else {
+            at[i] = c->last;
+        }
+        if (counts) at[i] = c->tick + i;
+    }
+    c->tick += n;
+}
+
+void seen_observe_begin(seen_detector *d, size_t n, const seen_time *time, uint64_t *at) {
+    read_clock(d, n, time, at);
+}
+
+void seen_observe_shards(seen_detector *d, uint64_t from, uint64_t to, size_t n,
+                         const seen_digest *digest, const uint64_t *at, uint8_t *verdict) {
+    shards_observe(d, from, bits_min(to, d->plan.spec.shards), n, digest, at, verdict);
+}
+
+void seen_observe_end(seen_detector *d, size_t n, const seen_digest *digest, const uint64_t *at,
+                      uint8_t *verdict) {
+    d->counters.records += n;
+    d->counters.duplicates += bits_count(verdict, n);
+    if (d->plan.spec.cache) confirm_observe(d, n, digest, at, verdict);
+}
+
+void seen_observe(seen_detector *d, size_t n, const seen_digest *digest, const seen_time *time,
+                  uint8_t *verdict) {
+    uint64_t at[SHARDS_BATCH], shards = d->plan.spec.shards;
+    size_t most = shards == 1 ? DETECTOR_BATCH : SHARDS_BATCH;
+    while (n > 0) {
+        size_t batch = bits_min(n, most);
+        seen_observe_begin(d, batch, time, at);
+        shards_observe(d, 0, shards, batch, digest, at, verdict);
+        seen_observe_end(d, batch, digest, at, verdict);
+        n -= batch;
+        digest += batch * d->plan.digests;
+        verdict += batch;
+        if (time) time += batch;
+    }
+}
+
+uint64_t detector_now(const seen_detector *d, seen_time now) {
+    if (d->plan.spec.unit != SEEN_MICROSECONDS) return d->counters.tick;
+    return bits_max(d->counters.last, bits_min(now, DETECTOR_TIME_MOST));
+}
+
+/* The clock of a record at `now`, were it the next. */
+static uint64_t clock_of(const seen_detector *d, seen_time now) {
+    uint64_t at = detector_now(d, now);
+    uint64_t back = bits_min(d->plan.spec.lateness, at - bits_min(now, at));
+    return at - back;
+}
+
+static uint64_t shard_of(const seen_detector *d, seen_digest digest) {
+    return d->plan.spec.shards == 1 ? 0 : shards_of(d, digest);
+}
+
+void seen_last_seen(const seen_detector *d, size_t n, const seen_digest *digest, seen_time now,
+                    uint64_t *age) {
+    uint64_t at = clock_of(d, now);
+    for (size_t i = 0; i < n;) {
+        uint64_t shard = shard_of(d, digest[i]);
+        size_t run = 1;
+        while (i + run < n && shard_of(d, digest[i + run]) == shard) run++;
+        const struct window *w = &d->shard[shard];
+        w->ops->find(w, run, digest + i, at, age + i);
+        i += run;
+    }
+}
+
+void seen_prefetch(const seen_detector *d, size_t n, const seen_digest *digest) {
+    for (size_t i = 0; i < n; i++) {
+        const struct window *w = &d->shard[shard_of(d, digest[i])];
+        if (w->ops->prefetch) w->ops->prefetch(w, digest[i]);
+    }
+}
+
+void seen_query(const seen_detector *d, size_t n, const seen_digest *digest, seen_time now,
+                uint64_t within, uint8_t *verdict) {
+    uint64_t age[DETECTOR_BATCH];
+    if (!within) within = SEEN_NEVER - 1;
+    for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
+        size_t batch = bits_min(n - i, DETECTOR_BATCH);
+        seen_last_seen(d, batch, digest + i * d->plan.digests, now, age);
+        for (size_t j = 0; j < batch; j++) verdict[i + j] = age[j] <= within;
+    }
+    if (d->plan.spec.cache) confirm_query(d, n, digest, detector_now(d, now), within, verdict);
+}
+
+/* -- windows, by hand --------------------------------------------------------------------- */
+
+void seen_landmark(seen_detector *d) {
+    uint64_t at = detector_now(d, 0);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+        struct window *w = &d->shard[i];
+        if (w->truth) truth_before(w, at);
+        w->ops->landmark(w, at);
+        if (!w->truth) continue;
+        truth_landmark(w);
+        truth_after(w, at);
+    }
+    if (d->plan.spec.cache) confirm_landmark(d);
+}
+
+void seen_clear(seen_detector *d) {
+    seen_landmark(d);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+        d->shard[i].ops->clear_counters(&d->shard[i]);
+        if (d->shard[i].truth) truth_clear(&d->shard[i]);
+    }
+    if (d->plan.spec.cache) confirm_clear_counters(d);
+    d->counters = (struct detector_counters){.tick = d->counters.tick, .last = d->counters.last};
+}
+
+int seen_forget(seen_detector *d, size_t n, const seen_digest *digest, struct seen_error *e) {
+    if (!(d->plan.traits & SEEN_DELETABLE))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=%s cannot take single keys out of %s windows; filter=%s can",
+                         d->plan.filter, d->plan.window,
+                         d->plan.spec.window == SEEN_DECAYING ? "lru" : "exact");
+    uint64_t at = detector_now(d, 0);
+    for (size_t i = 0; i < n; i++) {
+        struct window *w = &d->shard[shards_of(d, digest[i])];
+        w->ops->forget(w, 1, digest + i, at);
+        if (w->truth) truth_forget(w, digest[i]);
+    }
+    if (d->plan.spec.cache) confirm_forget(d, n, digest);
+    return 0;
+}
+
+static bool same_spec(const seen_detector *a, const seen_detector *b) {
+    char one[512], two[512];
+    seen_spec_print(&a->plan.spec, one, sizeof one);
+    seen_spec_print(&b->plan.spec, two, sizeof two);
+    return !strcmp(one, two);
+}
+
+static int check_merge(const seen_detector *into, const seen_detector *from,
+                       const struct seen_merging *m, struct seen_error *e) {
+    if (!(into->plan.traits & SEEN_MERGEABLE))
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s cannot be merged", into->plan.filter);
+    if (into == from || !same_spec(into, from))
+        return error_set(
+            e, SEEN_EMISMATCH, 0,
+            "only two detectors with the same resolved spec can be merged; give both the "
+            "same seed= and geometry");
+    if (m->stage && m->began > detector_now(into, 0))
+        return error_set(e, SEEN_EINVAL, 0, "this merge was begun on another detector");
+    return 0;
+}
+
+static void begin_merge(seen_detector *into, const seen_detector *from, struct seen_merging *m) {
+    struct detector_counters *c = &into->counters;
+    c->last = bits_max(c->last, from->counters.last);
+    c->records += from->counters.records;
+    c->duplicates += from->counters.duplicates;
+    c->late += from->counters.late;
+    c->clamped += from->counters.clamped;
+    c->late_most = bits_max(c->late_most, from->counters.late_most);
+    if (into->plan.spec.cache) confirm_add_counters(into, from);
+    for (uint64_t i = 0; i < into->plan.spec.shards; i++)
+        if (into->shard[i].truth)
+            truth_merge_begin(&into->shard[i], &from->shard[i], detector_now(from, 0));
+    *m = (struct seen_merging){.stage = 1, .began = detector_now(into, 0)};
+}
+
+/* `from`'s clock during a merge.  A clock of records advances with `into`'s; otherwise its keys
+ * would grow younger while the merge goes on.  In a landmark window keys do not grow older: they
+ * stay until `into`'s next landmark. */
+static uint64_t from_now(const seen_detector *from, const seen_detector *into, uint64_t began) {
+    const struct seen_spec *s = &into->plan.spec;
+    bool counts = s->unit != SEEN_MICROSECONDS && s->window != SEEN_LANDMARK;
+    uint64_t since = counts ? detector_now(into, 0) - began : 0;
+    return detector_now(from, into->counters.last) + since;
+}
+
+static bool merge_piece(seen_detector *into, const seen_detector *from, uint64_t most,
+                        struct seen_merging *m) {
+    uint64_t at = detector_now(into, 0), from_at = from_now(from, into, m->began);
+    uint64_t shard = m->stage - 1;
+    if (shard < into->plan.spec.shards) {
+        struct window *w = &into->shard[shard];
+        const struct window *theirs = &from->shard[shard];
+        if (w->truth) truth_before(w, at);
+        bool last = w->ops->merge(w, at, theirs, from_at, most, m);
+        if (w->truth && last) truth_merge_end(w, at, theirs, from_at);
+        if (w->truth) truth_after(w, at);
+        return last;
+    }
+    return !into->plan.spec.cache || confirm_merge(into, at, from, from_at, most, m);
+}
+
+int seen_merge_some(seen_detector *into, const seen_detector *from, uint64_t most,
+                    struct seen_merging *m, struct seen_error *e) {
+    int bad = check_merge(into, from, m, e);
+    if (bad) return bad;
+    if (!m->stage) begin_merge(into, from, m);
+    if (!merge_piece(into, from, bits_max(most, 1), m)) return 0;
+    m->done = m->stage > into->plan.spec.shards;
+    m->stage++;
+    memset(m->place, 0, sizeof m->place);
+    return 0;
+}
+
+int seen_merge(seen_detector *into, const seen_detector *from, struct seen_error *e) {
+    struct seen_merging m = {0};
+    int bad = 0;
+    while (!bad && !m.done) bad = seen_merge_some(into, from, UINT64_MAX, &m, e);
+    return bad;
+}
+
+void seen_stats(const seen_detector *d, struct seen_stats *out) {
+    const struct detector_counters *c = &d->counters;
+    *out = (struct seen_stats){
+        .records = c->records,
+        .duplicates = c->duplicates,
+        .unique = c->records - c->duplicates,
+        .capacity = d->plan.capacity,
+        .bytes = d->bytes,
+        .late = c->late,
+        .late_most = c->late_most,
+        .clamped = c->clamped,
+        .last = c->last,
+        .kept = SEEN_NEVER,
+        .oldest = SEEN_NEVER,
+    };
+    if (d->plan.spec.cache) out->confirmed = confirm_count(d);
+    uint64_t at = detector_now(d, 0);
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++)
+        d->shard[i].ops->stats(&d->shard[i], at, out);
+    if (d->shard[0].truth) truth_stats(d, out);
+}

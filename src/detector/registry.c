@@ -1,0 +1,105 @@
+/* registry.c - two plain tables.  A new structure is one file and one row. */
+#include "detector/registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact;
+extern const struct filter_ops filter_counting, filter_substrings, filter_bitvector;
+extern const struct window_ops window_landmark, window_jumping;
+extern const struct window_ops aging_sliding_exact, aging_timing, aging_timed_cuckoo;
+extern const struct window_ops aging_age_partitioned, aging_counting, aging_line,
+    aging_line_jumping;
+extern const struct window_ops aging_cache, aging_stable, aging_lru, aging_clock, aging_fp_lru;
+
+/* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
+ * the first is told. */
+static const struct filter_ops *const filters[] = {
+    &filter_bloom,    &filter_partitioned, &filter_blocked,  &filter_exact,
+    &filter_counting, &filter_substrings,  &filter_bitvector};
+
+/* Windows over any filter (no name), and structures that age by themselves. */
+static const struct {
+    uint32_t window;
+    const struct window_ops *ops;
+    const char *name;
+} windows[] = {
+    {SEEN_LANDMARK, &window_landmark, NULL},
+    {SEEN_JUMPING, &window_jumping, NULL},
+    {SEEN_JUMPING, &aging_line_jumping, "line"},
+    {SEEN_SLIDING, &aging_sliding_exact, "exact"},
+    {SEEN_SLIDING, &aging_timing, "timing"},
+    {SEEN_SLIDING, &aging_line, "line"},
+    {SEEN_DECAYING, &aging_stable, "stable"},
+    {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
+    {SEEN_SLIDING, &aging_age_partitioned, "age-partitioned"},
+    {SEEN_SLIDING, &aging_counting, "counting"},
+    {SEEN_DECAYING, &aging_lru, "lru"},
+    {SEEN_DECAYING, &aging_clock, "clock"},
+    {SEEN_DECAYING, &aging_fp_lru, "fp-lru"},
+    {SEEN_DECAYING, &aging_cache, "cache"},
+};
+
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
+/* The i-th choice of all windows and names. */
+static bool choice(size_t i, uint32_t *window, struct registry_choice *c) {
+    for (size_t w = 0; w < COUNT(windows); w++) {
+        size_t ways = windows[w].name ? 1 : COUNT(filters);
+        if (i >= ways) {
+            i -= ways;
+            continue;
+        }
+        *window = windows[w].window;
+        c->ops = windows[w].ops;
+        c->filter = windows[w].name ? NULL : filters[i];
+        c->name = windows[w].name ? windows[w].name : filters[i]->name;
+        return true;
+    }
+    return false;
+}
+
+bool registry_pick(uint32_t window, const char *name, size_t i, struct registry_choice *out) {
+    uint32_t serves;
+    struct registry_choice c;
+    for (size_t all = 0; choice(all, &serves, &c); all++) {
+        if (serves != window || (*name && strcmp(name, c.name) != 0)) continue;
+        if (i-- > 0) continue;
+        *out = c;
+        return true;
+    }
+    return false;
+}
+
+bool registry_known(const char *name, size_t len) {
+    uint32_t window;
+    struct registry_choice c;
+    for (size_t i = 0; choice(i, &window, &c); i++)
+        if (strlen(c.name) == len && !memcmp(c.name, name, len)) return true;
+    return false;
+}
+
+/* A name that serves several windows is told once. */
+const char *seen_filter_name(size_t i) {
+    uint32_t window;
+    struct registry_choice c, earlier;
+    for (size_t all = 0; choice(all, &window, &c); all++) {
+        bool told = false;
+        for (size_t j = 0; j < all && choice(j, &window, &earlier); j++)
+            told |= !strcmp(earlier.name, c.name);
+        if (!told && i-- == 0) return c.name;
+    }
+    return NULL;
+}
+
+void registry_names(char *buf, size_t cap) {
+    size_t at = 0;
+    const char *name;
+    buf[0] = 0;
+    for (size_t i = 0; (name = seen_filter_name(i)) && at < cap; i++)
+        at += (size_t)snprintf(buf + at, cap - at, "%s%s", at ? ", " : "", name);
+}
+
+const struct filter_ops *registry_filter(size_t i) {
+    return i < COUNT(filters) ? filters[i] : NULL;
+}

@@ -1,0 +1,171 @@
+/* snapshot.c - a detector as bytes: one format for library, command line and servers.
+ *
+ *     "SEEN" | version u32 | spec length u32 | blob length u32 | spec text | counters
+ *            | checksum of all that u64 | blob | each shard's truth and window | cache, if any
+ *            | checksum of all the rest u64
+ *
+ * Little-endian throughout (doc/snapshot.md).  The spec is the resolved one, so that a later
+ * version with another planner still builds the same geometry when it loads it.
+ *
+ * Loading trusts no byte: the header's checksum is verified before it is parsed, the spec is
+ * planned like any other, memory is bounded by the caller's limit, and every structure checks its
+ * own part.
+ */
+#include "base/bits.h"
+#include "base/error.h"
+#include "base/stream.h"
+#include "detector/confirm.h"
+#include "detector/detector.h"
+#include "detector/registry.h"
+#include "spec/options.h"
+#include "truth/truth.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION   2
+#define SPEC_MOST 1024
+#define BLOB_MOST ((uint32_t)16 << 20)
+
+struct header {
+    char magic[4];
+    uint32_t version, spec_len, blob_len;
+};
+
+/* -- save --------------------------------------------------------------------------------- */
+
+static int write_all(struct stream *s, const seen_detector *d, const void *blob,
+                     uint32_t blob_len) {
+    char spec[SPEC_MOST];
+    struct header h = {{'S', 'E', 'E', 'N'}, VERSION, 0, blob_len};
+    struct seen_writer w = {stream_write, s};
+    h.spec_len = (uint32_t)seen_spec_print(&d->plan.spec, spec, sizeof spec);
+    if (stream_write(s, &h, sizeof h) || stream_write(s, spec, h.spec_len) ||
+        stream_write(s, &d->counters, sizeof d->counters) || stream_write_sum(s))
+        return -1;
+    if (blob_len && stream_write(s, blob, blob_len)) return -1;
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++)
+        if ((d->shard[i].truth && truth_save(&d->shard[i], w)) ||
+            d->shard[i].ops->save(&d->shard[i], w))
+            return -1;
+    if (d->plan.spec.cache && confirm_save(d, w)) return -1;
+    return stream_write_sum(s);
+}
+
+int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct seen_writer writer,
+              struct seen_error *e) {
+    if (blob_len > BLOB_MOST)
+        return error_set(e, SEEN_EINVAL, 0,
+                         "an application's blob has at most 16 MiB, not %zu bytes", blob_len);
+    struct stream s = {.writer = writer};
+    stream_begin(&s);
+    if (write_all(&s, d, blob, (uint32_t)blob_len))
+        return error_set(e, SEEN_EIO, 0, "the snapshot could not be written");
+    return 0;
+}
+
+/* -- load --------------------------------------------------------------------------------- */
+
+static int read_header(struct stream *s, struct header *h, struct seen_spec *spec,
+                       struct detector_counters *counters, struct seen_error *e) {
+    char text[SPEC_MOST + 1];
+    int bad = stream_read_header(s, h, sizeof *h, "SEEN", VERSION, "this is not a snapshot", e);
+    if (bad) return bad;
+    if (h->spec_len > SPEC_MOST || h->blob_len > BLOB_MOST)
+        return error_set(e, SEEN_EFORMAT, 0,
+                         "the snapshot's header is damaged: lengths out of range");
+    if (stream_read(s, text, h->spec_len) || stream_read(s, counters, sizeof *counters))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
+    text[h->spec_len] = 0;
+    bad = stream_check_sum(s, "header", e);
+    if (bad) return bad;
+    struct seen_error inner = {0};
+    if (strlen(text) != h->spec_len || seen_spec_parse(spec, text, &inner))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec is not valid here: %.150s",
+                         inner.text);
+    if (counters->duplicates > counters->records || counters->tick > COUNT_MOST ||
+        counters->last > DETECTOR_TIME_MOST)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's counters make no sense");
+    return 0;
+}
+
+/* A resolved spec plans to itself; anything else was not written by seen_save. */
+static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, struct seen_error *e) {
+    char one[SPEC_MOST], two[SPEC_MOST];
+    struct seen_error inner = {0};
+    if (seen_plan_make(plan, spec, &inner))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec cannot be had here: %.150s",
+                         inner.text);
+    seen_spec_print(spec, one, sizeof one);
+    seen_spec_print(&plan->spec, two, sizeof two);
+    if (strcmp(one, two) != 0 || !options_has(spec, OPTION_SEED) ||
+        !options_has(spec, OPTION_LINES))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec is not a resolved one");
+    return 0;
+}
+
+/* What seen_new allocates at once; a structure that grows allocates more as it loads. */
+static uint64_t block_bytes(const struct seen_plan *plan) {
+    struct registry_choice c;
+    registry_pick(plan->spec.window, plan->spec.filter, 0, &c);
+    return detector_bytes(plan, c.ops, c.filter);
+}
+
+static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t blob_len,
+                     uint64_t limit, struct seen_error *e) {
+    struct seen_reader r = {stream_read, s};
+    if (blob_len && stream_read(s, blob, blob_len))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside the application's part");
+    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+        struct window *w = &d->shard[i];
+        struct seen_stats grown = {0};
+        int bad = w->truth ? truth_load(w, detector_now(d, 0), r, e) : 0;
+        if (!bad) bad = w->ops->load(w, detector_now(d, 0), r, limit, e);
+        if (bad) return bad;
+        w->ops->stats(w, detector_now(d, 0), &grown);
+        limit -= bits_min(limit, grown.bytes);
+    }
+    int bad = d->plan.spec.cache ? confirm_load(d, r, e) : 0;
+    return bad ? bad : stream_check_sum(s, "table", e);
+}
+
+int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_reader reader,
+              size_t limit, const struct seen_allocator *alloc, struct seen_error *e) {
+    struct stream s = {.reader = reader};
+    struct header h;
+    struct seen_spec spec;
+    struct seen_plan plan;
+    struct detector_counters counters;
+    seen_detector *d = NULL;
+    void *bytes = NULL;
+    *out = NULL;
+    if (!limit) limit = SIZE_MAX;
+    stream_begin(&s);
+    int bad = read_header(&s, &h, &spec, &counters, e);
+    if (!bad) bad = plan_again(&plan, &spec, e);
+    uint64_t needed = bad ? 0 : block_bytes(&plan) + h.blob_len;
+    if (needed > limit)
+        bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot needs %llu bytes, and %zu are allowed",
+                        (unsigned long long)needed, limit);
+    if (!bad) bad = seen_new(&d, &plan, alloc, e);
+    if (bad) return bad;
+    if (h.blob_len && !(bytes = malloc(h.blob_len))) {
+        bad = error_set(e, SEEN_ENOMEM, 0, "no memory for the application's part of the snapshot");
+        goto failed;
+    }
+    d->counters = counters;
+    bad = read_body(&s, d, bytes, h.blob_len, limit - needed, e);
+    if (bad) goto failed;
+    if (blob) {
+        *blob = bytes;
+        *blob_len = h.blob_len;
+    } else {
+        free(bytes);
+    }
+    *out = d;
+    return 0;
+failed:
+    free(bytes);
+    seen_free(d);
+    return bad;
+}

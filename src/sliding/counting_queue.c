@@ -1,0 +1,322 @@
+/* sliding, counting - a counting Bloom filter, and a queue of what it counts.
+ *
+ * Idea       A record increments its k counters and joins the queue; one that leaves the window is
+ *            popped and decrements the same k.  The queue holds 64 bits of a digest, from which
+ *            the k places are drawn, so it need not keep the key.
+ * Guarantee  No false negatives in a window of N records.  In a window of time the queue has room
+ *            for as many records as items=, rate= or mem= say: of more the oldest leave early, and
+ *            are counted.  False positives (1-(1-1/m)^(kn))^k with n distinct keys in the window,
+ *            and as long as a counter sticks after its keys have left: a key that came 2^width-1
+ *            times may be found for some four windows more.  (Two keys alike in 64 bits are one.)
+ *            The window is exact, unless its clock jumps: of what leaves at once a record pops 1024
+ *            and a 1024th of the queue's room, so the last are gone within 1024 records; if all
+ *            leave, all are gone.  Ages are not known.
+ * Refresh    last: every record joins the queue.  first: only records called new.
+ * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.3; counters after Fan, Cao, Almeida,
+ *            Broder, Summary Cache, 2000.  They do not say how wide a counter is, and one id of
+ *            their stream comes 10,781 times: counters reach their top.  recount.h frees them.
+ * Layout     queue: a ring of entries, after the lines of the table (recount.h).
+ *
+ *                one shard, N records:  |digest|digest|  -   |digest| …    the i-th of them is i
+ *                                                       └ 0: not counted (refresh=first)
+ *                else:                  |digest, clock|digest, clock| …
+ *                                        begin ──────────────► end
+ *
+ *                lines  | cells of `width` bits … | stamp |  …  | shadow |
+ *
+ * Example    sliding:3, k = 1, stream a b a c d b: after the third record the counter of a is 2.
+ *            Then the oldest leave, a, b, a …: when b comes again its counter is 0, so it is new.
+ * Cost       k cache lines for the record that comes and k for the one that leaves; 64 bits a
+ *            record (128 with a clock) and the filter: sliding:1e6 fp=.01 takes 107 bits a key.
+ */
+#include "sliding/counting_queue.h"
+
+#include "base/error.h"
+#include "detector/detector.h"
+#include "theory/bloom.h"
+
+#include <math.h>
+
+#define BATCH        16   /* records whose lines are fetched together */
+#define WALK         4    /* entries counted again a record, if a counter is stuck */
+#define READ_ENTRIES 1024 /* of the queue of a snapshot, at once */
+#define LEAVE                                                                                      \
+    1024 /* entries popped a record at most, plus a 1024th of the queue's room, so that the        \
+            queue is empty after 1024 records */
+
+/* -- the queue ---------------------------------------------------------------------------- */
+
+static uint64_t *table(const struct counting_queue *s) {
+    return (uint64_t *)((char *)s + COUNTING_QUEUE_BYTES);
+}
+
+static uint64_t *entry(const struct counting_queue *s, uint64_t number) {
+    uint64_t *queue = table(s) + 8 * (s->r.lines + s->r.shadow);
+    return queue + number % s->room * (s->clocked ? 2 : 1);
+}
+
+static uint64_t clock_of(const struct counting_queue *s, uint64_t number, uint64_t at) {
+    return s->clocked ? entry(s, number)[1] : at - (s->h.end - number);
+}
+
+/* Has it left the window of a record at `at`? */
+static bool left(const struct counting_queue *s, uint64_t number, uint64_t at) {
+    return at - clock_of(s, number, at) > s->reach;
+}
+
+static bool all_left(const struct counting_queue *s, uint64_t at) {
+    return s->h.begin == s->h.end || left(s, s->h.end - 1, at);
+}
+
+static uint64_t entry_of(seen_digest d) { return d.lo ? d.lo : 1; }
+
+static void place(const struct counting_queue *s, uint64_t digest, struct cells_probe *probe) {
+    for (uint32_t j = 0; j < s->k; j++)
+        probe[j] = cells_place(bits_draw(digest, 0, j), s->r.lines, s->r.a_line);
+}
+
+static double rate(const struct counting_queue *s) {
+    return pow((double)s->r.set / (double)(s->r.lines * s->r.a_line), s->k);
+}
+
+static void pop(struct counting_queue *s) {
+    struct cells_probe probe[COUNTING_QUEUE_K_MOST];
+    bool shadowed = s->h.begin >= s->r.h.walk;
+    uint64_t digest = *entry(s, s->h.begin++);
+    if (!digest) return;
+    place(s, digest, probe);
+    for (uint32_t j = 0; j < s->k; j++) recount_down(&s->r, table(s), probe[j], shadowed);
+}
+
+static void leave_all(struct counting_queue *s) {
+    s->h.begin = s->h.end;
+    recount_empty(&s->r, table(s));
+}
+
+/* Pops what has left the window at `at`. */
+static void expire(struct counting_queue *s, uint64_t at) {
+    if (s->h.begin == s->h.end) return;
+    if (all_left(s, at)) {
+        leave_all(s);
+        return;
+    }
+    for (uint64_t n = s->leave; n > 0 && left(s, s->h.begin, at); n--) pop(s);
+}
+
+/* A full queue: the oldest leaves early, if a record to come could still have met it. */
+static void make_room(struct counting_queue *s, uint64_t at) {
+    if (s->h.end - s->h.begin < s->room) return;
+    uint64_t age = at + !s->time - clock_of(s, s->h.begin, at);
+    if (age <= s->reach) {
+        s->h.forgotten++;
+        s->h.kept = bits_min(s->h.kept, age ? age - 1 : 0);
+    }
+    pop(s);
+}
+
+static void join(struct counting_queue *s, uint64_t at, uint64_t digest,
+                 const struct cells_probe *probe) {
+    make_room(s, at);
+    uint64_t *e = entry(s, s->h.end++);
+    *e = digest;
+    if (s->clocked) e[1] = at;
+    for (uint32_t j = 0; digest && j < s->k; j++) recount_up(&s->r, table(s), probe[j]);
+}
+
+static void count_anew(struct counting_queue *s) {
+    struct cells_probe probe[COUNTING_QUEUE_K_MOST];
+    if (!recount_step(&s->r, table(s), s->h.begin, s->h.end)) return;
+    for (int n = WALK; n > 0 && s->r.h.walk > s->h.begin; n--) {
+        uint64_t digest = *entry(s, --s->r.h.walk);
+        if (!digest) continue;
+        place(s, digest, probe);
+        for (uint32_t j = 0; j < s->k; j++) recount_walked(&s->r, table(s), probe[j]);
+    }
+}
+
+/* -- life, work --------------------------------------------------------------------------- */
+
+static void init(struct window *w) {
+    const struct seen_spec *spec = &w->plan->spec;
+    struct counting_queue *s = w->state;
+    struct filter_shape shape = plan_shape(spec, 1);
+    recount_init(&s->r, &shape);
+    s->k = shape.k;
+    s->room = counting_queue_room(spec);
+    s->leave = LEAVE + s->room / LEAVE;
+    s->time = spec->unit == SEEN_MICROSECONDS;
+    s->reach = spec->length - s->time;
+    s->clocked = counting_queue_clocked(spec);
+    s->first = spec->refresh == SEEN_REFRESH_FIRST;
+    s->h.kept = SEEN_NEVER;
+}
+
+static void destroy(struct window *w) { (void)w; }
+
+static uint8_t observe_one(struct counting_queue *s, uint64_t at, uint64_t digest,
+                           const struct cells_probe *probe) {
+    expire(s, at);
+    uint8_t seen = 1;
+    for (uint32_t j = 0; j < s->k; j++) seen &= recount_get(&s->r, table(s), probe[j]) > 0;
+    bool counts = !seen || !s->first;
+    if (counts || !s->clocked) join(s, at, counts ? digest : 0, probe);
+    count_anew(s);
+    return seen;
+}
+
+static void prefetch(const struct counting_queue *s, const struct cells_probe *probe) {
+    for (uint32_t j = 0; j < s->k; j++) __builtin_prefetch(table(s) + 8 * probe[j].line, 1);
+}
+
+static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                    uint8_t *verdict) {
+    struct counting_queue *s = w->state;
+    struct cells_probe probe[BATCH][COUNTING_QUEUE_K_MOST], leaving[COUNTING_QUEUE_K_MOST];
+    for (size_t i = 0; i < n; i += BATCH) {
+        size_t batch = bits_min(n - i, BATCH);
+        for (size_t j = 0; j < batch; j++) {
+            place(s, entry_of(d[i + j]), probe[j]);
+            prefetch(s, probe[j]);
+            if (s->h.begin + j >= s->h.end) continue;
+            place(s, *entry(s, s->h.begin + j), leaving);
+            prefetch(s, leaving);
+        }
+        for (size_t j = 0; j < batch; j++)
+            verdict[i + j] = observe_one(s, at[i + j], entry_of(d[i + j]), probe[j]);
+    }
+}
+
+/* -- ask ---------------------------------------------------------------------------------- */
+
+/* Takes from the counters `value` of a key's places what one that leaves will. */
+static void without(const struct counting_queue *s, uint64_t leaving,
+                    const struct cells_probe *probe, uint32_t *value) {
+    struct cells_probe gone[COUNTING_QUEUE_K_MOST];
+    place(s, leaving, gone);
+    for (uint32_t i = 0; leaving && i < s->k; i++)
+        for (uint32_t j = 0; j < s->k; j++)
+            if (gone[i].line == probe[j].line && gone[i].cell == probe[j].cell)
+                value[j] -= value[j] > 0 && value[j] < s->r.top;
+}
+
+/* What a record at `at` would find, after it has popped what it would. */
+static bool found(const struct counting_queue *s, seen_digest d, uint64_t at) {
+    struct cells_probe probe[COUNTING_QUEUE_K_MOST];
+    uint32_t value[COUNTING_QUEUE_K_MOST], held = 0;
+    if (all_left(s, at)) return false;
+    place(s, entry_of(d), probe);
+    for (uint32_t j = 0; j < s->k; j++)
+        if (!(value[j] = recount_get(&s->r, table(s), probe[j]))) return false;
+    for (uint64_t i = s->h.begin; i < s->h.begin + s->leave && left(s, i, at); i++)
+        without(s, *entry(s, i), probe, value);
+    for (uint32_t j = 0; j < s->k; j++) held += value[j] > 0;
+    return held == s->k;
+}
+
+static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+                 uint64_t *age) {
+    const struct counting_queue *s = w->state;
+    for (size_t i = 0; i < n; i++) age[i] = !found(s, d[i], at) ? SEEN_NEVER : s->time ? 0 : 1;
+}
+
+static void landmark(struct window *w, uint64_t at) {
+    (void)at;
+    struct counting_queue *s = w->state;
+    if (s->h.begin == s->h.end) return;
+    s->h.landmarks++;
+    leave_all(s);
+}
+
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    const struct counting_queue *s = w->state;
+    out->landmarks = bits_max(out->landmarks, s->h.landmarks);
+    out->forgotten += s->h.forgotten;
+    out->kept = bits_min(out->kept, s->h.kept);
+    out->saturated += s->r.h.saturated;
+    out->rebuilt += s->r.h.rebuilt;
+    if (all_left(s, at)) return;
+    double cells = (double)(s->r.lines * s->r.a_line);
+    out->stored += (uint64_t)(theory_bloom_keys(cells, (double)s->r.set, s->k) + .5);
+    out->fp_now += rate(s) / (double)w->plan->spec.shards;
+}
+
+static void clear_counters(struct window *w) {
+    struct counting_queue *s = w->state;
+    s->h.landmarks = s->h.forgotten = s->r.h.saturated = s->r.h.rebuilt = 0;
+    s->h.kept = SEEN_NEVER;
+}
+
+/* -- snapshot ----------------------------------------------------------------------------- */
+
+/* Bytes of the entries from one on, up to `end` or to where the ring turns; `next` is after them.
+ */
+static size_t stretch(const struct counting_queue *s, uint64_t number, uint64_t end,
+                      uint64_t *next) {
+    uint64_t n = bits_min(end - number, s->room - number % s->room);
+    *next = number + n;
+    return n * (s->clocked ? 16 : 8);
+}
+
+static int save(const struct window *w, struct seen_writer out) {
+    const struct counting_queue *s = w->state;
+    if (out.write(out.ctx, &s->h, sizeof s->h) || out.write(out.ctx, &s->r.h, sizeof s->r.h) ||
+        out.write(out.ctx, table(s), w->plan->spec.lines * 64))
+        return -1;
+    for (uint64_t i = s->h.begin, next; i < s->h.end; i = next) {
+        size_t bytes = stretch(s, i, s->h.end, &next);
+        if (out.write(out.ctx, entry(s, i), bytes)) return -1;
+    }
+    return 0;
+}
+
+static int load_queue(struct counting_queue *s, uint64_t at, struct seen_reader in,
+                      struct seen_error *e) {
+    for (uint64_t i = s->h.begin, last = 0, next; i < s->h.end;) {
+        size_t bytes = stretch(s, i, bits_min(s->h.end, i + READ_ENTRIES), &next);
+        if (in.read(in.ctx, entry(s, i), bytes))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its queue");
+        for (; i < next; i++) {
+            uint64_t clock = clock_of(s, i, at);
+            if (clock < last || clock > at)
+                return error_set(e, SEEN_EFORMAT, 0, "the snapshot's queue is not in order");
+            last = clock;
+        }
+    }
+    return 0;
+}
+
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)limit;
+    struct counting_queue *s = w->state;
+    struct counting_queue_head *h = &s->h;
+    uint64_t lines = w->plan->spec.lines;
+    if (in.read(in.ctx, h, sizeof *h) || in.read(in.ctx, &s->r.h, sizeof s->r.h))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
+    if (h->begin > h->end || h->end >= COUNT_MOST || h->end - h->begin > s->room ||
+        (!s->clocked && h->end - h->begin > at) || h->landmarks >= COUNT_MOST ||
+        h->forgotten >= COUNT_MOST || !recount_sane(&s->r, h->end))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    for (uint64_t i = 0, next; i < lines;) {
+        if (!(next = table_read(in, table(s), i, lines)))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
+        for (; i < next; i++) recount_tally(&s->r, table(s), i);
+    }
+    return load_queue(s, at, in, e);
+}
+
+const struct window_ops aging_counting = {
+    .name = "sliding",
+    .by_name = true,
+    .plan = counting_queue_plan,
+    .size = counting_queue_size,
+    .init = init,
+    .destroy = destroy,
+    .observe = observe,
+    .find = find,
+    .landmark = landmark,
+    .stats = stats,
+    .clear_counters = clear_counters,
+    .save = save,
+    .load = load,
+};

@@ -1,0 +1,246 @@
+/* line_generations.c - when a generation of `line` begins, and when the oldest one leaves.
+ *
+ *     steps of the clock  |        |        |        |  boundary
+ *     generations         | 5 | 6  |   7    |8|9| 10 |
+ *                         └ floor                 └ current
+ *
+ * A step of the clock ends the current generation.  Generations that ended a window ago leave at
+ * that step: a window needs as many generations as it has steps.  Under overload=shrink a
+ * generation also ends when it has taken in `quota` new keys; a map has ends left for these.  Such
+ * a generation changes neither verdicts nor ages to the worse: all generations between two steps
+ * leave at one step.  They serve bursts.  When there are more than `most` entries, the oldest
+ * generation leaves before its time, and the keys of one burst should not leave all at once.
+ *
+ * Entries are counted behind records that follow from the state alone.  So batches make no
+ * difference, and a query says what the next record will be told. */
+#include "sliding/line.h"
+
+#define SLICES 896 /* generations after which every line is due to be swept again */
+#define LATE   32  /* generations that it may be swept later */
+
+/* Generations after its last touch when a line has neither entries nor marks that count. */
+#define DEAD(live) (2 * ((live) + 1))
+
+#define WEIGHED 256 /* between two counts entries grow by a 256th of them or more */
+
+_Static_assert(DEAD(LINE_LIVE_MOST) + SLICES + LATE < LINE_STAMPS, "stamps would be met again");
+
+static uint64_t *start_of(struct line_state *s, uint64_t generation) {
+    return &s->h.start[generation % LINE_RING];
+}
+
+static uint64_t bit_of(uint64_t generation) { return (uint64_t)1 << generation % LINE_RING; }
+
+static uint64_t reach(const struct line_state *s) { return s->steps * s->step; }
+
+/* -- views -------------------------------------------------------------------------------- */
+
+static struct line_view view_of(const struct line_state *s, uint64_t generation, uint64_t floor) {
+    uint64_t live = bits_min(s->live, generation - floor);
+    return (struct line_view){.generation = generation,
+                              .live = (uint32_t)live,
+                              .ends = s->live,
+                              .extra = (uint32_t)(s->live - live),
+                              .since = generation - s->h.epoch,
+                              .earlier = generation - s->h.before};
+}
+
+struct line_view line_view_now(const struct line_state *s) {
+    return view_of(s, s->h.ring.generation, s->h.floor);
+}
+
+/* The oldest generation that is in the window at a step of the clock. */
+static uint64_t floor_at(const struct line_state *s, uint64_t point) {
+    uint64_t i = s->h.floor;
+    while (i < s->h.ring.generation && point - s->h.start[(i + 1) % LINE_RING] >= reach(s)) i++;
+    return i;
+}
+
+bool line_anew(const struct line_state *s, uint64_t at) {
+    return s->h.cleared || ring_steps(&s->h.ring, s->step, at) > s->steps;
+}
+
+/* As line_advance would leave it. */
+struct line_view line_view_at(const struct line_state *s, uint64_t at) {
+    uint64_t steps = line_anew(s, at) ? 0 : ring_steps(&s->h.ring, s->step, at);
+    if (!steps) return s->view;
+    uint64_t now = s->h.ring.generation;
+    uint64_t floor = floor_at(s, s->h.ring.boundary + (steps - 1) * s->step);
+    struct line_view view = view_of(s, now + steps, floor);
+    if (floor <= s->h.epoch) return view;
+    uint64_t left = 1; /* steps until the next epoch of marks */
+    while (floor_at(s, s->h.ring.boundary + (left - 1) * s->step) <= s->h.epoch) left++;
+    view.since = steps - left;
+    view.earlier = now + steps - s->h.epoch;
+    return view;
+}
+
+/* -- sweeping ----------------------------------------------------------------------------- */
+
+/* Empties a line that was dead when it was due: its stamp must not be met again.  When that is done
+ * makes no difference to anybody: a line that dead is touched as one that is empty. */
+static void empty(struct line_state *s, uint64_t *line, uint64_t due) {
+    uint64_t since = s->view.generation - due, ago = line_ago(line, s->view.generation);
+    if (ago < since + DEAD(s->live)) return;
+    memset(line, 0, 64);
+    line[6] = due << LINE_STAMP_SHIFT;
+}
+
+void line_sweep(struct line_state *s, uint64_t n, uint64_t until) {
+    struct line_head *h = &s->h;
+    while (n > 0 && h->due <= until) {
+        uint64_t slice = h->due % SLICES;
+        uint64_t start = (uint64_t)((bits_u128)s->lines * slice / SLICES), i = start + h->swept;
+        uint64_t end = (uint64_t)((bits_u128)s->lines * (slice + 1) / SLICES);
+        for (; n > 0 && i < end; i++, n--) empty(s, line_at(s, i), h->due);
+        h->swept = i < end ? i - start : 0;
+        h->due += i >= end;
+    }
+}
+
+/* -- generations come and go -------------------------------------------------------------- */
+
+void line_count_none(struct line_state *s) {
+    memset(s->held, 0, sizeof s->held);
+    memset(s->spared, 0, sizeof s->spared);
+}
+
+uint64_t line_stored(const struct line_state *s) {
+    uint64_t stored = 0;
+    for (uint64_t i = 0; i <= s->view.live; i++)
+        stored += s->held[(s->view.generation - i) % LINE_RING];
+    return stored;
+}
+
+/* The youngest of them came just before the next generation began. */
+void line_forget(struct line_state *s, uint64_t generation, uint64_t keys) {
+    uint64_t kept = s->clock - *start_of(s, generation + 1) + s->time;
+    if (!keys || kept >= s->length) return;
+    s->h.forgotten += keys;
+    s->h.kept = bits_min(s->h.kept, kept);
+}
+
+/* The oldest generation leaves before its time. */
+static void let_go(struct line_state *s) {
+    struct line_head *h = &s->h;
+    uint64_t held = s->held[h->floor % LINE_RING];
+    line_forget(s, h->floor, held);
+    h->cut = ++h->floor;
+    h->base -= bits_min(h->base, held);
+    s->view = line_view_now(s);
+}
+
+/* An epoch of marks ends when all entries from before it have left. */
+static void count_epoch(struct line_head *h) {
+    if (h->floor <= h->epoch) return;
+    h->before = h->epoch;
+    h->epoch = h->ring.generation;
+}
+
+static void begin(struct line_state *s, uint64_t start, bool by_count) {
+    struct line_head *h = &s->h;
+    uint64_t generation = ++h->ring.generation;
+    *start_of(s, generation) = start;
+    h->by_count = by_count ? h->by_count | bit_of(generation) : h->by_count & ~bit_of(generation);
+    if (!by_count) h->floor = floor_at(s, start);
+    s->held[generation % LINE_RING] = s->spared[generation % LINE_RING] = 0;
+    while (generation - h->floor > s->live) let_go(s);
+    count_epoch(h);
+    s->view = line_view_now(s);
+    h->base = line_stored(s);
+    line_sweep(s, UINT64_MAX, generation - LATE - 1);
+}
+
+/* Behind all records so far: of two at one time the first may be in the generation before. */
+static void begin_by_count(struct line_state *s) { begin(s, s->clock + s->time, true); }
+
+void line_advance(struct line_state *s, uint64_t at) {
+    struct ring *r = &s->h.ring;
+    s->clock = at;
+    if (line_anew(s, at)) {
+        s->h.floor = r->generation + 1;
+        s->h.cleared = s->h.cut = s->h.until = 0;
+        r->boundary = at + s->step;
+        line_count_none(s);
+        begin(s, at, false);
+        return;
+    }
+    for (uint64_t n = ring_steps(r, s->step, at); n > 0; n--, r->boundary += s->step)
+        begin(s, r->boundary, false);
+}
+
+void line_begin(struct line_state *s) {
+    struct line_head *h = &s->h;
+    h->ring.generation = h->floor = h->epoch = h->before = LINE_RING;
+    h->due = LINE_RING + 1;
+    h->cleared = h->wait = 1;
+    h->kept = SEEN_NEVER;
+    s->view = line_view_now(s);
+}
+
+/* -- memory that is short ----------------------------------------------------------------- */
+
+bool line_shrink(struct line_state *s) {
+    if (!s->shrink) return false;
+    if (s->h.floor == s->h.ring.generation) begin_by_count(s);
+    let_go(s);
+    return true;
+}
+
+/* Whether a map has an end for a generation that begins by count: steps of the clock need the
+ * others. */
+static bool may_split(const struct line_state *s) {
+    uint64_t splits = 0;
+    for (uint64_t i = 0; i < s->view.live; i++)
+        splits += (s->h.by_count & bit_of(s->view.generation - i)) != 0;
+    return s->quota && splits < s->live - s->steps;
+}
+
+/* More than `most` entries are more keys than planned.  From then on, for the length of the window,
+ * the limit is what was planned, and so is the false-positive rate. */
+static uint64_t limit_now(struct line_state *s) {
+    if (line_stored(s) > s->most) s->h.until = s->clock + s->length;
+    return s->clock < s->h.until ? s->planned : s->most;
+}
+
+void line_weigh(struct line_state *s, uint64_t clock) {
+    struct line_head *h = &s->h;
+    s->clock = clock;
+    uint64_t limit = limit_now(s);
+    while (line_stored(s) > limit) line_shrink(s);
+    uint64_t stored = line_stored(s), wait = limit - stored + 1;
+    if (may_split(s) && stored - h->base >= s->quota) begin_by_count(s);
+    if (may_split(s)) wait = bits_min(wait, s->quota - (stored - h->base));
+    h->wait = bits_max(wait, 1 + s->most / WEIGHED);
+}
+
+/* -- snapshot ----------------------------------------------------------------------------- */
+
+static bool counters_sane(const struct line_head *h) {
+    return h->ring.begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
+           h->looked < COUNT_MOST && h->cleared <= 1;
+}
+
+static bool epochs_sane(const struct line_state *s) {
+    const struct line_head *h = &s->h;
+    return h->before <= h->epoch && h->epoch <= h->ring.generation &&
+           h->ring.generation - h->epoch <= s->live;
+}
+
+bool line_head_sane(const struct line_state *s, uint64_t at) {
+    const struct line_head *h = &s->h;
+    const struct ring *r = &h->ring;
+    bool fine = r->generation >= LINE_RING && r->generation < COUNT_MOST &&
+                h->floor <= r->generation && r->generation - h->floor <= s->live &&
+                h->cut <= h->floor && h->flood <= r->generation &&
+                r->boundary <= bits_min(at, COUNT_MOST / 2) + s->step &&
+                h->until <= bits_min(at, COUNT_MOST / 2) + s->length;
+    fine = fine && counters_sane(h) && epochs_sane(s) && h->wait && h->wait <= s->most + 2;
+    for (uint64_t ago = 0; ago <= s->view.live && fine && !h->cleared; ago++) {
+        uint64_t start = h->start[(r->generation - ago) % LINE_RING];
+        fine = at + 1 - start < COUNT_MOST &&
+               (!ago || h->start[(r->generation - ago + 1) % LINE_RING] - start < COUNT_MOST);
+    }
+    for (uint32_t i = 0; i < LINE_CHAIN && fine; i++) fine = h->reached[i] <= r->generation;
+    return fine && r->generation + 1 - h->due <= LATE + 1 && h->swept <= s->lines;
+}

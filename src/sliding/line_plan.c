@@ -1,0 +1,268 @@
+/* line_plan.c - how wide fingerprints must be, and how many lines. */
+#include "base/error.h"
+#include "plan/advise.h"
+#include "plan/plan.h"
+#include "sliding/line.h"
+#include "spec/units.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* The share of keys that may find their line full.  With it a record touches 1.34 lines, and 16
+ * bits keep fp=5e-4. */
+#define FULL_MOST .066
+
+/* Generations by the clock where keys may come in bursts: a map has six more ends, for generations
+ * that begin by count. */
+#define LIVE_BURSTS 25
+
+static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
+#define WIDTHS (sizeof widths / sizeof *widths)
+
+/* -- geometry ----------------------------------------------------------------------------- */
+
+uint64_t line_step(const struct seen_spec *s) { return bits_ceil_div(s->length, s->generations); }
+uint32_t line_live(const struct seen_spec *s) {
+    return (uint32_t)bits_ceil_div(s->length, line_step(s));
+}
+
+/* Ends of generations in a map: those that the clock leaves are for generations by count. */
+uint32_t line_ends(const struct seen_spec *s) {
+    return s->overload == SEEN_SHRINK ? LINE_LIVE_MOST : line_live(s);
+}
+
+/* One for two thousand keys, and a few more in small tables. */
+uint64_t line_spare_slots(uint64_t lines) { return 4 * (lines / 384 + 4); }
+
+static uint64_t bytes_of(uint64_t lines) {
+    return LINE_STATE_BYTES + lines * 64 + line_spare_slots(lines) * sizeof(struct line_spare);
+}
+
+uint64_t line_size(const struct seen_plan *plan, const struct filter_ops *none) {
+    (void)none;
+    return bytes_of(plan->spec.lines);
+}
+
+/* -- what is asked of a shard ------------------------------------------------------------- */
+
+struct demand {
+    double keys;     /* in a window; 0 if unknown */
+    double most;     /* as many as chance may give one shard */
+    double longer;   /* generations that are kept at the most, over the window's */
+    double steadily; /* and on average */
+    uint64_t budget; /* lines; UINT64_MAX without mem= */
+};
+
+static double mean_of(const struct demand *d, double keys, uint64_t lines) {
+    return keys * d->longer / (double)lines;
+}
+
+double line_planned(uint64_t lines, uint32_t bits) {
+    return (double)lines * theory_line_mean(FULL_MOST, line_room(bits));
+}
+
+static uint64_t lines_for(const struct demand *d, double keys, uint32_t bits) {
+    return (uint64_t)fmax(1, ceil(keys * d->longer / theory_line_mean(FULL_MOST, line_room(bits))));
+}
+
+/* Keys that `lines` lines are for. */
+static double keys_in(const struct demand *d, uint64_t lines, uint32_t bits) {
+    return line_planned(lines, bits) / d->longer;
+}
+
+/* At its worst: a full window, at the end of an epoch; what made the marks was the average. */
+static double rate_of(const struct demand *d, double keys, uint64_t lines, uint32_t bits) {
+    double held = fmin(mean_of(d, keys, lines), line_room(bits));
+    return theory_line_fp(held, held * d->steadily / d->longer, line_room(bits), bits,
+                          THEORY_LINE_END);
+}
+
+/* Chance: one shard of several gets more than its share, up to five standard deviations. */
+static double with_chance(double mean, const struct seen_spec *s) {
+    return s->shards > 1 && mean > 0 ? ceil(mean + 5 * sqrt(mean) + 5) : mean;
+}
+
+/* -- choosing ----------------------------------------------------------------------------- */
+
+static uint64_t budget_of(const struct seen_spec *s) {
+    uint64_t fixed = detector_fixed(s, 0);
+    if (!options_has(s, OPTION_MEM)) return UINT64_MAX;
+    uint64_t room = s->mem > fixed ? (s->mem - fixed) / s->shards : 0, lines = room / 64;
+    if (bytes_of(0) > room) return 0;
+    while (bytes_of(lines) > room) lines -= bits_ceil_div(bytes_of(lines) - room, 65);
+    return lines;
+}
+
+/* The narrowest fingerprints that keep fp; 0 if none do. */
+static uint32_t width_for(const struct demand *d, double fp) {
+    for (size_t i = 0; i < WIDTHS; i++) {
+        uint64_t lines = d->keys > 0 ? lines_for(d, d->most, widths[i]) : 1;
+        double keys = d->keys > 0 ? d->keys : keys_in(d, lines, widths[i]);
+        if (rate_of(d, keys, lines, widths[i]) <= fp) return widths[i];
+    }
+    return 0;
+}
+
+/* The widest that leave room for all keys; 0 if none do. */
+static uint32_t width_within(const struct demand *d) {
+    for (size_t i = WIDTHS; i-- > 0;)
+        if (lines_for(d, d->most, widths[i]) <= d->budget) return widths[i];
+    return 0;
+}
+
+static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t bits,
+                  struct seen_error *e) {
+    const struct seen_spec *s = &plan->spec;
+    char takes[48], has[32], rate[40] = "no fp", fp[32];
+    if (!e) return SEEN_EREFUSED;
+    uint32_t other = width_within(d);
+    uint64_t need = detector_fixed(s, bytes_of(lines_for(d, d->most, bits) + 1));
+    if (other)
+        snprintf(rate, sizeof rate, "fp=%.2g",
+                 1.1 * rate_of(d, d->keys, lines_for(d, d->most, other), other));
+    units_print_real(s->fp, fp, sizeof fp);
+    units_print_mem(need, takes, sizeof takes);
+    seen_print_size(s->mem, has, sizeof has);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "%.6g keys at fp=%s need %s with filter=line; mem=%s allows %s, or "
+                     "items=%.0f",
+                     d->keys * (double)s->shards, fp, takes, has, rate,
+                     advise_items(&plan->asked, d->keys * (double)s->shards));
+}
+
+static int too_wide(const struct seen_spec *s, struct seen_error *e) {
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "filter=line has no fingerprints wide enough for fp=%g; filter=exact makes no "
+                     "errors",
+                     s->fp);
+}
+
+/* Decides signature= and lines=. */
+static int choose(struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    bool fp = options_has(s, OPTION_FP), given = options_has(s, OPTION_LINES);
+    uint32_t bits = (uint32_t)s->signature;
+    if (!fp) s->fp = PLAN_FP_DEFAULT;
+    if (!options_has(s, OPTION_SIGNATURE)) {
+        bits = width_for(d, s->fp);
+        if (!fp && d->keys > 0 && d->budget < UINT64_MAX && !given &&
+            (!bits || lines_for(d, d->most, bits) > d->budget))
+            bits = width_within(d) ? width_within(d) : bits;
+    }
+    bool known = false;
+    for (size_t i = 0; i < WIDTHS; i++) known |= widths[i] == bits;
+    if (!bits) return too_wide(s, e);
+    if (!known)
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "filter=line has fingerprints of signature=16, 18, 20, 22, 24, 27, 30, 33, "
+            "36 or 43 bits, not %u",
+            bits);
+    s->signature = bits;
+    if (given) return 0;
+    s->lines = d->keys > 0 ? lines_for(d, d->most, bits) : d->budget;
+    if (d->budget == 0)
+        return error_set(e, SEEN_EREFUSED, 0, "mem= is too small for filter=line here");
+    return s->lines > d->budget ? refuse(plan, d, bits, e) : 0;
+}
+
+static int check_given(const struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
+    const struct seen_spec *s = &plan->spec;
+    if (s->lines && s->lines <= d->budget) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "lines=%llu are not what filter=line can have here; leave lines= out",
+                     (unsigned long long)s->lines);
+}
+
+static int predict(struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    uint32_t bits = (uint32_t)s->signature, room = line_room(bits);
+    double keys = d->keys > 0 ? d->keys : keys_in(d, s->lines, bits);
+    double mean = fmin(mean_of(d, keys, s->lines), room) * d->steadily / d->longer;
+    plan->fp_full = rate_of(d, keys, s->lines, bits);
+    plan->fp_mean = theory_line_fp(mean, mean, room, bits, THEORY_LINE_MEAN);
+    if (plan->fp_full > s->fp * (1 + 1e-9)) {
+        if (options_has(&plan->asked, OPTION_FP))
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "signature=%u gives fp=%.3g here; leave it and lines= out and they "
+                             "follow from fp=",
+                             bits, plan->fp_full);
+        s->fp = plan_round_up(plan->fp_full);
+    }
+    plan->touches = theory_line_touched(mean, room, THEORY_LINE_MEAN);
+    double most = keys_in(d, s->lines, bits);
+    bool given = options_has(&plan->asked, OPTION_LINES); /* they may be too few */
+    if (!given || d->most <= most * (1 + 1e-9)) most = fmax(keys, most);
+    plan->capacity = (uint64_t)fmax(1, ceil(most * (double)s->shards - 1e-6));
+    static const enum option decided[] = {OPTION_FP, OPTION_SIGNATURE, OPTION_LINES,
+                                          OPTION_GENERATIONS, OPTION_OVERLOAD};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(s, decided[i]);
+    return 0;
+}
+
+static int choose_overload(struct seen_plan *plan, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    if (!options_has(s, OPTION_OVERLOAD)) s->overload = SEEN_SHRINK;
+    if (s->overload == SEEN_SATURATE || s->overload == SEEN_SHRINK) return 0;
+    return error_set(e, SEEN_EREFUSED, 0, "filter=line does overload=shrink or saturate");
+}
+
+/* How far beyond the window generations reach, as a share of it. */
+static double slack_of(const struct seen_spec *s) {
+    double reach = (double)line_step(s) * (line_live(s) + 1.) - (s->unit == SEEN_RECORDS);
+    return reach / (double)s->length - 1;
+}
+
+/* A large part of all planned keys may come in one generation by the clock, which must then be
+ * split. */
+static bool bursts(const struct seen_spec *s, uint64_t keys) {
+    if (s->overload != SEEN_SHRINK) return false;
+    return s->unit == SEEN_MICROSECONDS || (keys && keys < s->length / 4);
+}
+
+/* In a jumping window of Q sub-windows: as many generations as there can be, of those that reach
+ * no further than Q sub-windows do. */
+static int choose_generations(struct seen_plan *plan, uint64_t keys, struct seen_error *e) {
+    struct seen_spec *s = &plan->spec;
+    bool some = bursts(s, keys) && !(s->window == SEEN_JUMPING && s->subwindows > LIVE_BURSTS);
+    if (!options_has(s, OPTION_GENERATIONS)) s->generations = some ? LIVE_BURSTS : LINE_LIVE_MOST;
+    if (s->generations > LINE_LIVE_MOST)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=line keeps generations=%d at most, not %llu",
+                         LINE_LIVE_MOST, (unsigned long long)s->generations);
+    if (s->window != SEEN_JUMPING) return 0;
+    struct seen_spec asked = *s;
+    asked.generations = s->subwindows;
+    double most = fmax(1 / (double)s->subwindows, slack_of(&asked)) * (1 + 1e-9);
+    while (!options_has(s, OPTION_GENERATIONS) && s->generations > 1 && slack_of(s) > most)
+        s->generations--;
+    if (slack_of(s) <= most) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "filter=line keeps at most %d sub-windows apart, not %llu", LINE_LIVE_MOST,
+                     (unsigned long long)s->subwindows);
+}
+
+int line_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+    (void)none;
+    struct seen_spec *s = &plan->spec;
+    uint64_t keys;
+    int bad = plan_keys(&keys, s, e);
+    if (!bad) bad = choose_overload(plan, e);
+    if (!bad) bad = choose_generations(plan, keys, e);
+    if (bad) return bad;
+    bool sized = options_has(s, OPTION_MEM) || options_has(s, OPTION_LINES);
+    if (!keys && !sized) {
+        s->mem = PLAN_MEM_DEFAULT;
+        options_mark(s, OPTION_MEM);
+    }
+    double step = (double)line_step(s), length = (double)s->length, live = line_live(s);
+    double mean = (double)keys / (double)s->shards, crowd = plan_crowd(s);
+    if (s->unit == SEEN_MICROSECONDS && !options_has(s, OPTION_RATE)) crowd = 1;
+    double beyond = fmin(1, crowd * ((live + 1) * step / length - 1));
+    double mostly = fmin(beyond, crowd * ((live + .5) * step / length - 1));
+    struct demand d = {mean, with_chance(mean, s), 1 + beyond, 1 + mostly, budget_of(s)};
+    plan->traits = SEEN_NO_FN | SEEN_MERGEABLE;
+    plan->slack = slack_of(s);
+    bad = choose(plan, &d, e);
+    if (!bad) bad = check_given(plan, &d, e);
+    return bad ? bad : predict(plan, &d, e);
+}

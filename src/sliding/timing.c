@@ -1,0 +1,274 @@
+/* timing - the Timing Bloom filter: a Bloom filter whose cells say when they were last set.
+ *
+ * Idea       A record stamps its k cells with the clock.  It was seen within w iff none of its k
+ *            stamps is older than w, for any w up to the window: old stamps need not be taken out.
+ * Guarantee  No false negatives: cells only get younger.  False positives (1-(1-1/m)^(kw))^k with w
+ *            keys among the records asked about.  Exact for N records (slack 0); a window of time
+ *            is cut into ticks= steps and reaches at most 2/ticks too far.  The age is that of the
+ *            oldest of the k cells: never above the true one, and below it only if later records
+ *            hit all k, which is a false positive of a window as long as that age.
+ * Refresh    last: a duplicate stamps its cells again.  first: only records called new stamp.  They
+ *            also make cells younger that other keys share, so a key may count for longer (a false
+ *            positive), never shorter.
+ * Paper      Zhang, Guan: Detecting Duplicates over Sliding Windows with Small Memory, INFOCOM
+ *            2008; as compared with in INFOCOM 2013, §II and §IV.
+ * Layout     m cells of b bits without gaps; 0 is empty, else stamp = clock mod range + 1.
+ *
+ *                lines  |cell 0|cell 1|cell 2|  …  |cell m-1| < 64 bits unused |
+ *                                 ▲ cursor: the sweep clears what has left the window
+ *
+ *                age    0 ──── live ──── N ── expired, to be swept ── range-1
+ *                                        └── cycle, in which all m cells are visited ──┘
+ *
+ *            A stamp comes round after `range` ticks; each tick sweeps m/cycle cells, so that every
+ *            cell is visited in each `cycle` = range - N - jump ticks and no stamp is met again.
+ *            jump is the most that the clock moves at once: 1 for counts in one shard, else N,
+ *            beyond which everything has left and `floor` says so without touching a cell.
+ * Example    N = 3, range 65535, k = 1: stream a b c d e a.  a stamps its cell with 1, the last
+ *            record comes at clock 6: age 5 > 3, so it is new.  Had it come second, its age would
+ *            be 1.
+ * Cost       k cache lines and the sweep: some m/N cells, side by side.
+ */
+#include "base/error.h"
+#include "detector/detector.h"
+#include "plan/plan.h"
+#include "sliding/stamps.h"
+#include "table/table.h"
+#include "theory/bloom.h"
+#include "theory/sliding.h"
+
+#include <math.h>
+
+#define BATCH  16 /* records whose cells are fetched together */
+#define K_MOST 64
+
+struct state {
+    uint64_t landmarks;
+    struct stamps t;
+    uint32_t bits, k, first;
+};
+
+#define STATE_BYTES ((sizeof(struct state) + 63) / 64 * 64)
+
+/* -- geometry ----------------------------------------------------------------------------- */
+
+static uint64_t cells_of(uint64_t lines, uint64_t bits) { return (lines * 512 - 64) / bits; }
+
+static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
+    (void)f;
+    return STATE_BYTES + plan->spec.lines * 64;
+}
+
+/* -- planning ----------------------------------------------------------------------------- */
+
+static double fp(const struct filter_shape *shape, double keys) {
+    return theory_timing((double)cells_of(shape->lines, shape->stamp), keys, shape->k);
+}
+
+static double touches(const struct filter_shape *shape) { return shape->k; }
+
+static uint64_t lines_size(const struct filter_shape *shape, uint64_t keys) {
+    (void)keys;
+    return shape->lines * 64;
+}
+
+static uint64_t granule(const struct filter_shape *shape) {
+    (void)shape;
+    return 1;
+}
+
+static const struct filter_ops sizing = {.name = "timing",
+                                         .traits = SEEN_NO_FN,
+                                         .k_most = K_MOST,
+                                         .live_most = 1,
+                                         .fp = fp,
+                                         .touches = touches,
+                                         .size = lines_size,
+                                         .granule = granule};
+
+static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+    (void)none;
+    struct seen_spec *spec = &plan->spec;
+    struct fit fit = {&sizing, 1, 1, spec->shards, false, 1};
+    plan->traits = sizing.traits;
+    int bad = stamps_plan(plan, SEEN_KEEP, e);
+    if (bad) return bad;
+    uint64_t fixed = detector_fixed(spec, STATE_BYTES);
+    bad = plan_filter(plan, &fit, fixed, e);
+    if (bad) return bad;
+    plan->touches = (double)spec->k + (double)spec->lines * stamps_swept(spec);
+    return 0;
+}
+
+/* -- cells -------------------------------------------------------------------------------- */
+
+static unsigned char *cells(const struct state *s) { return (unsigned char *)s + STATE_BYTES; }
+
+static uint64_t cell_get(const struct state *s, uint64_t i) {
+    return bits_field(cells(s), i * s->bits, s->bits);
+}
+
+static void cell_set(struct state *s, uint64_t i, uint64_t value) {
+    bits_field_set(cells(s), i * s->bits, s->bits, value);
+}
+
+static void cell_replace(struct state *s, uint64_t i, uint64_t value) {
+    stamps_count(&s->t, cell_get(s, i), value != 0);
+    cell_set(s, i, value);
+}
+
+static void place(const struct state *s, seen_digest d, uint64_t *at) {
+    for (uint32_t i = 0; i < s->k; i++) at[i] = bits_range(bits_draw(d.lo, d.hi, i), s->t.cells);
+}
+
+/* Age of the oldest of a key's cells, which is the most that the key's can be. */
+static uint64_t oldest(const struct state *s, const uint64_t *at) {
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < s->k; i++)
+        most = bits_max(most, stamps_age(&s->t, cell_get(s, at[i])));
+    return most;
+}
+
+/* -- what is expected --------------------------------------------------------------------- */
+
+/* Share of the cells that count for a record `ahead` ticks after the last. */
+static double fill_of(const struct state *s, uint64_t ahead) {
+    return fmin(1, stamps_live_ahead(&s->t, ahead) / (double)s->t.cells);
+}
+
+/* -- the clock ---------------------------------------------------------------------------- */
+
+static void sweep(struct state *s, uint64_t n) {
+    uint64_t limit = stamps_limit(&s->t);
+    for (; n > 0; n--) {
+        uint64_t cell = cell_get(s, s->t.h.cursor);
+        if (cell && stamps_age(&s->t, cell) > limit) cell_replace(s, s->t.h.cursor, 0);
+        if (++s->t.h.cursor == s->t.cells) s->t.h.cursor = 0;
+    }
+}
+
+static void advance(struct state *s, uint64_t tick) { sweep(s, stamps_advance(&s->t, tick)); }
+
+static void init(struct window *w) {
+    const struct seen_spec *spec = &w->plan->spec;
+    struct state *s = w->state;
+    stamps_init(&s->t, spec, cells_of(spec->lines, spec->stamp));
+    s->bits = (uint32_t)spec->stamp;
+    s->k = (uint32_t)spec->k;
+    s->first = spec->refresh == SEEN_REFRESH_FIRST;
+}
+
+static void destroy(struct window *w) { (void)w; }
+
+/* -- work --------------------------------------------------------------------------------- */
+
+static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
+    advance(s, tick);
+    bool seen = oldest(s, at) <= stamps_limit(&s->t);
+    for (uint32_t i = 0; i < s->k && !(seen && s->first); i++)
+        cell_replace(s, at[i], s->t.phase + 1);
+    return seen;
+}
+
+static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
+                    uint8_t *verdict) {
+    struct state *s = w->state;
+    uint64_t probe[BATCH][K_MOST];
+    for (size_t i = 0; i < n; i += BATCH) {
+        size_t batch = bits_min(n - i, BATCH);
+        for (size_t j = 0; j < batch; j++) {
+            place(s, d[i + j], probe[j]);
+            for (uint32_t r = 0; r < s->k; r++)
+                __builtin_prefetch(cells(s) + probe[j][r] * s->bits / 8, 1);
+        }
+        for (size_t j = 0; j < batch; j++)
+            verdict[i + j] =
+                observe_one(s, s->t.unit == 1 ? at[i + j] : at[i + j] / s->t.unit, probe[j]);
+    }
+}
+
+static uint64_t find_one(const struct state *s, seen_digest d, uint64_t at) {
+    uint64_t probe[K_MOST], ahead = at / s->t.unit - s->t.h.last;
+    if (stamps_expired(&s->t, at / s->t.unit)) return SEEN_NEVER;
+    place(s, d, probe);
+    uint64_t age = oldest(s, probe);
+    if (age > stamps_since(&s->t) || age > s->t.reach - ahead) return SEEN_NEVER;
+    return stamps_age_at(&s->t, age, at);
+}
+
+static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
+                 uint64_t *age) {
+    for (size_t i = 0; i < n; i++) age[i] = find_one(w->state, d[i], at);
+}
+
+static void landmark(struct window *w, uint64_t at) {
+    struct state *s = w->state;
+    if (stamps_expired(&s->t, at / s->t.unit)) return;
+    s->landmarks++;
+    s->t.h.cleared = 1;
+}
+
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    const struct state *s = w->state;
+    double fill = fill_of(s, at / s->t.unit - s->t.h.last);
+    double cells = (double)s->t.cells;
+    out->stored += (uint64_t)(theory_bloom_keys(cells, fill * cells, s->k) + .5);
+    out->fp_now += pow(fill, s->k) / (double)w->plan->spec.shards;
+    out->landmarks = bits_max(out->landmarks, s->landmarks);
+}
+
+static void clear_counters(struct window *w) {
+    struct state *s = w->state;
+    s->landmarks = 0;
+}
+
+/* -- snapshot ----------------------------------------------------------------------------- */
+
+static int save(const struct window *w, struct seen_writer out) {
+    const struct state *s = w->state;
+    if (out.write(out.ctx, &s->landmarks, sizeof s->landmarks) ||
+        out.write(out.ctx, &s->t.h, sizeof s->t.h))
+        return -1;
+    return out.write(out.ctx, cells(s), w->plan->spec.lines * 64);
+}
+
+/* A cell is counted once all its bits are there. */
+static int load_cells(struct state *s, uint64_t lines, struct seen_reader in) {
+    uint64_t cell = 0;
+    for (uint64_t i = 0; i < lines;) {
+        if (!(i = table_read(in, cells(s), i, lines))) return -1;
+        for (uint64_t end = bits_min(s->t.cells, i * 512 / s->bits); cell < end; cell++)
+            stamps_tally(&s->t, cell_get(s, cell));
+    }
+    return 0;
+}
+
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)limit;
+    struct state *s = w->state;
+    if (in.read(in.ctx, &s->landmarks, sizeof s->landmarks) ||
+        in.read(in.ctx, &s->t.h, sizeof s->t.h))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its cells");
+    if (!stamps_sane(&s->t, at) || s->landmarks >= COUNT_MOST)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    s->t.phase = s->t.h.clock % s->t.range;
+    if (load_cells(s, w->plan->spec.lines, in))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
+    return 0;
+}
+
+const struct window_ops aging_timing = {
+    .name = "sliding",
+    .plan = plan,
+    .size = size,
+    .init = init,
+    .destroy = destroy,
+    .observe = observe,
+    .find = find,
+    .landmark = landmark,
+    .stats = stats,
+    .clear_counters = clear_counters,
+    .save = save,
+    .load = load,
+};
