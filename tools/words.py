@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Finds words and phrases that make a reader read twice, in comments, strings and documents.
+"""Finds words and phrases that make a reader read twice, in comments, strings and documents, and comments
+of C beyond 100 columns.
 
     tools/words.py               every file that git tracks
     tools/words.py FILE...       these files
 
-Prints one line for each place, FILE:LINE: WORD (say ...), and exits with 1 if there is one. Code is not
-read, so a name may be spelled like a word of the list. Phrases are also found where a line ends within them.
+Prints one line for each place, FILE:LINE: WORD (say ...) or FILE:LINE: how wide, and exits with 1 if there
+is one. Words are not searched in code, so a name may be spelled like a word of the list. Phrases are also
+found where a line ends within them. The width is checked here because clang-format leaves comments as they
+are: it would wrap drawings.
 """
 
 import io
@@ -129,6 +132,24 @@ def hits(path):
                 yield line, " ".join(match.group().split()), say
 
 
+WIDEST = 100
+
+
+def wide(path):
+    """(line, columns) of every line beyond WIDEST that a comment of C reaches."""
+    if path.suffix not in {".c", ".h", ".cpp"}:
+        return
+    text = path.read_text(encoding="utf-8")
+    commented = set()
+    for token in C_TOKEN.finditer(text):
+        if token.group().startswith("/"):
+            first = text.count("\n", 0, token.start()) + 1
+            commented.update(range(first, first + token.group().count("\n") + 1))
+    for line, columns in enumerate(map(len, text.splitlines()), 1):
+        if columns > WIDEST and line in commented:
+            yield line, columns
+
+
 def tracked():
     names = subprocess.run(["git", "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
     return [Path(name) for name in names.split("\0") if name]
@@ -141,6 +162,9 @@ def main(names):
     ]
     bad = 0
     for path in paths:
+        for line, columns in wide(path):
+            print(f"{path}:{line}: a comment of {columns} columns; {WIDEST} are the most")
+            bad += 1
         found = sorted(hits(path))
         if str(path) in UNREAD:
             if not found:

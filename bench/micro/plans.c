@@ -1,9 +1,10 @@
 /* plans - how long it takes to plan: a server that is asked for a filter does nothing else
  * meanwhile.
  *
- *     build/bench-plans            40 specs drawn for each window and structure, and all single
- * options build/bench-plans 400        more of them build/bench-plans 40 all     a line for each
- * spec: what was asked, every number of the plan, time
+ *     build/bench-plans           40 random specs for each window and structure, and each option
+ *                                 alone
+ *     build/bench-plans 400       more random specs
+ *     build/bench-plans 40 all    a line for each spec: its text, every number of the plan, time
  *
  * Specs follow from the tables: windows from tiny to huge, with each structure or none named; every
  * option that serves it alone, at values from its least to its most; and several options at once,

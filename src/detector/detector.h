@@ -81,9 +81,8 @@ struct detector_counters {
     seen_time last;
 };
 
-#define DETECTOR_TIME_MOST                                                                         \
-    ((uint64_t)1 << 60) /* some 36,000 years: sums of times never overflow                         \
-                         */
+/* Some 36,000 years: sums of two times never overflow. */
+#define DETECTOR_TIME_MOST ((uint64_t)1 << 60)
 
 struct seen_detector {
     struct seen_plan plan;

@@ -37,3 +37,11 @@ def test_a_word_of_the_list_is_found_and_fails(tmp_path, name, text, said):
 def test_code_and_plain_words_pass(tmp_path, name, text):
     done = run(tmp_path, name, text)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_a_comment_beyond_100_columns_fails_and_code_that_wide_does_not(tmp_path):
+    wide = 'char *s = "%s";\n' % ("x" * 100)
+    done = run(tmp_path, "a.c", wide + "int x; /* %s\n */\n" % ("é" * 90))
+    assert (done.returncode, done.stdout) == (0, "")
+    done = run(tmp_path, "a.c", wide + "int x; /* %s\n */\n" % ("é" * 91))
+    assert (done.returncode, done.stdout) == (1, "a.c:2: a comment of 101 columns; 100 are the most\n")

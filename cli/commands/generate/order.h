@@ -1,14 +1,14 @@
 /* order.h - in which order the occurrences of a generated stream come.
  *
- * uniform     A random shuffle: occurrence i is slot permute(i), with a keyed permutation of
- *             0 .. records-1 that is computed, not stored.  Repeats fall anywhere: the gaps of an
- * id that occurs twice have density 2(n-g)/n^2.
+ * uniform     A random shuffle: occurrence i is slot permute(i).  permute is a keyed permutation
+ *             of 0 .. records-1 that is computed, not stored.  Repeats fall anywhere: the gaps of
+ *             an id that occurs twice have density 2(n-g)/n^2.
  *
  * loguniform  The ids come in random order, and each repeat follows the occurrence before it at a
- * burst       distance drawn at random: log-uniform in 1 .. gap_most (as many repeats within 1 to
- * 10 records as within 1,000 to 10,000: what web and cache traces look like), or uniform in 1 ..
- * gap_most (retries: double clicks, redelivered messages).  Due repeats wait in a heap; where one
- * is due, it is the next record, else a new id is.
+ * burst       random distance.  loguniform: log-uniform in 1 .. gap_most, as many repeats within 1
+ *             to 10 records as within 1,000 to 10,000, like web and cache traces.  burst: uniform
+ *             in 1 .. gap_most, like double clicks and redelivered messages.  Due repeats wait in
+ *             a heap.  If one is due, it is the next record; else a new id is.
  *
  * Every order emits every slot once, so the totals stay exact.  Two corrections are needed for
  * that: repeats that are due at once queue up, and an id with m occurrences to come never draws a
