@@ -1,5 +1,5 @@
 /* main.c - the subcommands' table.  Without one, `seen` is the first, `seen dedup`. */
-#include "cli.h"
+#include "base/cli.h"
 #include "help/help.h"
 
 #include <errno.h>

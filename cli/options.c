@@ -1,6 +1,6 @@
 /* options.c - a subcommand's options, one row each: reading them, suggesting the nearest.
  * getopt_long does the reading; this gives it the rows and says in one sentence what is wrong. */
-#include "cli.h"
+#include "base/cli.h"
 #include "help/help.h"
 #include "help/value.h"
 #include "seen.h"

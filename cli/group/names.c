@@ -1,7 +1,7 @@
 /* names.c - values of fields as the numbers of groups; a group's key is its values (values.h). */
 #include "group/names.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "group/values.h"
 
 #include <stdlib.h>

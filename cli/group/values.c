@@ -1,7 +1,7 @@
 /* values.c - packs the values of several fields into one run of bytes. */
 #include "group/values.h"
 
-#include "output/json.h"
+#include "base/json.h"
 
 #include <string.h>
 

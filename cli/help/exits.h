@@ -2,7 +2,7 @@
 #ifndef SEEN_HELP_EXITS_H
 #define SEEN_HELP_EXITS_H
 
-#include "cli.h"
+#include "base/cli.h"
 
 struct exit_row {
     int code;

@@ -3,7 +3,7 @@
 #ifndef SEEN_HELP_H
 #define SEEN_HELP_H
 
-#include "cli.h"
+#include "base/cli.h"
 
 /* `seen --help`: the subcommands. */
 void help_overview_print(void);

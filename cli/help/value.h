@@ -2,7 +2,7 @@
 #ifndef SEEN_HELP_VALUE_H
 #define SEEN_HELP_VALUE_H
 
-#include "cli.h"
+#include "base/cli.h"
 
 enum value_kind {
     VALUE_NONE,    /* a flag */

@@ -11,9 +11,9 @@ enum { ASKED_SPECS = 32, ASKED_OPTIONS = 48 };
 struct asked {
     const char *spec[ASKED_SPECS]; /* without any it is "landmark" */
     size_t specs;
-    const char *zone;           /* NULL: none */
-    const char *landmark_on;    /* NULL: none */
-    regex_t pattern[CREW_MOST]; /* of landmark_on, one a thread: regexec locks its own */
+    const char *zone;             /* NULL: none */
+    const char *landmark_on;      /* NULL: none */
+    regex_t pattern[MAX_THREADS]; /* of landmark_on, one a thread: regexec locks its own */
     unsigned patterns;
     const char *time_format; /* NULL: any that is known */
     struct time_format format;

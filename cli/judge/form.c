@@ -1,7 +1,7 @@
 /* form.c - applies --key-regex, --trim, --key-url and --ignore-case to values of keys. */
 #include "judge/form.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* held.c - keeps records in one block of memory until they are released. */
 #include "judge/held.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

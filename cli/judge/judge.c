@@ -1,7 +1,7 @@
 /* judge.c - the verdict on each record of a batch. */
 #include "judge/judge.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/unjudged.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     j->detector = d;
     j->layout = layout;
     j->timed = j->times = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
-    for (int i = 0; i < CREW_MOST; i++) key_init(&j->keyer[i], d, layout, max_record);
+    for (int i = 0; i < MAX_THREADS; i++) key_init(&j->keyer[i], d, layout, max_record);
     key_init(&j->wide, d, layout, max_record);
     shares_init(&j->shares, d, NULL);
     j->in = &j->own;
@@ -24,25 +24,25 @@ void judge_init_elsewhere(struct judge *j, uint64_t seed, bool timed, const stru
     memset(j, 0, sizeof *j);
     j->layout = layout;
     j->timed = j->times = timed;
-    for (int i = 0; i < CREW_MOST; i++) key_init_seeded(&j->keyer[i], seed, layout, max_record);
+    for (int i = 0; i < MAX_THREADS; i++) key_init_seeded(&j->keyer[i], seed, layout, max_record);
     j->in = &j->own;
 }
 
 void judge_feed(struct judge *j, const struct layout *added) {
-    j->adder = malloc(CREW_MOST * sizeof *j->adder);
+    j->adder = malloc(MAX_THREADS * sizeof *j->adder);
     if (!j->adder) die("out of memory for keys");
-    for (int i = 0; i < CREW_MOST; i++)
+    for (int i = 0; i < MAX_THREADS; i++)
         key_init(&j->adder[i], j->detector, added, j->keyer[i].max_record);
 }
 
 void judge_free(struct judge *j) {
-    for (int i = 0; j->adder && i < CREW_MOST; i++) key_free(&j->adder[i]);
+    for (int i = 0; j->adder && i < MAX_THREADS; i++) key_free(&j->adder[i]);
     free(j->adder);
     key_free(&j->wide);
-    for (int i = 0; i < CREW_MOST; i++) key_free(&j->keyer[i]);
+    for (int i = 0; i < MAX_THREADS; i++) key_free(&j->keyer[i]);
 }
 
-void judge_share(struct judge *j, struct crew *crew) { shares_init(&j->shares, j->detector, crew); }
+void judge_share(struct judge *j, struct pool *pool) { shares_init(&j->shares, j->detector, pool); }
 
 /* -- ahead: each batch by itself ---------------------------------------------------------- */
 

@@ -3,12 +3,12 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
+#include "judge/clocks.h"
 #include "judge/feed.h"
 #include "judge/key.h"
 #include "judge/lateness.h"
 #include "judge/shares.h"
 #include "time/calendar.h"
-#include "time/clocks.h"
 #include "time/time.h"
 #include "time/time_format.h"
 
@@ -56,7 +56,7 @@ static inline void readable_put(struct readable *r, size_t m, const struct readi
 
 struct judge {
     seen_detector *detector;
-    struct keyer keyer[CREW_MOST]; /* one a thread */
+    struct keyer keyer[MAX_THREADS]; /* one a thread */
     struct shares shares;
     const struct layout *layout;
     struct keyer
@@ -91,9 +91,9 @@ void judge_free(struct judge *);
 void judge_init_elsewhere(struct judge *, uint64_t seed, bool timed, const struct layout *,
                           uint32_t max_record);
 
-/* Lets the crew's threads observe shards in parallel, if there are several shards.  NULL: this
+/* Lets the pool's threads observe shards in parallel, if there are several shards.  NULL: this
  * thread does all. */
-void judge_share(struct judge *, struct crew *);
+void judge_share(struct judge *, struct pool *);
 
 /* Reads all of a batch that does not depend on earlier batches: keys, times, patterns.  Several
  * threads may read batches at once, each under its own number `who`.  `now` is the time of records

@@ -1,7 +1,7 @@
 /* keep.c - holds records back until the last one of each key is known. */
 #include "judge/keep.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
  * are put together as (length, bytes) each; an escaped field counts as its value. */
 #include "judge/key.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/unjudged.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* ledger.c - keeps the first and the last occurrence of each key in the window. */
 #include "judge/ledger.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 

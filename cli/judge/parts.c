@@ -1,7 +1,7 @@
 /* parts.c - decodes the parts of a record's key. */
 #include "judge/parts.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/format/fields.h"
 
 #include <stdlib.h>

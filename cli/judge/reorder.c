@@ -1,7 +1,7 @@
 /* reorder.c - a binary heap by time and arrival. */
 #include "judge/reorder.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* shares.c - a batch observed by a crew. */
+/* shares.c - a batch observed by a pool. */
 #include "judge/shares.h"
 
 /* Records that are worth waking another thread for: about ten microseconds of work. */
@@ -12,11 +12,11 @@ static void run(void *ctx, unsigned who) {
                         s->verdict);
 }
 
-void shares_init(struct shares *s, seen_detector *d, struct crew *crew) {
+void shares_init(struct shares *s, seen_detector *d, struct pool *pool) {
     uint64_t shards = seen_plan_of(d)->spec.shards;
     s->detector = d;
-    s->crew = crew;
-    s->n = crew_size(crew) < shards ? crew_size(crew) : (unsigned)shards;
+    s->pool = pool;
+    s->n = pool_size(pool) < shards ? pool_size(pool) : (unsigned)shards;
     for (unsigned i = 0; i < s->n; i++)
         s->share[i] = (struct share){.job = {.run = run, .ctx = &s->share[i]},
                                      .all = s,
@@ -34,8 +34,8 @@ void shares_observe(struct shares *s, size_t n, const seen_digest *digest, const
     s->records = n;
     s->digest = digest;
     s->verdict = verdict;
-    for (unsigned i = 1; i < s->n; i++) crew_start_urgent(s->crew, &s->share[i].job);
+    for (unsigned i = 1; i < s->n; i++) pool_start_urgent(s->pool, &s->share[i].job);
     run(&s->share[0], 0);
-    for (unsigned i = 1; i < s->n; i++) crew_wait(s->crew, &s->share[i].job, NULL);
+    for (unsigned i = 1; i < s->n; i++) pool_wait(s->pool, &s->share[i].job, NULL);
     seen_observe_end(s->detector, n, digest, s->at, verdict);
 }

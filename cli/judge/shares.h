@@ -1,9 +1,9 @@
-/* shares.h - a batch observed by a crew, where the detector has shards=: each thread takes the keys
+/* shares.h - a batch observed by a pool, where the detector has shards=: each thread takes the keys
  * of some of them.  The verdicts are those of one thread. */
 #ifndef SEEN_SHARES_H
 #define SEEN_SHARES_H
 
-#include "crew.h"
+#include "base/pool.h"
 #include "records/record.h"
 
 struct share {
@@ -14,9 +14,9 @@ struct share {
 
 struct shares {
     seen_detector *detector;
-    struct crew *crew;
-    unsigned n; /* shares; 1: as good as no crew */
-    struct share share[CREW_MOST];
+    struct pool *pool;
+    unsigned n; /* shares; 1: as good as no pool */
+    struct share share[MAX_THREADS];
     uint64_t at[BATCH];
     /* The batch in work: */
     size_t records;
@@ -25,7 +25,7 @@ struct shares {
 };
 
 /* Crew (NULL: none) and detector stay the caller's. */
-void shares_init(struct shares *, seen_detector *, struct crew *);
+void shares_init(struct shares *, seen_detector *, struct pool *);
 
 /* As seen_observe, of BATCH records at most. */
 void shares_observe(struct shares *, size_t n, const seen_digest *, const seen_time *,

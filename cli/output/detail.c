@@ -1,5 +1,5 @@
 /* detail.c - records with more than their verdict: tags of several values, or JSON objects. */
-#include "output/json.h"
+#include "base/json.h"
 #include "output/sink.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * kept in `error`; the caller looks there once a batch. */
 #include "output/sink.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/columns.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef SEEN_SINK_H
 #define SEEN_SINK_H
 
-#include "output/json.h"
+#include "base/json.h"
 #include "output/tags.h"
 #include "records/record.h"
 

@@ -1,7 +1,7 @@
 /* tags.c - reads --tag=LIST and writes the tags of a record. */
 #include "output/tags.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/record.h"
 #include "time/time.h"
 

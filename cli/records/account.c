@@ -1,8 +1,9 @@
 /* account.c - counts records, times the run, and prints --stats. */
 #include "records/account.h"
+#include "base/json.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 #include "time/time.h"
 
 #include <inttypes.h>
@@ -46,7 +47,7 @@ void account_put_causes(const struct unjudged *u, uint64_t earlier) {
         if (!u->by[i]) continue;
         fprintf(stderr, "%s{\"cause\":\"%s\",\"records\":%" PRIu64 ",\"first\":", comma,
                 cause_name(i), u->by[i]);
-        print_json_string(stderr, u->first[i]);
+        json_print_text(stderr, u->first[i]);
         fputc('}', stderr);
         comma = ",";
     }

@@ -1,7 +1,7 @@
 /* ahead.c - chunks of whole records, split ahead of their turn. */
 #include "records/ahead.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/reader.h"
 
 #include <errno.h>
@@ -77,11 +77,11 @@ static void hand_on(struct chunk *c) {
 static void pop(struct ahead *a) {
     struct chunk *c = oldest(a);
     for (;;) {
-        crew_wait(a->reader->crew, &c->job, NULL);
+        pool_wait(a->reader->pool, &c->job, NULL);
         hand_on(c);
         if (c->begin == c->end || (a->reader->on->ending && a->reader->on->ending(a->reader->ctx)))
             break;
-        crew_start_urgent(a->reader->crew, &c->job);
+        pool_start_urgent(a->reader->pool, &c->job);
     }
     a->first = (a->first + 1) % a->room;
     a->pushed--;
@@ -108,19 +108,19 @@ bool ahead_push(struct ahead *a) {
     c->buf = input_trade(&r->in, c->buf, c->end);
     c->now = r->now;
     c->splitter = before;
-    crew_start(r->crew, &c->job);
+    pool_start(r->pool, &c->job);
     return true;
 }
 
 ssize_t ahead_fill(struct ahead *a) {
-    struct crew *crew = a->reader->crew;
-    crew_start(crew, &a->fill);
-    while (!crew_done(crew, &a->fill)) {
+    struct pool *pool = a->reader->pool;
+    pool_start(pool, &a->fill);
+    while (!pool_done(pool, &a->fill)) {
         struct chunk *c = a->pushed ? oldest(a) : NULL;
-        if (c && crew_done(crew, &c->job))
+        if (c && pool_done(pool, &c->job))
             pop(a);
         else
-            crew_wait(crew, &a->fill, c ? &c->job : NULL);
+            pool_wait(pool, &a->fill, c ? &c->job : NULL);
     }
     errno = a->error;
     return a->got;
@@ -130,7 +130,7 @@ ssize_t ahead_fill(struct ahead *a) {
 
 /* Two chunks more than threads: one being handed on, one complete behind it. */
 struct ahead *ahead_new(struct reader *r) {
-    size_t room = crew_size(r->crew) + 2;
+    size_t room = pool_size(r->pool) + 2;
     struct ahead *a = calloc(1, sizeof *a + room * sizeof *a->ring);
     if (!a) die("out of memory for reading ahead");
     a->reader = r;

@@ -2,7 +2,7 @@
  * order, others fill the input's buffer and split, parse and hash what it held.
  *
  *     input  ->  chunk: whole records  ->  batches  ->  reader_events.batch, in order
- *     fill       (a crew's jobs)                        the calling thread
+ *     fill       (a pool's jobs)                        the calling thread
  *
  * A ring of chunks bounds how far ahead that goes.  All events, all messages and everything that
  * may wait for input stay with the calling thread, so that nothing depends on how many there are.

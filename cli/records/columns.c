@@ -2,7 +2,7 @@
  * position, even if a column has that name. */
 #include "records/columns.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "judge/form.h"
 #include "records/format/json.h"
 #include "records/guess.h"

@@ -1,7 +1,7 @@
 /* guess.c - guesses the delimiter of a table. */
 #include "records/guess.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/format/fields.h"
 
 #include <stdlib.h>

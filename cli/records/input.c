@@ -2,7 +2,7 @@
  * the stream is: it grows only while one record does not fit. */
 #include "records/input.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/merge.h"
 #include "records/record.h"
 #include "records/source.h"

@@ -7,7 +7,7 @@
  * long: it is passed on as it comes, and is never held in memory as a whole. */
 #include "records/merge.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/input.h"
 #include "time/time_format.h"
 

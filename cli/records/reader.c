@@ -1,7 +1,7 @@
 /* reader.c - files in, batches of records out. */
 #include "records/reader.h"
 
-#include "signals.h"
+#include "base/signals.h"
 #include "time/time.h"
 
 #include <errno.h>
@@ -309,7 +309,7 @@ void reader_init(struct reader *r, const struct source *s, const struct reader_e
                                     .end = s->end,
                                     .strip_cr = s->crlf || s->shape,
                                     .max_field = s->max_field};
-    if (s->threads > 1) r->crew = crew_new(s->threads), r->ahead = ahead_new(r);
+    if (s->threads > 1) r->pool = pool_new(s->threads), r->ahead = ahead_new(r);
     if (!s->header) resolve(r, source_names(s));
 }
 
@@ -351,7 +351,7 @@ void reader_free(struct reader *r) {
     unjudged_free(&r->unjudged);
     free(r->header);
     ahead_free(r->ahead);
-    crew_free(r->crew);
+    pool_free(r->pool);
     reader_free_batch(r->batch);
     columns_free(&r->layout);
     input_free(&r->in);

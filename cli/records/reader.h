@@ -5,7 +5,7 @@
 #ifndef SEEN_READER_H
 #define SEEN_READER_H
 
-#include "crew.h"
+#include "base/pool.h"
 #include "records/ahead.h"
 #include "records/columns.h"
 #include "records/input.h"
@@ -19,7 +19,7 @@ struct reader_events {
     void (*header)(void *ctx, const struct record *); /* the first file's first line */
     void (*opened)(void *ctx); /* a file is open, nothing of it read: reader_resume may be called */
     void (*closed)(void *ctx); /* it is about to be closed */
-    /* What can be done with a batch before its turn, on thread `who` (below crew_size; 0: the
+    /* What can be done with a batch before its turn, on thread `who` (below pool_size; 0: the
      * calling one) and beside others: it is left in batch->own, which has `own` bytes. */
     void (*ahead)(void *ctx, unsigned who, struct batch *, seen_time now);
     size_t own;
@@ -39,7 +39,7 @@ struct reader {
     struct splitter splitter;
     struct layout layout; /* of the columns wanted */
     struct batch *batch;
-    struct crew *crew;   /* NULL: one thread; likewise ... */
+    struct pool *pool;   /* NULL: one thread; likewise ... */
     struct ahead *ahead; /* ... what they do */
     char *header;        /* the first one, without its line end; NULL: not yet read */
     size_t header_len;

@@ -1,7 +1,7 @@
 /* source.c - the options of every subcommand that reads records. */
 #include "records/source.h"
 
-#include "crew.h"
+#include "base/pool.h"
 #include "records/format/json.h"
 #include "time/time.h"
 
@@ -55,11 +55,11 @@ static unsigned thread_count(const char *text) {
     cpu_set_t ours;
     if (strcmp(text, "0") != 0) {
         if (seen_parse_count(&n, text, &e)) die("-j %s: %s", text, e.text);
-        if (n > CREW_MOST) die("-j %s: at most %d threads", text, CREW_MOST);
+        if (n > MAX_THREADS) die("-j %s: at most %d threads", text, MAX_THREADS);
     } else if (!sched_getaffinity(0, sizeof ours, &ours)) {
         n = (uint64_t)CPU_COUNT(&ours);
     }
-    return n < CREW_MOST ? (unsigned)n : CREW_MOST;
+    return n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
 }
 
 static void fix_clock(struct source *s, const char *text) {

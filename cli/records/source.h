@@ -3,7 +3,7 @@
 #ifndef SEEN_SOURCE_H
 #define SEEN_SOURCE_H
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include "judge/form.h"
 #include "records/columns.h"

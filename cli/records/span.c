@@ -1,7 +1,7 @@
 /* span.c - reads places of fields such as 2-4 and last-1, and resolves them. */
 #include "records/span.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

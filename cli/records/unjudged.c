@@ -1,9 +1,9 @@
 /* unjudged.c - records that cannot be judged: the table of causes, and what is done with each. */
 #include "records/unjudged.h"
 
-#include "cli.h"
+#include "base/cli.h"
+#include "base/number.h"
 #include "judge/form.h"
-#include "print.h"
 #include "records/format/fields.h"
 #include "records/format/json.h"
 #include "records/guess.h"
@@ -45,7 +45,7 @@ static struct value shown(const char *p, size_t len) {
     for (size_t i = 0; i < n; i++)
         if (!v.text[i]) v.text[i] = '?';
     strcpy(v.text + n, n < len ? "..." : "");
-    print_tame(v.text);
+    text_tame(v.text);
     for (char *c = v.text; *c && !json_is_text(v.text, n); c++)
         if (*c & 0x80) *c = '?';
     return v;

@@ -1,7 +1,7 @@
 /* file.c - a state on disk: locked, and replaced as a whole or not at all. */
 #include "state/file.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "state/blocks.h"
 
 #include <errno.h>

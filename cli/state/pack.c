@@ -1,7 +1,7 @@
 /* pack.c - numbers (u64, little-endian as all of seen) and texts as bytes, and back again. */
 #include "state/pack.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

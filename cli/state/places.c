@@ -1,8 +1,8 @@
 /* places.c - how far each regular file was read, and whether it is still the same file. */
 #include "state/places.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 #include "seen.h"
 
 #include <dirent.h>

@@ -2,7 +2,7 @@
  * checked. */
 #include "state/saved.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdio.h>
 #include <string.h>

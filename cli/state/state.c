@@ -1,8 +1,8 @@
 /* state.c - what of a run is kept, when, and what is said of it. */
 #include "state/state.h"
 
-#include "print.h"
-#include "signals.h"
+#include "base/number.h"
+#include "base/signals.h"
 #include "time/time.h"
 
 #include <errno.h>
@@ -180,7 +180,7 @@ void state_opened(struct state *s) {
     if (!s->name || r->in.blocks) return;
     const struct place *f =
         s->from_start ? NULL : places_find(&s->places, &r->in, what, sizeof what);
-    print_tame(what);
+    text_tame(what);
     if (*what && !s->quiet) warn("%s", what);
     off_t at = lseek(r->in.fd, 0, SEEK_CUR); /* another program may have read some */
     if (f && f->offset && (r->header || !r->source->header))

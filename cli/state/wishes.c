@@ -2,7 +2,7 @@
  * verdicts is listed here; any other option counts, so that none is forgotten when it is new. */
 #include "state/wishes.h"
 
-#include "print.h"
+#include "base/number.h"
 #include "seen.h"
 
 #include <stdarg.h>
@@ -70,7 +70,7 @@ __attribute__((format(printf, 4, 5))) static size_t add(char *text, size_t cap, 
     va_start(args, format);
     int n = vsnprintf(text + at, cap - at, format, args);
     va_end(args);
-    print_tame(text + at);
+    text_tame(text + at);
     return (size_t)n < cap - at ? at + (size_t)n : cap - 1;
 }
 

@@ -3,7 +3,7 @@
 #ifndef SEEN_WISHES_H
 #define SEEN_WISHES_H
 
-#include "cli.h"
+#include "base/cli.h"
 
 enum { WISHES_MOST = 64 };
 

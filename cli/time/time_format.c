@@ -2,7 +2,7 @@
  * which it does not know; and dates that are none (31 June), which it takes. */
 #include "time/time_format.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "time/time.h"
 
 #include <stdlib.h>

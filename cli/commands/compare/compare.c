@@ -3,11 +3,11 @@
  *
  * Specs without a seed get one seed, so that detectors differ in what they are and not in their
  * luck, and windows that are alike share one twin (compare/twin.h). */
+#include "base/signals.h"
 #include "commands/compare/contender.h"
 #include "judge/asked.h"
 #include "records/account.h"
 #include "records/reader.h"
-#include "signals.h"
 
 #include <errno.h>
 #include <inttypes.h>

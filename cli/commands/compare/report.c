@@ -1,8 +1,10 @@
 /* report.c - what `seen compare` says: a table and three sentences, or JSON, or CSV. */
+#include "base/json.h"
+#include "base/number.h"
 #include "contender.h"
-#include "print.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static double nanoseconds(const struct contender *c, uint64_t records) {
@@ -170,9 +172,9 @@ static void json_contender(const struct comparison *all, const struct contender 
     char resolved[512];
     seen_spec_print(&seen_plan_of(c->detector)->spec, resolved, sizeof resolved);
     printf("    {\"asked\": ");
-    print_json_string(stdout, c->asked);
+    json_print_text(stdout, c->asked);
     printf(", \"spec\": ");
-    print_json_string(stdout, resolved);
+    json_print_text(stdout, resolved);
     printf(", \"new\": %" PRIu64 ", \"duplicates\": %" PRIu64 ", \"either\": %" PRIu64 ", ",
            c->truths[TRUTH_NEW], c->truths[TRUTH_DUPLICATE], c->truths[TRUTH_EITHER]);
     json_rate("fp", c->fp, c->truths[TRUTH_NEW]);

@@ -1,7 +1,7 @@
 /* twin.c - the exact truth about a window. */
 #include "twin.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -5,13 +5,13 @@
  * printed at the end of each.  So a row is of exactly the last N records (or T), at moments N/Q
  * apart.  A sliding window has one sketch that can be asked at any moment: a row is printed at the
  * end of the input, and as often as --every says. */
+#include "base/signals.h"
 #include "commands/count/counts.h"
 #include "commands/count/pace.h"
 #include "commands/count/part.h"
 #include "commands/count/recent.h"
 #include "records/account.h"
 #include "records/reader.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* counts.c - rows of counts: a table, JSON, or the bare number. */
 #include "commands/count/counts.h"
+#include "base/json.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -58,7 +58,7 @@ void counts_put(struct counts *r, const char *from, const struct names *names, u
     if (!r->json && !r->headed) put_heading(r);
     r->headed = true;
     if (r->json)
-        printf("{\"from\": "), print_json_string(stdout, from), printf(", ");
+        printf("{\"from\": "), json_print_text(stdout, from), printf(", ");
     else
         printf("%s\t", from);
     if (r->how->by) put_group(r, names, group);

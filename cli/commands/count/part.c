@@ -1,7 +1,7 @@
 /* part.c - counters of a window: one of all its records, or one a group. */
 #include "commands/count/part.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <stdio.h>

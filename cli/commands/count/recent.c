@@ -1,7 +1,7 @@
 /* recent.c - a sliding window of `seen count`. */
 #include "commands/count/recent.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <string.h>

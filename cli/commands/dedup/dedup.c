@@ -1,14 +1,14 @@
 /* dedup.c - `seen [dedup]`: records in, those not seen before out. */
-#include "cli.h"
+#include "base/cli.h"
+#include "base/signals.h"
 #include "commands/dedup/flow.h"
 #include "commands/dedup/settings.h"
 #include "commands/dedup/stats.h"
 #include "commands/dedup/warnings.h"
 #include "judge/judge.h"
+#include "output/progress.h"
 #include "output/sink.h"
-#include "progress.h"
 #include "records/reader.h"
-#include "signals.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -158,7 +158,7 @@ static void start(struct run *r) {
     reader_init(&r->reader, &s->source, &events, r);
     judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
     r->reader.unjudged.detector = r->detector;
-    judge_share(&r->judge, r->reader.crew);
+    judge_share(&r->judge, r->reader.pool);
     asked_of_judge(&s->asked, &s->source, s->zone, &r->judge);
     r->judge.within = s->wanted.within;
     flow_begin(&r->flow);

@@ -1,7 +1,7 @@
 /* flow.c - takes batches of `seen dedup` from the reader through the judge to the sink. */
 #include "commands/dedup/flow.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "judge/key_list.h"
 
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 /* groups.c - counts and sums of each group, and how they are printed. */
 #include "commands/dedup/groups.h"
+#include "base/json.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -175,7 +176,7 @@ static void print_json_names(const struct fields *f, FILE *out) {
     if (f->n != 1) putc('[', out);
     for (uint32_t i = 0; i < f->n; i++) {
         if (i) putc(',', out);
-        print_json_string(out, f->name[i]);
+        json_print_text(out, f->name[i]);
     }
     if (f->n != 1) putc(']', out);
 }

@@ -7,8 +7,8 @@
  */
 #include "commands/dedup/groups.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static void unpack_sum_of_all(struct sums *s, uint32_t i, struct unpacker *u) {
     if (u->bad) return;
     s->places[i] = (unsigned)places;
     strcpy(m->value, value);
-    print_tame(m->value);
+    text_tame(m->value);
 }
 
 static void unpack_sum(struct sum *s, struct unpacker *u) {

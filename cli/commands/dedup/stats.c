@@ -2,9 +2,10 @@
  *
  * records = unique + duplicates + unparseable.  Rates and times are of the whole run. */
 #include "commands/dedup/stats.h"
+#include "base/json.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 #include "records/account.h"
 
 #include <inttypes.h>
@@ -234,7 +235,7 @@ void stats_progress(const seen_detector *d, const struct run_counts *c, char *li
 
 static void json_text(const char *name, const char *value) {
     fprintf(stderr, "\"%s\":", name);
-    print_json_string(stderr, value);
+    json_print_text(stderr, value);
     fputc(',', stderr);
 }
 

@@ -1,8 +1,9 @@
 /* sums.c - reading amounts, adding them up, and printing the sums. */
 #include "commands/dedup/sums.h"
+#include "base/json.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -64,7 +65,7 @@ static void note_misread(struct misread *m, const char *value, size_t len, uint6
     snprintf(m->value, sizeof m->value, "%.*s", len < sizeof m->value ? (int)len : 40,
              value ? value : "");
     if (len >= sizeof m->value) strcpy(m->value + 40, "...");
-    print_tame(m->value);
+    text_tame(m->value);
 }
 
 uint32_t sums_read(struct sums *s, uint32_t group, struct sum *sum, const struct slice *field,
@@ -155,7 +156,7 @@ void sums_put_names(const struct sums *s, const struct sum *total, FILE *out) {
         for (size_t p = 0; p < n; p++) {
             char name[80];
             snprintf(name, sizeof name, "%.60s %s", s->fields.name[i], parts[p].name);
-            print_tame(name);
+            text_tame(name);
             fprintf(out, " %*s", COLUMN, name);
         }
     }
@@ -183,7 +184,7 @@ void sums_put_json(const struct sums *s, const struct sum *group, FILE *out) {
     fputs("\"sums\":{", out);
     for (uint32_t i = 0; i < s->fields.n; i++) {
         if (i) putc(',', out);
-        print_json_string(out, s->fields.name[i]);
+        json_print_text(out, s->fields.name[i]);
         fputs(":{", out);
         for (size_t p = 0; p < n; p++) {
             decimal amount;

@@ -8,7 +8,7 @@
 #ifndef SEEN_SUMS_H
 #define SEEN_SUMS_H
 
-#include "decimal.h"
+#include "base/number.h"
 #include "records/columns.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* warnings.c - what a run tells of its detector's errors. */
 #include "commands/dedup/warnings.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "commands/dedup/room.h"
 #include "records/record.h"
 

@@ -1,7 +1,7 @@
 /* account.c - prints the statistics of `seen diff`. */
 #include "commands/diff/account.h"
 
-#include "print.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,11 +6,11 @@
  * in one table (diff/tally.h), which spills to disk what memory does not hold, so the answer is
  * exact for inputs of any size.  With a tolerance the table keeps each key's times too, and the
  * records of a key are matched one to one (diff/match.h). */
-#include "cli.h"
+#include "base/cli.h"
+#include "base/signals.h"
 #include "commands/diff/account.h"
 #include "commands/diff/rows.h"
 #include "judge/asked.h"
-#include "signals.h"
 
 #include <errno.h>
 #include <stdio.h>

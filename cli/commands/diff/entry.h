@@ -2,7 +2,7 @@
 #ifndef SEEN_DIFF_ENTRY_H
 #define SEEN_DIFF_ENTRY_H
 
-#include "decimal.h"
+#include "base/number.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* match.c - matches the times of a key's left and right records one to one. */
 #include "commands/diff/match.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "commands/diff/spill.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* pairs.c - walks the keys of both sides in the order of their bytes. */
 #include "commands/diff/pairs.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "commands/diff/packed.h"
 
 #include <stdlib.h>

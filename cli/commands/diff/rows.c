@@ -1,9 +1,9 @@
 /* rows.c - prints the rows of `seen diff` as a table or as JSON. */
 #include "commands/diff/rows.h"
 
-#include "cli.h"
+#include "base/cli.h"
+#include "base/json.h"
 #include "commands/diff/packed.h"
-#include "output/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

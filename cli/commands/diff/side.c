@@ -1,9 +1,9 @@
 /* side.c - reads one input of `seen diff` and counts its records by key. */
 #include "commands/diff/side.h"
 
+#include "base/number.h"
+#include "base/signals.h"
 #include "commands/diff/packed.h"
-#include "print.h"
-#include "signals.h"
 #include "time/time_format.h"
 
 #include <stdio.h>
@@ -222,13 +222,13 @@ bool side_read(struct side *s, void (*resolved)(void *ctx, struct side *), void 
     struct unjudged *u = &s->reader.unjudged;
     reader_init(&s->reader, &s->source, &events, &r);
     u->input = side_name(s);
-    for (int i = 0; i < CREW_MOST; i++)
+    for (int i = 0; i < MAX_THREADS; i++)
         key_init_seeded(&s->keyer[i], s->seed, &s->reader.layout, s->source.max_record);
     bool read = reader_run(&s->reader) && !signals_stop();
     if (read) unjudged_end(u, "left out", false), tell_misread(s);
     s->records = u->records;
     s->left_out = u->n;
-    for (int i = 0; i < CREW_MOST; i++) key_free(&s->keyer[i]);
+    for (int i = 0; i < MAX_THREADS; i++) key_free(&s->keyer[i]);
     reader_free(&s->reader);
     free(s->key);
     s->key = NULL;

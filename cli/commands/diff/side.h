@@ -23,7 +23,7 @@ struct side {
     unsigned places;                 /* of the amounts, behind the point */
 
     struct reader reader;
-    struct keyer keyer[CREW_MOST];
+    struct keyer keyer[MAX_THREADS];
     uint32_t slot; /* of the amount */
     char *key;     /* those of a batch */
     size_t room;

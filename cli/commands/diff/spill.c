@@ -1,8 +1,8 @@
 /* spill.c - writes and reads temporary files of sorted entries. */
 #include "commands/diff/spill.h"
 
-#include "cli.h"
-#include "signals.h"
+#include "base/cli.h"
+#include "base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* tally.c - counts keys in a hash table, and spills it when its memory is full. */
 #include "commands/diff/tally.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

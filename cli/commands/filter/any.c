@@ -1,6 +1,6 @@
 #include "commands/filter/any.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

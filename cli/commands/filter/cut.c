@@ -1,8 +1,8 @@
 #include "commands/filter/cut.h"
 
-#include "cli.h"
+#include "base/cli.h"
+#include "base/json.h"
 #include "seen.h"
-#include "utf8.h"
 
 #include <string.h>
 

@@ -7,10 +7,10 @@
  * them match.  With --any a record has many keys, and passes if one of them is in a list: the
  * lecture's publish and subscribe, where a message goes to those who asked for one of its words.
  * Lists cost 16 bytes a key while they are read, since a filter is made for their number. */
+#include "base/signals.h"
 #include "commands/filter/report.h"
 #include "commands/filter/show.h"
 #include "records/reader.h"
-#include "signals.h"
 #include "time/time.h"
 
 #include <inttypes.h>
@@ -48,8 +48,8 @@ static const struct option_row own_rows[] = {
 struct run {
     struct source source;
     struct reader reader;
-    struct keyer keyer[CREW_MOST]; /* one a thread; under --any: */
-    struct any *any;               /* [CREW_MOST]; NULL: a record has one key */
+    struct keyer keyer[MAX_THREADS]; /* one a thread; under --any: */
+    struct any *any;                 /* [MAX_THREADS]; NULL: a record has one key */
     struct sink sink;
     struct show show;
     struct lists lists;
@@ -210,9 +210,9 @@ static const struct reader_events events = {.columns = on_columns,
 
 static void start_keys(struct run *r) {
     const struct layout *layout = &r->reader.layout;
-    if (r->each) r->any = calloc(CREW_MOST, sizeof *r->any);
+    if (r->each) r->any = calloc(MAX_THREADS, sizeof *r->any);
     if (r->each && !r->any) die("out of memory for keys");
-    for (int i = 0; i < CREW_MOST; i++) {
+    for (int i = 0; i < MAX_THREADS; i++) {
         if (r->each) any_init(&r->any[i], &r->lists, layout, r->source.max_record);
         key_init(&r->keyer[i], r->lists.hasher, layout, r->source.max_record);
     }
@@ -253,7 +253,7 @@ static int finish(struct run *r, bool read) {
 }
 
 static void free_run(struct run *r) {
-    for (int i = 0; i < CREW_MOST; i++) {
+    for (int i = 0; i < MAX_THREADS; i++) {
         if (r->any) any_free(&r->any[i]);
         key_free(&r->keyer[i]);
     }

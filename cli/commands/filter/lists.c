@@ -1,7 +1,7 @@
 #include "commands/filter/lists.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,7 +53,7 @@ static void look_at_key(void *ctx, const char *key, size_t len) {
     struct list *l = r->list;
     if (cut_is_key(r->cut, key, len) || l->idle++) return;
     snprintf(l->first, sizeof l->first, "%.*s", (int)(len < 60 ? len : 60), key);
-    print_tame(l->first);
+    text_tame(l->first);
 }
 
 static void take_keys(void *ctx, size_t n, const seen_digest *digest) {

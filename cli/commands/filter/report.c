@@ -1,9 +1,10 @@
 #include "commands/filter/report.h"
+#include "base/json.h"
 
-#include "cli.h"
+#include "base/cli.h"
+#include "base/number.h"
+#include "base/pool.h"
 #include "commands/filter/any.h"
-#include "crew.h"
-#include "print.h"
 #include "records/format/json.h"
 
 #include <inttypes.h>
@@ -34,7 +35,7 @@ static void put_json(const struct filtered *f) {
         struct seen_stats s;
         seen_stats(l->set, &s);
         fputs(i ? ",{\"list\":" : "{\"list\":", stderr);
-        print_json_string(stderr, l->name);
+        json_print_text(stderr, l->name);
         fprintf(stderr, ",\"keys\":%zu,\"bytes\":%" PRIu64 ",\"matches\":%" PRIu64 ",\"fp\":%.9g",
                 l->n, s.bytes, l->matches, s.fp_now);
         if (f->chance) fprintf(stderr, ",\"fp_record\":%.9g", record_fp(f, s.fp_now));
@@ -94,7 +95,7 @@ static void tell_field(const struct layout *l, uint32_t slot) {
         json_paths_name(l->paths, column, name, sizeof name);
     else
         snprintf(name, sizeof name, "%u", column + 1);
-    print_tame(name);
+    text_tame(name);
     warn("no record has a field %s, which -k asks for; the others were looked at", name);
 }
 
@@ -103,7 +104,7 @@ void report_fields(const struct any *any, const struct source *source) {
     if (source->quiet || l->keys < 2) return;
     for (uint32_t i = 0; i < l->keys; i++) {
         bool met = false, looked = false;
-        for (int who = 0; who < CREW_MOST; who++) {
+        for (int who = 0; who < MAX_THREADS; who++) {
             looked |= any[who].met != NULL;
             met |= any[who].met && any[who].met[i];
         }

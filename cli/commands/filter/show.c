@@ -2,7 +2,7 @@
  * is in each of them, joined likewise. */
 #include "commands/filter/show.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -16,8 +16,8 @@
  * the same arguments give the same bytes on every machine and in every later version.
  * Cost: about 50 ns a record; memory one bit a distinct id (uniform order) or 24 bytes for each id
  * that waits for its next occurrence, and 1 MiB of output. */
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 
 #include <assert.h>
 #include <errno.h>

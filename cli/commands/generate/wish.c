@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli.h"
+#include "base/cli.h"
 #include "number.h"
 #include "seen.h"
 #include "time/time.h"

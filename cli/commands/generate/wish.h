@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli.h"
+#include "base/cli.h"
 #include "click.h"
 #include "order.h"
 #include "records/account.h"

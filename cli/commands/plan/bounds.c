@@ -1,6 +1,6 @@
 #include "commands/plan/bounds.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,5 @@
 #include "commands/plan/rows.h"
-
-#include "print.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,7 +31,7 @@ void rows_print(const table_row *table, int n) {
 
 void rows_json_text(const char *name, const char *text) {
     printf("\"%s\": ", name);
-    print_json_string(stdout, text);
+    json_print_text(stdout, text);
 }
 
 void rows_json_plan(const struct seen_plan *p, const char *more, bool chosen) {

@@ -1,9 +1,9 @@
 /* sample.c - plans decaying windows for a stream, from a sample of it (seen plan --sample). */
 #include "commands/plan/sample.h"
 
+#include "base/number.h"
+#include "base/signals.h"
 #include "commands/plan/rows.h"
-#include "print.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdio.h>

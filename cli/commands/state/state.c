@@ -1,10 +1,11 @@
 /* state.c - `seen state FILE`: what a state holds, or a snapshot that SEEN.DUMP or libseen wrote.
  */
 #include "state/state.h"
+#include "base/json.h"
 
+#include "base/number.h"
 #include "commands/count/kept.h"
 #include "commands/dedup/groups.h"
-#include "print.h"
 #include "records/account.h"
 #include "time/time.h"
 
@@ -96,7 +97,7 @@ __attribute__((format(printf, 2, 3))) static void row(const char *name, const ch
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    print_tame(text);
+    text_tame(text);
     printf("  %-12s %s\n", name, text);
 }
 
@@ -187,7 +188,7 @@ static void put_text(const struct view *v) {
 static void json_text(const char *name, const char *value) {
     printf(",\"%s\":", name);
     if (*value)
-        print_json_string(stdout, value);
+        json_print_text(stdout, value);
     else
         printf("null");
 }
@@ -200,9 +201,9 @@ static void json_options(const struct wishes *w) {
     printf(",\"options\":{");
     for (size_t i = 0; i < w->n; i++) {
         if (i) putchar(',');
-        print_json_string(stdout, w->wish[i].name);
+        json_print_text(stdout, w->wish[i].name);
         putchar(':');
-        print_json_string(stdout, w->wish[i].value);
+        json_print_text(stdout, w->wish[i].value);
     }
     putchar('}');
 }
@@ -214,7 +215,7 @@ static void json_files(const struct places *p) {
         int64_t unread;
         const char *now = standing(f, &unread);
         printf("%s{\"name\":", i ? "," : "");
-        print_json_string(stdout, f->name);
+        json_print_text(stdout, f->name);
         printf(",\"offset\":%" PRIu64 ",\"compressed\":%s,\"now\":\"%s\",\"unread\":", f->offset,
                is_plain(f) ? "false" : "true", now);
         printf(unread < 0 ? "null}" : "%" PRId64 "}", unread);
@@ -258,7 +259,7 @@ static void json_kept(const struct view *v) {
 
 static void put_json(const struct view *v) {
     printf("{\"file\":");
-    print_json_string(stdout, v->name);
+    json_print_text(stdout, v->name);
     json_text("kind", v->state ? "state" : "snapshot");
     if (v->state) json_text("command", v->saved.command);
     json_text("written", v->written);

@@ -1,6 +1,6 @@
 #include "commands/top/counted.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "state/file.h"
 
 #include <stdlib.h>

@@ -1,6 +1,5 @@
 #include "commands/top/listing.h"
-
-#include "print.h"
+#include "base/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ void listing_row(const struct listing *l, const char *from, const struct name *n
         return;
     }
     printf("{\"from\": ");
-    print_json_string(stdout, from);
+    json_print_text(stdout, from);
     printf(", \"key\": ");
     name_print_json(name, stdout);
     printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n", unit(l),

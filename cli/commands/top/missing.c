@@ -1,6 +1,6 @@
 #include "commands/top/missing.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <math.h>
 #include <stdlib.h>

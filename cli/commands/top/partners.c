@@ -1,6 +1,6 @@
 #include "commands/top/partners.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <stdio.h>

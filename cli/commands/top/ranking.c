@@ -1,6 +1,6 @@
 #include "commands/top/ranking.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "commands/top/shortfall.h"
 
-#include "cli.h"
-#include "print.h"
+#include "base/cli.h"
+#include "base/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * counters had seen it all, and each key that came more than N/k times has a counter somewhere. */
 #include "commands/top/shown.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -11,13 +11,13 @@
  *
  * With --distinct a pair that the detector takes for another is missing; what that may be is in the
  * error as well, which then bounds both sides (top/missing.h). */
+#include "base/signals.h"
 #include "commands/count/pace.h"
 #include "commands/top/counted.h"
 #include "commands/top/partners.h"
 #include "commands/top/shown.h"
 #include "records/account.h"
 #include "records/reader.h"
-#include "signals.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* cluster.c - many commands at once, each to the server that owns its key. */
 #include "judge/redis/cluster.h"
 
-#include "cli.h"
-#include "signals.h"
+#include "base/cli.h"
+#include "base/signals.h"
 #include "time/time.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * All shards must be there or none.  Who asks for a spec gets shards of that spec, so that missing
  * ones can be made; a change of the number of shards shows in each one's share, or in a shard too
  * many. */
-#include "cli.h"
+#include "base/cli.h"
 #include "judge/redis/shards.h"
 #include "judge/redis/share.h"
 

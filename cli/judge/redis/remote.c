@@ -1,12 +1,13 @@
 /* remote.c - `seen dedup --redis URL`: dedup.c's run with the filters elsewhere. */
 #include "judge/redis/remote.h"
+#include "base/json.h"
 
+#include "base/number.h"
+#include "base/signals.h"
 #include "commands/dedup/settings.h"
 #include "judge/redis/shards.h"
-#include "print.h"
-#include "progress.h"
+#include "output/progress.h"
 #include "records/reader.h"
-#include "signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -84,7 +85,7 @@ static void print_json(const struct run *r) {
         fprintf(stderr, "\"%s\":%" PRIu64 ",", rows[i].key, rows[i].value);
     fprintf(stderr, "\"seconds\":%.6f,\"shards\":%u,\"spec\":", time_monotonic() - r->started,
             r->shards.n);
-    print_json_string(stderr, r->shards.spec);
+    json_print_text(stderr, r->shards.spec);
     fputs(",\"version\":\"" SEEN_VERSION "\"}\n", stderr);
 }
 

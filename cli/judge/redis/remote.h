@@ -3,7 +3,7 @@
 #ifndef SEEN_REMOTE_H
 #define SEEN_REMOTE_H
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdint.h>
 

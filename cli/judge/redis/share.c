@@ -8,7 +8,7 @@
  * fp= is a rate, and the same for all.  Windows of time are as they are. */
 #include "judge/redis/share.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* url.c - where the filter is. */
 #include "judge/redis/url.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <ctype.h>
 #include <stdio.h>

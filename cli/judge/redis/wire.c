@@ -4,7 +4,7 @@
  */
 #include "judge/redis/wire.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* json_paths.c - the paths that were asked for, as one tree. */
 #include "records/format/json.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "records/format/scan.h"
 #include "records/record.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* unpack.c - compressed files, read as what they hold. */
 #include "records/unpack/unpack.h"
 
-#include "cli.h"
+#include "base/cli.h"
 #include "records/unpack/foreign.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* clocks.c - warns if the times of records do not fit the machine's clock or the window. */
-#include "time/clocks.h"
+#include "judge/clocks.h"
 
 #include "time/time.h"
 

@@ -1,7 +1,7 @@
 /* message.c - what is said on stderr: one sentence at a time, as text or as a JSON object a line,
  * and at most one line in progress. */
-#include "cli.h"
-#include "output/json.h"
+#include "base/cli.h"
+#include "base/json.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -95,4 +95,9 @@ void message_transient(const char *line) {
     if (line) fputs(line, stderr);
     line_open = line != NULL;
     fflush(stderr);
+}
+
+void text_tame(char *text) {
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
 }

@@ -1,13 +1,24 @@
-/* json.h - bytes from outside as JSON: text as a string, anything else in base64. */
-#ifndef SEEN_WRITE_JSON_H
-#define SEEN_WRITE_JSON_H
+/* json.h - bytes from outside as JSON: text as a string, anything else in base64.  And the
+ * characters of UTF-8 (RFC 3629: no surrogates, nothing overlong). */
+#ifndef SEEN_JSON_H
+#define SEEN_JSON_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
-/* Is all of it UTF-8 (RFC 3629: no surrogates, nothing overlong)? */
+/* The length of the UTF-8 character at `text`, which has n bytes left, at least one.  0: these
+ * bytes are not a character. */
+size_t utf8_character(const char *text, size_t n);
+
+/* The same, but a byte that begins no character counts as one by itself. */
+size_t utf8_step(const char *p, size_t n);
+
+/* The number of a character of that length, as Unicode has it. */
+uint32_t utf8_number(const char *text, size_t len);
+
+/* Is all of it UTF-8? */
 bool json_is_text(const char *p, size_t n);
 
 /* How many of the n bytes at p stand for themselves inside a string; then one that does not is
@@ -18,6 +29,7 @@ size_t json_escape(char c, char out[8]);
 /* Prints bytes as a string in quotes.  If they are not UTF-8, each byte above 0x7f is printed as
  * the Latin-1 character. */
 void json_print(const char *p, size_t n, FILE *);
+void json_print_text(FILE *, const char *text); /* the same of a string that ends in a NUL */
 
 /* -- base64, a piece at a time ------------------------------------------------------------- */
 

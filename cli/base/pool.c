@@ -1,8 +1,8 @@
-/* crew.c - a few threads that do jobs: one queue, one lock, which is held for a few instructions.
+/* pool.c - a few threads that do jobs: one queue, one lock, which is held for a few instructions.
  */
-#include "crew.h"
+#include "base/pool.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,31 +10,31 @@
 #include <string.h>
 
 struct member {
-    struct crew *crew;
+    struct pool *pool;
     pthread_t thread;
     unsigned who;
 };
 
-struct crew {
+struct pool {
     pthread_mutex_t lock;
     pthread_cond_t work, done; /* there is a job to do; one was done */
     struct job *first, **last;
     unsigned threads;
-    bool waiting; /* crew_wait sleeps */
+    bool waiting; /* pool_wait sleeps */
     bool closing;
     struct member member[]; /* threads - 1 */
 };
 
 /* -- with the lock held ------------------------------------------------------------------- */
 
-static struct job *take(struct crew *c) {
+static struct job *take(struct pool *c) {
     struct job *j = c->first;
     c->first = j->next;
     if (!c->first) c->last = &c->first;
     return j;
 }
 
-static void perform(struct crew *c, unsigned who) {
+static void perform(struct pool *c, unsigned who) {
     struct job *j = take(c);
     pthread_mutex_unlock(&c->lock);
     j->run(j->ctx, who);
@@ -47,7 +47,7 @@ static void perform(struct crew *c, unsigned who) {
 
 static void *serve(void *arg) {
     const struct member *m = arg;
-    struct crew *c = m->crew;
+    struct pool *c = m->pool;
     pthread_mutex_lock(&c->lock);
     while (!c->closing) {
         if (c->first)
@@ -59,9 +59,9 @@ static void *serve(void *arg) {
     return NULL;
 }
 
-struct crew *crew_new(unsigned threads) {
+struct pool *pool_new(unsigned threads) {
     sigset_t all, before;
-    struct crew *c = calloc(1, sizeof *c + threads * sizeof *c->member);
+    struct pool *c = calloc(1, sizeof *c + threads * sizeof *c->member);
     if (!c) die("out of memory for %u threads", threads);
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->work, NULL);
@@ -72,7 +72,7 @@ struct crew *crew_new(unsigned threads) {
     pthread_sigmask(SIG_SETMASK, &all, &before); /* which new threads inherit */
     for (unsigned i = 0; i + 1 < threads; i++) {
         struct member *m = &c->member[i];
-        *m = (struct member){.crew = c, .who = i + 1};
+        *m = (struct member){.pool = c, .who = i + 1};
         int error = pthread_create(&m->thread, NULL, serve, m);
         if (error) die("cannot start thread %u of %u: %s", i + 2, threads, strerror(error));
     }
@@ -80,7 +80,7 @@ struct crew *crew_new(unsigned threads) {
     return c;
 }
 
-void crew_free(struct crew *c) {
+void pool_free(struct pool *c) {
     if (!c) return;
     pthread_mutex_lock(&c->lock);
     c->closing = true;
@@ -93,11 +93,11 @@ void crew_free(struct crew *c) {
     free(c);
 }
 
-unsigned crew_size(const struct crew *c) { return c ? c->threads : 1; }
+unsigned pool_size(const struct pool *c) { return c ? c->threads : 1; }
 
 /* -- jobs --------------------------------------------------------------------------------- */
 
-void crew_start(struct crew *c, struct job *j) {
+void pool_start(struct pool *c, struct job *j) {
     pthread_mutex_lock(&c->lock);
     j->done = false;
     j->next = NULL;
@@ -107,7 +107,7 @@ void crew_start(struct crew *c, struct job *j) {
     pthread_mutex_unlock(&c->lock);
 }
 
-void crew_start_urgent(struct crew *c, struct job *j) {
+void pool_start_urgent(struct pool *c, struct job *j) {
     pthread_mutex_lock(&c->lock);
     j->done = false;
     j->next = c->first;
@@ -117,14 +117,14 @@ void crew_start_urgent(struct crew *c, struct job *j) {
     pthread_mutex_unlock(&c->lock);
 }
 
-bool crew_done(struct crew *c, const struct job *j) {
+bool pool_done(struct pool *c, const struct job *j) {
     pthread_mutex_lock(&c->lock);
     bool done = j->done;
     pthread_mutex_unlock(&c->lock);
     return done;
 }
 
-void crew_wait(struct crew *c, const struct job *a, const struct job *b) {
+void pool_wait(struct pool *c, const struct job *a, const struct job *b) {
     pthread_mutex_lock(&c->lock);
     while (!a->done && !(b && b->done)) {
         if (c->first) {

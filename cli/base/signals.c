@@ -1,9 +1,9 @@
 /* signals.c - SIGINT, SIGTERM and SIGHUP ask for an orderly end, SIGUSR1 for statistics, SIGUSR2
  * and a timer for the state to be saved, where one is kept; SIGPIPE kills quietly.  Handlers only
  * take notes; a pipe to ourselves wakes a poll that has begun to wait. */
-#include "signals.h"
+#include "base/signals.h"
 
-#include "cli.h"
+#include "base/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>

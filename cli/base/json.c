@@ -1,11 +1,34 @@
-/* json.c - prints bytes as JSON strings or in base64. */
-#include "output/json.h"
-
-#include "utf8.h"
+/* json.c - tells UTF-8 from other bytes, and prints bytes as JSON strings or in base64. */
+#include "base/json.h"
 
 #include <string.h>
 
 /* -- UTF-8 -------------------------------------------------------------------------------- */
+
+size_t utf8_character(const char *text, size_t n) {
+    const unsigned char *p = (const unsigned char *)text;
+    if (p[0] < 0x80) return 1;
+    size_t len = p[0] >= 0xf0 ? 4 : p[0] >= 0xe0 ? 3 : 2;
+    if (p[0] < 0xc2 || p[0] > 0xf4 || n < len) return 0;
+    for (size_t i = 1; i < len; i++)
+        if ((p[i] & 0xc0) != 0x80) return 0;
+    bool overlong = (p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xf0 && p[1] < 0x90);
+    bool beyond = (p[0] == 0xed && p[1] > 0x9f) || (p[0] == 0xf4 && p[1] > 0x8f);
+    return overlong || beyond ? 0 : len;
+}
+
+size_t utf8_step(const char *p, size_t n) {
+    size_t len = utf8_character(p, n);
+    return len ? len : 1;
+}
+
+uint32_t utf8_number(const char *text, size_t len) {
+    static const unsigned char mask[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    const unsigned char *p = (const unsigned char *)text;
+    uint32_t c = p[0] & mask[len];
+    for (size_t i = 1; i < len; i++) c = c << 6 | (p[i] & 0x3f);
+    return c;
+}
 
 bool json_is_text(const char *p, size_t n) {
     for (size_t i = 0, len; i < n; i += len)
@@ -90,3 +113,5 @@ void json_print_base64(const char *p, size_t n, FILE *f) {
     fwrite(out, 1, base64_end(&b, out), f);
     putc('"', f);
 }
+
+void json_print_text(FILE *f, const char *text) { json_print(text, strlen(text), f); }

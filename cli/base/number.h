@@ -1,12 +1,14 @@
-/* decimal.h - exact sums of decimal amounts, such as the cost of a click.
+/* number.h - exact sums of decimal amounts, such as the cost of a click; counts and sizes for
+ * people.
  *
  * An amount is a whole number of units of 10^-18 in 128 bits: 18 digits behind the point and 20
  * before it.  Nothing is rounded: text that does not fit is refused, and so is a sum. */
-#ifndef SEEN_DECIMAL_H
-#define SEEN_DECIMAL_H
+#ifndef SEEN_NUMBER_H
+#define SEEN_NUMBER_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 __extension__ typedef __int128 decimal;
 
@@ -22,5 +24,13 @@ bool decimal_add(decimal *sum, decimal amount);
 /* Writes the amount with `places` digits behind the point, or more where it has more.  Returns the
  * length; the text ends in a NUL. */
 size_t decimal_text(decimal, unsigned places, char out[DECIMAL_TEXT]);
+
+/* A number as text.  Use it within the expression that makes it: number_grouped(n).text. */
+struct number {
+    char text[32];
+};
+
+struct number number_grouped(uint64_t); /* 1,234,567 */
+struct number number_size(uint64_t);    /* 1.5 MiB */
 
 #endif

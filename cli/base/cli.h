@@ -103,4 +103,7 @@ void message_look_for_format(int argc, char **argv);
 /* One line on stderr that the next message or the next such line replaces; NULL only removes it. */
 void message_transient(const char *line);
 
+/* Replaces bytes that would steer a terminal by question marks. */
+void text_tame(char *text);
+
 #endif

@@ -1,5 +1,5 @@
 /* progress.c - prints the progress of a run on a terminal. */
-#include "progress.h"
+#include "output/progress.h"
 
 #include "time/time.h"
 

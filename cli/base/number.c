@@ -1,8 +1,11 @@
-/* decimal.c - reads, adds and prints exact decimal amounts. */
-#include "decimal.h"
+/* number.c - reads, adds and prints exact decimal amounts; prints counts and sizes for people. */
+#include "number.h"
 
-#include <stdint.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+/* -- exact decimals ----------------------------------------------------------------------- */
 
 __extension__ typedef unsigned __int128 u128;
 
@@ -101,4 +104,28 @@ size_t decimal_text(decimal amount, unsigned places, char out[DECIMAL_TEXT]) {
     memcpy(out, p, len);
     out[len] = '\0';
     return len;
+}
+
+/* -- for people --------------------------------------------------------------------------- */
+
+struct number number_grouped(uint64_t n) {
+    char digits[24];
+    struct number out;
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i > 0 && (len - i) % 3 == 0) out.text[at++] = ',';
+        out.text[at++] = digits[i];
+    }
+    out.text[at] = '\0';
+    return out;
+}
+
+struct number number_size(uint64_t bytes) {
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    struct number out;
+    double size = (double)bytes;
+    size_t unit = 0;
+    for (; size >= 1024 && unit < 4; unit++) size /= 1024;
+    snprintf(out.text, sizeof out.text, "%.*f %s", unit > 0, size, units[unit]);
+    return out;
 }
