@@ -5,8 +5,8 @@
  *     a\.b        member "a.b"; \, and \\ likewise
  *
  * json_find is simdjson's work behind json.cpp, the only C++ here; everything else is C. */
-#ifndef SEEN_JSON_H
-#define SEEN_JSON_H
+#ifndef SEEN_RECORDS_JSON_H
+#define SEEN_RECORDS_JSON_H
 
 #include "records/slice.h"
 
