@@ -93,7 +93,7 @@ static void compile(regex_t *pattern, const char *text) {
     die("--landmark-on '%s' is not a regular expression: %s", text, why);
 }
 
-void asked_compile(struct asked *a, struct source *s) {
+void asked_compile(struct asked *a, struct input_options *s) {
     if (a->time_format) {
         time_format_init(&a->format, a->time_format);
         s->time_format = &a->format;
@@ -108,12 +108,12 @@ void asked_free(struct asked *a) {
     time_format_free(&a->format);
 }
 
-void asked_of_judge(const struct asked *a, const struct source *source, enum zone_window zone,
+void asked_of_judge(const struct asked *a, const struct input_options *input, enum zone_window zone,
                     struct judge *j) {
-    j->source = source;
+    j->input = input;
     j->zone = zone;
     j->window = a->window;
-    if (!source->time && !source->arrival && !a->outlives) j->clocks.window = a->window;
+    if (!input->time && !input->arrival && !a->outlives) j->clocks.window = a->window;
     if (zone ||
         (j->timed && j->detector && seen_plan_of(j->detector)->spec.window == SEEN_LANDMARK))
         j->lateness.calendar = (struct calendar){a->window, zone};
@@ -140,7 +140,7 @@ static bool is_option(const char *word) {
     return false;
 }
 
-void asked_check_files(const struct asked *a, const struct source *s) {
+void asked_check_files(const struct asked *a, const struct input_options *s) {
     char text[256];
     const char *window = a->specs ? a->spec[a->specs - 1] : "landmark";
     int at = snprintf(text, sizeof text, "%s", window);
@@ -177,23 +177,23 @@ static enum zone_window take_zone(struct seen_spec *spec) {
 }
 
 /* A file is read as fast as it goes: when its records are read says nothing about them. */
-static void check_arrival(const struct asked *a, const struct source *source) {
-    const char *file = source_regular_file(source);
-    if (source->time || source->arrival || a->outlives || !file) return;
+static void check_arrival(const struct asked *a, const struct input_options *input) {
+    const char *file = input_options_regular_file(input);
+    if (input->time || input->arrival || a->outlives || !file) return;
     die("a window of time needs the time of each record, for %s is a file: name its field with "
         "--time FIELD, or give --arrival to go by when records are read",
         file);
 }
 
 static void check(const struct asked *a, const struct seen_plan *plan, bool zone,
-                  const struct source *source) {
+                  const struct input_options *input) {
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
-    if (a->time_format && !source->time)
+    if (a->time_format && !input->time)
         die("--time-format says how the field of --time is written");
-    if (source->time_given && !windows_of_time && !a->times && !source->merge)
+    if (input->time_given && !windows_of_time && !a->times && !input->merge)
         die("--time serves windows of time, such as sliding:1h or landmark:1d");
-    if (windows_of_time) check_arrival(a, source);
-    if (source->arrival && !windows_of_time && !a->times)
+    if (windows_of_time) check_arrival(a, input);
+    if (input->arrival && !windows_of_time && !a->times)
         die("--arrival serves windows of time, such as sliding:1h or landmark:1d");
     if (a->landmark_on && plan->spec.window != SEEN_LANDMARK)
         die("--landmark-on serves landmark windows, such as -w landmark");
@@ -208,7 +208,7 @@ void asked_spec(const struct asked *a, size_t i, struct seen_spec *spec) {
             die("--%s %s: %s", a->set[o].name, a->set[o].value, e.text);
 }
 
-enum zone_window asked_plan(struct asked *a, size_t i, struct source *source,
+enum zone_window asked_plan(struct asked *a, size_t i, struct input_options *input,
                             struct seen_plan *plan) {
     struct seen_error e;
     struct seen_spec spec;
@@ -225,13 +225,13 @@ enum zone_window asked_plan(struct asked *a, size_t i, struct source *source,
             "bits=128 "
             "at most here",
             (uintmax_t)plan->spec.bits);
-    bool own = source->shape == SHAPE_CLF && !source->arrival;
+    bool own = input->shape == SHAPE_CLF && !input->arrival;
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
-    if (own && !source->time && (windows_of_time || a->times)) source->time = "time";
-    if (a->zone && !zone && !source->time)
+    if (own && !input->time && (windows_of_time || a->times)) input->time = "time";
+    if (a->zone && !zone && !input->time)
         die("--zone serves landmark:1d and landmark:1w, whose days begin at midnight there, and "
             "--time FIELD, for times without an offset");
-    check(a, plan, zone, source);
+    check(a, plan, zone, input);
     if (windows_of_time) a->window = length;
     return zone;
 }

@@ -4,7 +4,7 @@
 #define SEEN_ASKED_H
 
 #include "judge/judge.h"
-#include "records/source.h"
+#include "records/input_options.h"
 
 enum { ASKED_SPECS = 32, ASKED_OPTIONS = 48 };
 
@@ -54,7 +54,7 @@ void asked_set_zone(const char *zone);
 bool asked_take(struct asked *, int id, const char *value);
 
 /* Dies where a FILE that is not there is an option of a spec that was not quoted. */
-void asked_check_files(const struct asked *, const struct source *);
+void asked_check_files(const struct asked *, const struct input_options *);
 
 /* The i-th spec as given, its options set, or one sentence and exit 2. */
 void asked_spec(const struct asked *, size_t i, struct seen_spec *);
@@ -64,14 +64,15 @@ void asked_set(struct asked *, const char *name, const char *value);
 
 /* The plan of the i-th spec, or one sentence and exit 2.  Days and weeks of a zone are boundaries
  * that the judge finds: their kind is returned.  Web logs go by their own time unless told
- * otherwise, so that `time` of the source may be set. */
-enum zone_window asked_plan(struct asked *, size_t i, struct source *, struct seen_plan *);
+ * otherwise, so that `time` of the input may be set. */
+enum zone_window asked_plan(struct asked *, size_t i, struct input_options *, struct seen_plan *);
 
 /* The pattern and the format of times. */
-void asked_compile(struct asked *, struct source *);
+void asked_compile(struct asked *, struct input_options *);
 void asked_free(struct asked *);
 
-/* Makes a judge see to it, and to the times of the source. */
-void asked_of_judge(const struct asked *, const struct source *, enum zone_window, struct judge *);
+/* Makes a judge see to it, and to the times of the input. */
+void asked_of_judge(const struct asked *, const struct input_options *, enum zone_window,
+                    struct judge *);
 
 #endif

@@ -10,7 +10,7 @@ void clocks_note(struct clocks *c, uint64_t n, seen_time now) {
     if (!c->records) c->first = now;
     c->records += n;
     c->last = now;
-    c->unset |= source_clock_unset(now);
+    c->unset |= input_options_clock_unset(now);
 }
 
 /* Records that come all at once say nothing by when they come. */
@@ -24,7 +24,7 @@ static void tell_arrival(const struct clocks *c) {
          (double)took / 1e6, window);
 }
 
-void clocks_tell_late(const struct lateness *l, const struct source *s, uint64_t later,
+void clocks_tell_late(const struct lateness *l, const struct input_options *s, uint64_t later,
                       uint64_t window) {
     char most[32];
     uint64_t by = l->run_most > 1000000 ? l->run_most / 1000000 * 1000000 : l->run_most;
@@ -37,12 +37,12 @@ void clocks_tell_late(const struct lateness *l, const struct source *s, uint64_t
          later, l->run_records, most);
 }
 
-void clocks_tell(const struct clocks *c, const struct source *s) {
+void clocks_tell(const struct clocks *c, const struct input_options *s) {
     char now[40];
     if (s->quiet) return;
     tell_arrival(c);
     if (!c->unset || !s->time || s->allow_future) return;
     warn("the clock says %s and is not set, so times in the future were judged like others; set "
          "the clock, or give --now TIME",
-         time_text(source_clock(s), now, sizeof now) ? now : "nothing");
+         time_text(input_options_clock(s), now, sizeof now) ? now : "nothing");
 }

@@ -3,7 +3,7 @@
 #define SEEN_CLOCKS_H
 
 #include "judge/lateness.h"
-#include "records/source.h"
+#include "records/input_options.h"
 
 struct clocks {
     bool unset;            /* the clock was before 2020 */
@@ -16,11 +16,11 @@ struct clocks {
 void clocks_note(struct clocks *, uint64_t n, seen_time now);
 
 /* At the end, one line for each thing that went wrong, unless --quiet. */
-void clocks_tell(const struct clocks *, const struct source *);
+void clocks_tell(const struct clocks *, const struct input_options *);
 
 /* Warns that `later` records were judged at a later time than their own.  `window` is the window's
  * length in microseconds. */
-void clocks_tell_late(const struct lateness *, const struct source *, uint64_t later,
+void clocks_tell_late(const struct lateness *, const struct input_options *, uint64_t later,
                       uint64_t window);
 
 #endif

@@ -51,7 +51,7 @@ static void read_times(const struct judge *j, const struct batch *b, seen_time n
                        struct readable *r) {
     const struct layout *l = j->layout;
     bool own = l->time != NO_SLOT;
-    seen_time latest = own && j->source ? source_latest(j->source, now) : SEEN_NEVER;
+    seen_time latest = own && j->input ? input_options_latest(j->input, now) : SEEN_NEVER;
     size_t m = 0;
     for (size_t i = 0; i < r->n; i++) {
         uint16_t record = r->order[i];
@@ -92,8 +92,8 @@ static void find_pattern(const regex_t *pattern, const struct batch *b, struct r
 void judge_tell(const struct judge *j, uint64_t later) {
     const struct lateness *l = &j->lateness;
     if (calendar_is_set(&l->calendar) && later > l->strayed) later = l->strayed;
-    clocks_tell(&j->clocks, j->source);
-    clocks_tell_late(l, j->source, later, j->window);
+    clocks_tell(&j->clocks, j->input);
+    clocks_tell_late(l, j->input, later, j->window);
 }
 
 bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }

@@ -72,8 +72,8 @@ struct judge {
     bool due;               /* a landmark is to come before the next readable record */
     seen_time last, next;   /* with a zone: the latest time, and the first of the next window */
     uint64_t unreadable;
-    uint64_t window;             /* of time, as asked for; else 0 */
-    const struct source *source; /* of the records; NULL: any time will do */
+    uint64_t window;                   /* of time, as asked for; else 0 */
+    const struct input_options *input; /* of the records; NULL: any time will do */
     struct clocks clocks;
     struct lateness lateness;
     struct readable *in; /* the batch in work: either `own` or the caller's */

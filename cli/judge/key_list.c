@@ -41,7 +41,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     r->take(r->ctx, n, r->digest);
 }
 
-void key_list_read(const char *name, const struct source *records, const struct layout *of,
+void key_list_read(const char *name, const struct input_options *records, const struct layout *of,
                    const seen_detector *hasher,
                    void (*take)(void *ctx, size_t n, const seen_digest *),
                    void (*look)(void *ctx, const char *key, size_t len), void *ctx) {
@@ -50,12 +50,12 @@ void key_list_read(const char *name, const struct source *records, const struct 
     static struct reader reader;
     char *const file[] = {(char *)(uintptr_t)name};
     char fields[32];
-    struct source source = *records;
+    struct input_options source = *records;
     r = (struct reading_keys){.name = name, .take = take, .look = look, .ctx = ctx};
     int64_t keys = parts_of_key(of);
     snprintf(fields, sizeof fields, "1-");
     if (keys > 0) snprintf(fields, sizeof fields, "1-%jd", (intmax_t)keys);
-    bool line = keys == 0 || (keys == 1 && !source_column(&source));
+    bool line = keys == 0 || (keys == 1 && !input_options_column(&source));
     source.form.regex = NULL; /* its parts are what the list holds */
     source.form.groups = 0;
     source.form.by_word = false;
@@ -65,7 +65,7 @@ void key_list_read(const char *name, const struct source *records, const struct 
     source.rejects = NULL;
     source.header = false;
     source.threads = 1;
-    if (!source_column(&source)) source.shape = SHAPE_LINES;
+    if (!input_options_column(&source)) source.shape = SHAPE_LINES;
     source.files = file;
     source.file_count = 1;
     reader_init(&reader, &source, &events, &r);

@@ -4,12 +4,12 @@
 #define SEEN_KEY_LIST_H
 
 #include "judge/key.h"
-#include "records/source.h"
+#include "records/input_options.h"
 
 /* Reads a list of keys.  Hands each key to `look` (NULL: does not) and then the digests to `take`,
  * up to BATCH at once.  Dies if a key cannot be read.  `of` is the layout of the records' key;
  * `hasher` is the detector that hashes keys. */
-void key_list_read(const char *name, const struct source *, const struct layout *of,
+void key_list_read(const char *name, const struct input_options *, const struct layout *of,
                    const seen_detector *hasher,
                    void (*take)(void *ctx, size_t n, const seen_digest *),
                    void (*look)(void *ctx, const char *key, size_t len), void *ctx);

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /* Bytes of the files on disk, compressed or not; 0: at least one is not a regular file. */
-static uint64_t size_of(const struct source *s) {
+static uint64_t size_of(const struct input_options *s) {
     uint64_t total = 0;
     for (size_t i = 0; i < s->file_count; i++) {
         struct stat st;
@@ -20,7 +20,7 @@ static uint64_t size_of(const struct source *s) {
     return s->merge ? 0 : total;
 }
 
-void progress_init(struct progress *p, const struct source *s) {
+void progress_init(struct progress *p, const struct input_options *s) {
     *p = (struct progress){.started = time_monotonic()};
     p->shown = p->started;
     p->wanted = !s->quiet && !s->no_progress && isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO);

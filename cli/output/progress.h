@@ -11,7 +11,7 @@ struct progress {
     uint64_t total, first; /* bytes of all files (0: not known); where the run began in them */
 };
 
-void progress_init(struct progress *, const struct source *);
+void progress_init(struct progress *, const struct input_options *);
 
 /* A quarter of a second has passed since the last line. */
 bool progress_due(struct progress *);

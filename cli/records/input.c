@@ -3,9 +3,9 @@
 #include "records/input.h"
 
 #include "base/cli.h"
+#include "records/input_options.h"
 #include "records/merge.h"
 #include "records/record.h"
-#include "records/source.h"
 #include "records/unpack/foreign.h"
 #include "records/unpack/unpack.h"
 
@@ -28,7 +28,7 @@ static char *allocate(char *old, size_t cap) {
     return buf;
 }
 
-void input_init(struct input *in, const struct source *s) {
+void input_init(struct input *in, const struct input_options *s) {
     *in = (struct input){
         .fd = -1, .cap = FIRST_CAP, .unpack_mem = s->unpack_mem, .lines = s->end == '\n'};
     in->buf = allocate(NULL, in->cap);
@@ -90,7 +90,7 @@ int input_open(struct input *in, const char *name) {
     return in->blocks || look_inside(in) ? 0 : -1;
 }
 
-void input_open_merged(struct input *in, const struct source *s) {
+void input_open_merged(struct input *in, const struct input_options *s) {
     in->name = "the merged files";
     in->merge = merge_new(s);
     in->blocks = merge_blocks(in->merge);

@@ -24,13 +24,14 @@ struct input {
     uint64_t base;         /* where buf[0] stands in the file, as it reads uncompressed */
 };
 
-struct source;
-void input_init(struct input *, const struct source *);
+struct input_options;
+void input_init(struct input *, const struct input_options *);
 void input_free(struct input *);
 
 /* Opens a file, "-" being standard input.  0, or -1 with errno; input_trouble is for people. */
 int input_open(struct input *, const char *name);
-void input_open_merged(struct input *, const struct source *); /* its files; dies if one is not */
+void input_open_merged(struct input *,
+                       const struct input_options *); /* its files; dies if one is not */
 void input_close(struct input *);
 
 /* Bytes are read as they stand in the file. */

@@ -29,7 +29,7 @@ struct lane {
 };
 
 struct merge {
-    const struct source *source;
+    const struct input_options *input;
     seen_time latest; /* a record with a later time has none that is of use */
     struct layout layout;
     char *header; /* the first file's, with its end */
@@ -54,12 +54,12 @@ static bool refuse(struct merge *m, const char *text) {
 }
 
 static void resolve(struct merge *m, const struct header *header) {
-    if (m->source->shape == SHAPE_NDJSON) columns_of_json(&m->layout);
-    m->layout.cutting = source_cutting(m->source);
-    columns_resolve(&m->layout, NULL, m->source->time, header);
+    if (m->input->shape == SHAPE_NDJSON) columns_of_json(&m->layout);
+    m->layout.cutting = input_options_cutting(m->input);
+    columns_resolve(&m->layout, NULL, m->input->time, header);
     for (size_t i = 0; i < m->n; i++) {
         struct lane *l = &m->lane[i];
-        l->splitter.format = source_format(m->source, false);
+        l->splitter.format = input_options_format(m->input, false);
         l->batch.field = calloc(BATCH * m->layout.slots, sizeof *l->batch.field);
         if (!l->batch.field) die("out of memory for merging %zu files", m->n);
     }
@@ -68,7 +68,7 @@ static void resolve(struct merge *m, const struct header *header) {
 /* The first file's header says what columns are called, and goes out. */
 static void first_header(struct merge *m, const char *line, size_t len, size_t bare) {
     struct header header;
-    columns_read_header(&header, line, bare, m->source->delimiter, m->layout.cutting.quotes);
+    columns_read_header(&header, line, bare, m->input->delimiter, m->layout.cutting.quotes);
     resolve(m, &header);
     columns_free_header(&header);
     m->header = malloc(len + 1);
@@ -108,13 +108,13 @@ static bool take_header(struct merge *m, struct lane *l) {
 static void read_time(const struct merge *m, struct lane *l) {
     const struct slice *f = &l->batch.field[l->at * m->layout.slots + (uint32_t)m->layout.time];
     seen_time t;
-    if (time_of_field(m->source->time_format, f, &t) && t <= m->latest) l->time = t;
+    if (time_of_field(m->input->time_format, f, &t) && t <= m->latest) l->time = t;
 }
 
 /* Cuts records off what the buffer holds.  False if it holds no whole one. */
 static bool cut(struct merge *m, struct lane *l) {
     if (l->header_due && !take_header(m, l)) return false;
-    if (m->source->shape != SHAPE_NDJSON) input_skip_mark(&l->in);
+    if (m->input->shape != SHAPE_NDJSON) input_skip_mark(&l->in);
     if (l->in.begin == l->in.end) return false;
     const char *begin = l->in.buf + l->in.begin, *end = l->in.buf + l->in.end;
     l->at = 0;
@@ -123,14 +123,14 @@ static bool cut(struct merge *m, struct lane *l) {
 }
 
 static bool too_long(const struct merge *m, const struct lane *l) {
-    return l->in.end - l->in.begin > (size_t)m->source->max_record + 1;
+    return l->in.end - l->in.begin > (size_t)m->input->max_record + 1;
 }
 
 /* One read.  HEAD: bytes have come. */
 static enum head read_more(struct merge *m, struct lane *l) {
     if (l->in.blocks && !input_ready(&l->in, -1, false)) return WAIT;
     ssize_t got = input_fill(&l->in);
-    m->latest = source_latest(m->source, source_clock(m->source));
+    m->latest = input_options_latest(m->input, input_options_clock(m->input));
     if (got > 0) return HEAD;
     if (got == 0) l->ended = true;
     if (got == 0 || errno == EINTR || errno == EAGAIN) return got == 0 ? HEAD : WAIT;
@@ -150,7 +150,7 @@ static bool open_quote(struct merge *m, const struct lane *l) {
 static bool long_field(struct merge *m, const struct lane *l) {
     char most[32];
     if (!l->splitter.overrun) return false;
-    seen_print_size(m->source->max_field, most, sizeof most);
+    seen_print_size(m->input->max_field, most, sizeof most);
     snprintf(m->trouble, sizeof m->trouble,
              "the quote opened in line %ju is not closed within %s; raise --max-field for longer "
              "fields, or read quotes as bytes: --no-quotes",
@@ -233,7 +233,7 @@ static void take_head(struct merge *m) {
     const struct record *r = &l->batch.record[l->at++];
     m->rest = r->at;
     m->left = r->len;
-    m->unended = r->at[r->len - 1] != m->source->end;
+    m->unended = r->at[r->len - 1] != m->input->end;
     m->pending = l;
 }
 
@@ -267,7 +267,7 @@ static bool next_rest(struct merge *m) {
     static const char ends[] = {'\n', '\0'};
     if (m->unended) {
         m->unended = false;
-        m->rest = m->source->end ? &ends[0] : &ends[1];
+        m->rest = m->input->end ? &ends[0] : &ends[1];
         m->left = 1;
         return true;
     }
@@ -312,19 +312,19 @@ const char *merge_trouble(const struct merge *m, const char **name) {
 
 /* -- life ---------------------------------------------------------------------------------- */
 
-struct merge *merge_new(const struct source *s) {
+struct merge *merge_new(const struct input_options *s) {
     size_t n = s->file_count;
     struct merge *m = calloc(1, sizeof *m + n * sizeof *m->lane);
     if (m) m->heap = calloc(n, sizeof *m->heap);
     if (!m || !m->heap) die("out of memory for merging %zu files", n);
-    m->source = s;
+    m->input = s;
     m->n = n;
     for (size_t i = 0; i < n; i++) {
         struct lane *l = &m->lane[i];
         input_init(&l->in, s);
         if (input_open(&l->in, s->files[i]))
             die("cannot open %s: %s", l->in.name, input_trouble(&l->in, errno));
-        l->splitter = (struct splitter){.format = source_format(s, true),
+        l->splitter = (struct splitter){.format = input_options_format(s, true),
                                         .layout = &m->layout,
                                         .delimiter = s->delimiter,
                                         .end = s->end,
@@ -332,7 +332,7 @@ struct merge *merge_new(const struct source *s) {
                                         .max_field = s->max_field};
         l->header_due = s->header;
     }
-    if (!s->header) resolve(m, source_names(s));
+    if (!s->header) resolve(m, input_options_names(s));
     return m;
 }
 

@@ -2,14 +2,14 @@
 #ifndef SEEN_MERGE_H
 #define SEEN_MERGE_H
 
-#include "records/source.h"
+#include "records/input_options.h"
 
 #include <sys/types.h>
 
 struct merge;
 
 /* Opens all files, or dies with a sentence. */
-struct merge *merge_new(const struct source *);
+struct merge *merge_new(const struct input_options *);
 void merge_free(struct merge *); /* NULL is fine */
 
 bool merge_blocks(const struct merge *); /* a read may wait: a file is a pipe or a device */

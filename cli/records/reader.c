@@ -19,7 +19,7 @@ bool reader_ending(const struct reader *r) {
 
 static void check_rejects(struct reader *r, int error) {
     if (!error || r->failed) return;
-    warn("cannot write --rejects %s: %s", r->source->rejects, strerror(error));
+    warn("cannot write --rejects %s: %s", r->input->rejects, strerror(error));
     r->failed = true;
 }
 
@@ -71,7 +71,7 @@ static size_t fill(struct reader *r) {
         warn("cannot read %s: %s", r->in.name, trouble);
         r->failed = true;
     }
-    r->now = source_clock(r->source);
+    r->now = input_options_clock(r->input);
     return got > 0 ? (size_t)got : 0;
 }
 
@@ -81,18 +81,19 @@ static const char *begin(const struct reader *r) { return r->in.buf + r->in.begi
 static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
 
 static void resolve(struct reader *r, const struct header *header) {
-    if (r->source->shape == SHAPE_NDJSON) columns_of_json(&r->layout);
-    r->layout.cutting = source_cutting(r->source);
-    r->layout.form = form_any(&r->source->form) ? &r->source->form : NULL;
-    columns_resolve(&r->layout, r->source->keys, r->source->time, header);
+    if (r->input->shape == SHAPE_NDJSON) columns_of_json(&r->layout);
+    r->layout.cutting = input_options_cutting(r->input);
+    r->layout.form = form_any(&r->input->form) ? &r->input->form : NULL;
+    columns_resolve(&r->layout, r->input->keys, r->input->time, header);
     if (r->on->columns) r->on->columns(r->ctx, header);
     r->batch = reader_new_batch(r);
-    r->splitter.format = r->layout.format = source_format(r->source, r->layout.slots == 0);
+    r->splitter.format = r->layout.format = input_options_format(r->input, r->layout.slots == 0);
 }
 
 void reader_adopt_header(struct reader *r, const char *line, size_t len) {
     struct header header;
-    columns_read_header(&header, line, len, r->source->delimiter, source_cutting(r->source).quotes);
+    columns_read_header(&header, line, len, r->input->delimiter,
+                        input_options_cutting(r->input).quotes);
     resolve(r, &header);
     columns_free_header(&header);
     r->header = malloc(len + 1);
@@ -168,7 +169,7 @@ void reader_hand_on(struct reader *r, struct batch *b, seen_time now) {
 /* Hands on every complete record in the buffer; at the end of a file, the rest as well. */
 static void drain(struct reader *r, bool last) {
     if (r->header_due && (r->in.begin == r->in.end || !take_header(r, last))) return;
-    if (r->source->shape != SHAPE_NDJSON) input_skip_mark(&r->in); /* JSON is printed with it */
+    if (r->input->shape != SHAPE_NDJSON) input_skip_mark(&r->in); /* JSON is printed with it */
     if (r->ahead && !last && ahead_push(r->ahead)) return;
     settle(r);
     struct batch *b = r->batch;
@@ -183,7 +184,7 @@ static void drain(struct reader *r, bool last) {
 }
 
 static bool too_long(const struct reader *r) {
-    return r->in.end - r->in.begin > (size_t)r->source->max_record + 1; /* a CR does not count */
+    return r->in.end - r->in.begin > (size_t)r->input->max_record + 1; /* a CR does not count */
 }
 
 static void refuse_open_quote(struct reader *r) {
@@ -242,7 +243,7 @@ static bool complete(struct reader *r) {
     s->format->tail(s, begin(r), end(r));
     for (;;) {
         /* The limit reached first decides, so the place where the buffer ends does not matter. */
-        if (s->overrun && s->overrun <= (uint64_t)r->source->max_record + 1)
+        if (s->overrun && s->overrun <= (uint64_t)r->input->max_record + 1)
             return pass_through(r, CAUSE_QUOTED), true;
         if (too_long(r)) return pass_through(r, CAUSE_LONG), true;
         size_t got = fill(r);
@@ -255,14 +256,14 @@ static bool complete(struct reader *r) {
 static bool held_back(const struct reader *r) {
     size_t n = r->in.end - r->in.begin;
     if (!r->hold_back || r->in.blocks || !input_is_plain(&r->in)) return false;
-    if (n && !r->source->quiet)
+    if (n && !r->input->quiet)
         warn("%s ends inside a record, whose first %zu bytes are left for the next run", r->in.name,
              n);
     return true;
 }
 
 static void read_input(struct reader *r) {
-    r->header_due = r->source->header;
+    r->header_due = r->input->header;
     r->splitter.lines = 0;
     r->passing = 0;
     if (r->on->opened) r->on->opened(r->ctx);
@@ -294,23 +295,23 @@ void reader_resume(struct reader *r, uint64_t offset, uint64_t lines) {
 
 /* -- a run -------------------------------------------------------------------------------- */
 
-void reader_init(struct reader *r, const struct source *s, const struct reader_events *on,
+void reader_init(struct reader *r, const struct input_options *s, const struct reader_events *on,
                  void *ctx) {
     memset(r, 0, sizeof *r);
-    r->source = s;
+    r->input = s;
     r->on = on;
     r->ctx = ctx;
     signals_init();
     input_init(&r->in, s);
     unjudged_init(&r->unjudged, s, &r->layout);
-    r->splitter = (struct splitter){.format = source_format(s, true),
+    r->splitter = (struct splitter){.format = input_options_format(s, true),
                                     .layout = &r->layout,
                                     .delimiter = s->delimiter,
                                     .end = s->end,
                                     .strip_cr = s->crlf || s->shape,
                                     .max_field = s->max_field};
     if (s->threads > 1) r->pool = pool_new(s->threads), r->ahead = ahead_new(r);
-    if (!s->header) resolve(r, source_names(s));
+    if (!s->header) resolve(r, input_options_names(s));
 }
 
 uint64_t reader_position(const struct reader *r) {
@@ -337,12 +338,12 @@ static void read_file(struct reader *r, const char *name) {
 }
 
 bool reader_run(struct reader *r) {
-    if (r->source->merge) {
-        input_open_merged(&r->in, r->source);
+    if (r->input->merge) {
+        input_open_merged(&r->in, r->input);
         read_input(r);
     }
-    for (size_t i = 0; !r->source->merge && i < r->source->file_count && !reader_ending(r); i++)
-        read_file(r, r->source->files[i]);
+    for (size_t i = 0; !r->input->merge && i < r->input->file_count && !reader_ending(r); i++)
+        read_file(r, r->input->files[i]);
     check_rejects(r, unjudged_close(&r->unjudged));
     return !r->failed;
 }

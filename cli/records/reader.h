@@ -9,7 +9,7 @@
 #include "records/ahead.h"
 #include "records/columns.h"
 #include "records/input.h"
-#include "records/source.h"
+#include "records/input_options.h"
 #include "records/unjudged.h"
 
 /* Where things go; any may be NULL. */
@@ -32,7 +32,7 @@ struct reader_events {
 };
 
 struct reader {
-    const struct source *source;
+    const struct input_options *input;
     const struct reader_events *on;
     void *ctx;
     struct input in;
@@ -54,8 +54,9 @@ struct reader {
     uint64_t passing; /* where the record starts that is too long and being passed on, plus 1 */
 };
 
-/* The source, the events and the context stay the caller's. */
-void reader_init(struct reader *, const struct source *, const struct reader_events *, void *ctx);
+/* The options, the events and the context stay the caller's. */
+void reader_init(struct reader *, const struct input_options *, const struct reader_events *,
+                 void *ctx);
 void reader_free(struct reader *);
 
 /* A batch's turn has come. */

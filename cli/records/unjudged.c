@@ -63,7 +63,7 @@ static struct value shown_field(const struct slice *f) {
 
 static void tell_long(const struct reject *r, char *text) {
     char most[32];
-    seen_print_size(r->all->source->max_record, most, sizeof most);
+    seen_print_size(r->all->input->max_record, most, sizeof most);
     snprintf(text, UNJUDGED_TEXT, "record %ju is longer than --max-record (%s)", r->number, most);
 }
 
@@ -133,7 +133,7 @@ static void tell_named_field(const struct reject *r, uint32_t column, const char
 }
 
 static void tell_field(const struct reject *r, char *text) {
-    const struct source *s = r->all->source;
+    const struct input_options *s = r->all->input;
     const struct cutting *cutting = &r->all->layout->cutting;
     const char *option, *guess;
     uintmax_t wanted = wanted_fields(r, &option), n = 0;
@@ -143,8 +143,8 @@ static void tell_field(const struct reject *r, char *text) {
     }
     struct walk w = fields_of(cutting, r->record->at, r->record->bare);
     for (struct slice f; fields_next(&w, &f);) n++;
-    guess =
-        guess_delimiter(r->record->at, r->record->bare, cutting, source_column(s), wanted, NULL);
+    guess = guess_delimiter(r->record->at, r->record->bare, cutting, input_options_column(s),
+                            wanted, NULL);
     snprintf(text, UNJUDGED_TEXT, "record %ju has %ju field%s, %s asks for %ju%s%s", r->number, n,
              n == 1 ? "" : "s", option, wanted, guess ? ": try " : "", guess ? guess : "");
 }
@@ -173,7 +173,7 @@ static void tell_key(const struct reject *r, char *text) {
 }
 
 static void tell_time(const struct reject *r, char *text) {
-    const struct time_format *f = r->all->source->time_format;
+    const struct time_format *f = r->all->input->time_format;
     struct value v = shown_field(&r->field[r->all->layout->time]);
     if (f)
         snprintf(text, UNJUDGED_TEXT, "time '%s' does not match '%s%s%s', record %ju", v.text,
@@ -192,7 +192,7 @@ static const char *text_of(seen_time t, char buf[40]) {
 static void tell_future(const struct reject *r, char *text) {
     char time[40], now[40];
     seen_time t = SEEN_NEVER;
-    time_of_field(r->all->source->time_format, &r->field[r->all->layout->time], &t);
+    time_of_field(r->all->input->time_format, &r->field[r->all->layout->time], &t);
     snprintf(text, UNJUDGED_TEXT,
              "record %ju says %s, the clock %s, more than a day before it; --allow-future takes "
              "such times, and --zone says where times without an offset were written",
@@ -288,7 +288,7 @@ void unjudged_piece(struct unjudged *u, enum cause cause, uint64_t number, const
 
 /* -- the file of rejects ------------------------------------------------------------------ */
 
-static void refuse_input(const struct source *s, const struct stat *file) {
+static void refuse_input(const struct input_options *s, const struct stat *file) {
     struct stat other;
     if (!S_ISREG(file->st_mode)) return;
     for (size_t i = 0; i <= s->file_count; i++) {
@@ -302,7 +302,7 @@ static void refuse_input(const struct source *s, const struct stat *file) {
 }
 
 static void open_rejects(struct unjudged *u) {
-    const struct source *s = u->source;
+    const struct input_options *s = u->input;
     struct stat st;
     int fd = open(s->rejects, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0 || fstat(fd, &st))
@@ -316,8 +316,8 @@ static void open_rejects(struct unjudged *u) {
     u->rejects->end = s->end;
 }
 
-void unjudged_init(struct unjudged *u, const struct source *s, const struct layout *l) {
-    *u = (struct unjudged){.source = s, .layout = l};
+void unjudged_init(struct unjudged *u, const struct input_options *s, const struct layout *l) {
+    *u = (struct unjudged){.input = s, .layout = l};
     if (s->rejects) open_rejects(u);
 }
 
@@ -372,7 +372,7 @@ static const char *advice(const struct unjudged *u, const char *causes) {
         [CAUSE_EMPTY] = ": name fields that are not empty",
         [CAUSE_TIME] = ": correct --time-format",
     };
-    const struct source *s = u->source;
+    const struct input_options *s = u->input;
     enum cause first = 0;
     while (first < CAUSES && !u->by[first]) first++;
     bool names = s->shape == SHAPE_NDJSON || s->shape == SHAPE_CLF;
@@ -383,18 +383,18 @@ static const char *advice(const struct unjudged *u, const char *causes) {
 }
 
 bool unjudged_end(struct unjudged *u, const char *fate, bool told) {
-    const struct source *s = u->source;
+    const struct input_options *s = u->input;
     bool none = u->n > 0 && u->n == u->records, bad = none || (s->strict && u->n);
     char text[900], place[128];
     if (u->rejects) snprintf(place, sizeof place, "written to %.100s", s->rejects), fate = place;
     if (!u->n || !(bad || !(told || s->quiet))) return bad;
     put_causes(u, text, sizeof text);
-    const char *of = u->input ? " of " : "", *input = u->input ? u->input : "";
+    const char *of = u->side ? " of " : "", *side = u->side ? u->side : "";
     if (none)
-        warn("none of the records%s%s could be judged (%" PRIu64 "): %s%s", of, input, u->n, text,
+        warn("none of the records%s%s could be judged (%" PRIu64 "): %s%s", of, side, u->n, text,
              advice(u, text));
     else
-        warn("%" PRIu64 " record%s%s%s %s %s: %s", u->n, u->n == 1 ? "" : "s", of, input,
+        warn("%" PRIu64 " record%s%s%s %s %s: %s", u->n, u->n == 1 ? "" : "s", of, side,
              u->n == 1 ? "was" : "were", fate, text);
     return bad;
 }

@@ -12,15 +12,15 @@
 #define SEEN_UNJUDGED_H
 
 #include "output/sink.h"
+#include "records/input_options.h"
 #include "records/record.h"
-#include "records/source.h"
 
 enum { UNJUDGED_TEXT = 256 };
 
 struct unjudged {
-    const struct source *source;
+    const struct input_options *input;
     const struct layout *layout;
-    const char *input;             /* its name, where two inputs are told apart; or NULL */
+    const char *side;              /* its name, where two inputs are told apart; or NULL */
     const seen_detector *detector; /* refuses keys under hash=int and hash=raw; NULL: none does */
     const uint32_t *slot;          /* of fields beside key and time that have to be there, ... */
     uint32_t slots;                /* ... how many, and ... */
@@ -34,8 +34,8 @@ struct unjudged {
     size_t header_len;
 };
 
-/* Source and layout stay the caller's.  Opens the file of --rejects, or dies with a sentence. */
-void unjudged_init(struct unjudged *, const struct source *, const struct layout *);
+/* Options and layout stay the caller's.  Opens the file of --rejects, or dies with a sentence. */
+void unjudged_init(struct unjudged *, const struct input_options *, const struct layout *);
 void unjudged_free(struct unjudged *);
 
 /* Fields beside key and time have to be there: their slots, which stay the caller's, and the option

@@ -147,7 +147,7 @@ static void resume(struct state *s) {
     j->next = b->next;
     j->due = b->due;
     *s->of.unended = b->unended;
-    if (b->header && s->of.reader->source->header)
+    if (b->header && s->of.reader->input->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
     j->fed = b->fed;
     if (!s->kind->unpack(s->of.ctx, b->own, b->own_len)) saved_refuse(s->name);
@@ -160,7 +160,7 @@ void state_begin(struct state *s, struct state_of of) {
     uint64_t len;
     s->of = of;
     if (!s->name) return;
-    s->quiet = of.reader->source->quiet;
+    s->quiet = of.reader->input->quiet;
     of.reader->hold_back = true;
     if (s->before) resume(s);
     look_at_output(&len, of.end, of.unended);
@@ -183,7 +183,7 @@ void state_opened(struct state *s) {
     text_tame(what);
     if (*what && !s->quiet) warn("%s", what);
     off_t at = lseek(r->in.fd, 0, SEEK_CUR); /* another program may have read some */
-    if (f && f->offset && (r->header || !r->source->header))
+    if (f && f->offset && (r->header || !r->input->header))
         reader_resume(r, f->offset, f->lines);
     else if (at > 0 && input_is_plain(&r->in))
         r->in.base = (uint64_t)at;

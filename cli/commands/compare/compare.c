@@ -6,8 +6,8 @@
 #include "base/signals.h"
 #include "commands/compare/contender.h"
 #include "judge/asked.h"
-#include "records/account.h"
 #include "records/reader.h"
+#include "records/run_stats.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,14 +31,14 @@ static const struct option_row own_rows[] = {
 };
 
 struct run {
-    struct source source;
+    struct input_options input;
     struct asked asked;
     struct reader reader;
     struct contender contender[ASKED_SPECS];
     struct twin *twin[ASKED_SPECS + 1]; /* twin[0] knows all there ever was */
     size_t n, twins;
     uint64_t records;
-    struct account account;
+    struct run_stats stats;
     void (*report)(const struct comparison *);
 };
 
@@ -59,17 +59,18 @@ static void take_form(struct run *r, const char *form) {
 
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &compare_command};
-    source_init(&r->source);
+    input_options_init(&r->input);
     for (int id; (id = args_next(&a));) {
-        if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
-        if (id == STATS) account_take(&r->account, a.value);
+        if (input_options_take(&r->input, id, a.value) || asked_take(&r->asked, id, a.value))
+            continue;
+        if (id == STATS) run_stats_take(&r->stats, a.value);
         if (id == OUTPUT) take_form(r, a.value);
     }
     if (!r->asked.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
     if (!r->report) r->report = report_text;
-    source_files(&r->source, &a);
-    asked_check_files(&r->asked, &r->source);
-    asked_compile(&r->asked, &r->source);
+    input_options_files(&r->input, &a);
+    asked_check_files(&r->asked, &r->input);
+    asked_compile(&r->asked, &r->input);
 }
 
 /* -- contenders and their twins ----------------------------------------------------------- */
@@ -86,9 +87,9 @@ static struct twin *twin_of(struct run *r, const struct contender *c, bool forev
     if (!t)
         die("out of memory for exact windows; compare a part of the stream, as head -n 1000000 "
             "cuts");
-    twin_init(t, spec, &r->reader.layout, r->source.max_record);
+    twin_init(t, spec, &r->reader.layout, r->input.max_record);
     t->shared = shared;
-    if (!forever) asked_of_judge(&r->asked, &r->source, c->zone, &t->judge);
+    if (!forever) asked_of_judge(&r->asked, &r->input, c->zone, &t->judge);
     return r->twin[r->twins++] = t;
 }
 
@@ -110,20 +111,20 @@ static void start(struct run *r, const struct reader_events *events) {
     for (; r->n == 0 || r->n < r->asked.specs; r->n++) {
         struct contender *c = &r->contender[r->n];
         c->asked = r->asked.spec[r->n];
-        c->zone = asked_plan(&r->asked, r->n, &r->source, &c->plan);
+        c->zone = asked_plan(&r->asked, r->n, &r->input, &c->plan);
         if (c->plan.spec.lateness)
             die("%s: with lateness= only exact windows serve: there is nothing to compare",
                 c->asked);
         give_seed(&c->plan, seed);
         if (seen_new(&c->detector, &c->plan, NULL, &e)) die("%s: %s", c->asked, e.text);
     }
-    reader_init(&r->reader, &r->source, events, r);
+    reader_init(&r->reader, &r->input, events, r);
     r->reader.unjudged.detector = r->contender[0].detector;
     twin_of(r, &r->contender[0], true);
     for (size_t i = 0; i < r->n; i++) {
         struct contender *c = &r->contender[i];
-        judge_init(&c->judge, c->detector, &r->reader.layout, r->source.max_record);
-        asked_of_judge(&r->asked, &r->source, c->zone, &c->judge);
+        judge_init(&c->judge, c->detector, &r->reader.layout, r->input.max_record);
+        asked_of_judge(&r->asked, &r->input, c->zone, &c->judge);
         c->twin = twin_of(r, c, false);
     }
 }
@@ -154,8 +155,8 @@ static int finish(struct run *r, bool read) {
     r->records -= r->contender[0].judge.unreadable;
     r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
     judge_tell(&r->contender[0].judge, r->contender[0].judge.lateness.run_late);
-    bool bad = unjudged_end(&r->reader.unjudged, "left out", r->account.wanted);
-    account_print(&r->account, &r->reader.unjudged);
+    bool bad = unjudged_end(&r->reader.unjudged, "left out", r->stats.wanted);
+    run_stats_print(&r->stats, &r->reader.unjudged);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -172,7 +173,7 @@ static void free_run(struct run *r) {
 static int compare_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
-    account_begin(&r.account);
+    run_stats_begin(&r.stats);
     start(&r, &events);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

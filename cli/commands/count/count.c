@@ -10,8 +10,8 @@
 #include "commands/count/pace.h"
 #include "commands/count/part.h"
 #include "commands/count/recent.h"
-#include "records/account.h"
 #include "records/reader.h"
+#include "records/run_stats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -43,12 +43,12 @@ static const struct option_row own_rows[] = {
 };
 
 struct run {
-    struct source source;
+    struct input_options input;
     struct asked asked;
     struct state state;
     struct reader reader;
     struct pace pace;
-    struct account account;
+    struct run_stats stats;
     struct counting how;
     struct counts rows;
     struct recent recent; /* of a sliding window */
@@ -74,7 +74,7 @@ static void take(struct run *r, int id, const char *value) {
     case MEM: counting_take_memory(&r->how, value); break;
     case SEED: asked_set(&r->asked, "seed", value); break;
     case EVERY: r->every = value; break;
-    case STATS: account_take(&r->account, value); break;
+    case STATS: run_stats_take(&r->stats, value); break;
     case OUTPUT:
         r->rows.json = option_is_json(value);
         r->rows.value = !strcmp(value, "value");
@@ -93,12 +93,13 @@ static void check_exact(struct run *r) {
 
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &count_command};
-    source_init(&r->source);
+    input_options_init(&r->input);
     state_init(&r->state, &kept);
     r->how.memory.most = UINT64_C(1) << 30;
     for (int id; (id = args_next(&a));) {
         wishes_note(&r->state.wishes, a.row, a.value);
-        if (source_take(&r->source, id, a.value) || asked_take(&r->asked, id, a.value)) continue;
+        if (input_options_take(&r->input, id, a.value) || asked_take(&r->asked, id, a.value))
+            continue;
         if (pace_take(&r->pace, id, a.value) || state_take(&r->state, id, a.value)) continue;
         take(r, id, a.value);
     }
@@ -107,10 +108,10 @@ static void read_options(struct run *r, int argc, char **argv) {
     r->how.error = r->error_given ? strtod(r->error_given, &end) : r->how.by ? 0.05 : 0.01;
     if (end && (*end || end == r->error_given))
         die("--error %s is not a number such as 0.01", r->error_given);
-    source_files(&r->source, &a);
-    asked_check_files(&r->asked, &r->source);
-    kept_ask(&r->state, &r->asked, &r->source);
-    asked_compile(&r->asked, &r->source);
+    input_options_files(&r->input, &a);
+    asked_check_files(&r->asked, &r->input);
+    kept_ask(&r->state, &r->asked, &r->input);
+    asked_compile(&r->asked, &r->input);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -262,7 +263,7 @@ static void check_sliding(const struct run *r) {
 static void start(struct run *r) {
     r->pace.may_slide = true;
     r->pace.every = r->every;
-    pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout, &r->state);
+    pace_init(&r->pace, &r->asked, &r->input, &r->reader.layout, &r->state);
     check_sliding(r);
     r->several = r->how.by || r->pace.length || r->asked.landmark_on || r->asked.zone;
     if (r->rows.value && r->several)
@@ -273,7 +274,7 @@ static void start(struct run *r) {
     r->rows.how = &r->how;
     r->how.seed = r->pace.seed;
     r->how.records = &r->pace.records;
-    reader_init(&r->reader, &r->source, &events, r);
+    reader_init(&r->reader, &r->input, &events, r);
     r->reader.unjudged.detector = r->pace.detector;
     r->total = counting_new(&r->how);
     r->how.empty = r->empty = counting_new(&r->how);
@@ -302,10 +303,10 @@ static int finish(struct run *r, bool read) {
     if (rows->n > 1 || r->how.by) counts_put(rows, "all", NULL, 0, all);
     bool own = r->pace.own || r->recent.window;
     judge_tell(&r->pace.judge, own ? 0 : r->pace.judge.lateness.run_late);
-    recent_tell(&r->recent, &r->source);
-    pace_tell(&r->pace, &r->source, "in the row 'all' alone");
-    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
-    account_print(&r->account, &r->reader.unjudged);
+    recent_tell(&r->recent, &r->input);
+    pace_tell(&r->pace, &r->input, "in the row 'all' alone");
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->stats.wanted);
+    run_stats_print(&r->stats, &r->reader.unjudged);
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -324,7 +325,7 @@ static void free_run(struct run *r) {
 static int count_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
-    account_begin(&r.account);
+    run_stats_begin(&r.stats);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

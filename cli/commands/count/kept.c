@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-void kept_ask(struct state *s, struct asked *a, struct source *source) {
-    source->rejects_go_on = s->name;
-    if (s->name && source->merge) die_both("--state", "--merge");
+void kept_ask(struct state *s, struct asked *a, struct input_options *input) {
+    input->rejects_go_on = s->name;
+    if (s->name && input->merge) die_both("--state", "--merge");
     if (s->name && a->specs > 1) die("-w is given twice; one window at a time is counted");
     state_load(s, a);
     a->outlives = s->name;

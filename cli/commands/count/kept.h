@@ -17,7 +17,7 @@ struct kept {
 };
 
 /* All options are known: loads the state, if there is one, and dies where options differ. */
-void kept_ask(struct state *, struct asked *, struct source *);
+void kept_ask(struct state *, struct asked *, struct input_options *);
 
 /* Rows so far go out; false: they have not arrived. */
 bool kept_deliver(void *);

@@ -67,14 +67,14 @@ static void take_window(struct pace *p, const struct seen_plan *plan) {
     p->length = asked->length / p->subwindows;
 }
 
-void pace_init(struct pace *p, struct asked *a, struct source *source, const struct layout *layout,
-               struct state *state) {
+void pace_init(struct pace *p, struct asked *a, struct input_options *input,
+               const struct layout *layout, struct state *state) {
     char text[256], seed[24];
     struct seen_plan plan, ticks;
     struct seen_spec spec;
     struct seen_error e;
     if (a->specs > 1) die("-w is given twice; one window at a time is counted");
-    enum zone_window zone = asked_plan(a, 0, source, &plan);
+    enum zone_window zone = asked_plan(a, 0, input, &plan);
     take_window(p, &plan);
     ticking(p, &plan, text, sizeof text);
     snprintf(seed, sizeof seed, "%" PRIu64, plan.spec.seed);
@@ -82,14 +82,14 @@ void pace_init(struct pace *p, struct asked *a, struct source *source, const str
     if (given(&plan.asked, "seed") && seen_spec_set(&spec, "seed", seed, &e)) die("%s", e.text);
     if (seen_plan_make(&ticks, &spec, &e)) die("%s", e.text);
     take_detector(p, &ticks, state);
-    judge_init(&p->judge, p->detector, layout, source->max_record);
-    asked_of_judge(a, source, zone, &p->judge);
+    judge_init(&p->judge, p->detector, layout, input->max_record);
+    asked_of_judge(a, input, zone, &p->judge);
     p->seed = seen_seed(p->detector);
     p->timed = p->judge.timed || zone || (p->slides && plan.asked.unit == SEEN_MICROSECONDS);
     p->judge.times |= p->timed;
-    p->own = p->timed && source->time && !a->landmark_on && !p->slides &&
+    p->own = p->timed && input->time && !a->landmark_on && !p->slides &&
              !(p->by_order && p->subwindows > 1);
-    p->live = !source_regular_file(source);
+    p->live = !input_options_regular_file(input);
     p->calendar = (struct calendar){p->length, zone};
     p->at = SIZE_MAX;
     if ((p->most || p->lateness) && !p->own)
@@ -351,9 +351,9 @@ bool pace_load(struct pace *p, struct blocks_in *in) {
 
 /* -- what is told ------------------------------------------------------------------------- */
 
-void pace_tell(const struct pace *p, const struct source *source, const char *where) {
+void pace_tell(const struct pace *p, const struct input_options *input, const char *where) {
     bool one = p->late == 1;
-    if (source->quiet) return;
+    if (input->quiet) return;
     if (p->late)
         warn("%" PRIu64 " record%s came when the window of %s time was over, and %s counted %s; "
              "--lateness SPAN keeps windows open for so long",

@@ -74,7 +74,7 @@ bool pace_take(struct pace *, int id, const char *value);
 
 /* Reads the spec asked for, or dies: landmark and jumping windows only, unless it may slide.  The
  * state, which has been loaded, says where an earlier run stopped. */
-void pace_init(struct pace *, struct asked *, struct source *, const struct layout *,
+void pace_init(struct pace *, struct asked *, struct input_options *, const struct layout *,
                struct state *);
 void pace_free(struct pace *); /* its windows have ended */
 
@@ -94,7 +94,7 @@ bool pace_load(struct pace *, struct blocks_in *);
 void pace_end(struct pace *);
 
 /* Says how many records were outside, and `where` they are counted all the same, unless --quiet. */
-void pace_tell(const struct pace *, const struct source *, const char *where);
+void pace_tell(const struct pace *, const struct input_options *, const char *where);
 
 /* Where a window began, as text: a record's number or a time in UTC. */
 const char *pace_from(const struct pace *, uint64_t from, char buf[32]);

@@ -115,7 +115,7 @@ bool recent_load(struct recent *r, struct blocks_in *in) {
 
 static bool one(uint64_t n) { return n == 1; }
 
-void recent_tell(const struct recent *r, const struct source *s) {
+void recent_tell(const struct recent *r, const struct input_options *s) {
     if (s->quiet || !r->timed) return;
     if (r->outside)
         warn("%" PRIu64 " record%s older than the window when %s came, and in no row; sort the "

@@ -41,6 +41,6 @@ void recent_save(const struct recent *, struct blocks_out *);
 bool recent_load(struct recent *, struct blocks_in *);
 
 /* Says how many records are in no row, unless --quiet. */
-void recent_tell(const struct recent *, const struct source *);
+void recent_tell(const struct recent *, const struct input_options *);
 
 #endif

@@ -149,20 +149,19 @@ static void start(struct run *r) {
     struct seen_error e;
     r->detector = state_detector(&s->state);
     if (!r->detector && seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
-    sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
-    r->sink.end = s->source.end;
-    sink_choose(&r->sink, s->confirmed, s->source.rejects);
-    flow_init(&r->flow, &s->wanted, &s->source, r->detector, &r->reader.layout, &r->judge,
-              &r->sink);
+    sink_init(&r->sink, STDOUT_FILENO, s->mode, input_options_column(&s->input));
+    r->sink.end = s->input.end;
+    sink_choose(&r->sink, s->confirmed, s->input.rejects);
+    flow_init(&r->flow, &s->wanted, &s->input, r->detector, &r->reader.layout, &r->judge, &r->sink);
     if (s->state.name) groups_bound(&r->flow.groups, FLOW_STATE_GROUPS);
-    reader_init(&r->reader, &s->source, &events, r);
-    judge_init(&r->judge, r->detector, &r->reader.layout, s->source.max_record);
+    reader_init(&r->reader, &s->input, &events, r);
+    judge_init(&r->judge, r->detector, &r->reader.layout, s->input.max_record);
     r->reader.unjudged.detector = r->detector;
     judge_share(&r->judge, r->reader.pool);
-    asked_of_judge(&s->asked, &s->source, s->zone, &r->judge);
+    asked_of_judge(&s->asked, &s->input, s->zone, &r->judge);
     r->judge.within = s->wanted.within;
     flow_begin(&r->flow);
-    progress_init(&r->progress, &s->source);
+    progress_init(&r->progress, &s->input);
     r->started = time_monotonic();
     state_begin(&s->state, (struct state_of){.detector = r->detector,
                                              .reader = &r->reader,
@@ -173,7 +172,7 @@ static void start(struct run *r) {
                                              .ctx = &r->flow});
     r->found = found(r);
     r->later = judged_later(r);
-    warnings_begin(&r->warnings, r->detector, s->source.quiet, s->confirmed);
+    warnings_begin(&r->warnings, r->detector, s->input.quiet, s->confirmed);
 }
 
 /* Records held back went early, and that changed what is printed. */
@@ -192,7 +191,7 @@ static void report_hold(const struct run *r) {
     const struct reorder *reorder = &r->flow.reorder;
     char most[32], better[32];
     struct seen_stats s;
-    if (r->settings.source.quiet || !(keep->early + reorder->early)) return;
+    if (r->settings.input.quiet || !(keep->early + reorder->early)) return;
     seen_stats(r->detector, &s);
     seen_print_size(r->settings.wanted.hold, most, sizeof most);
     if (!hold_was_short(r))
@@ -211,7 +210,7 @@ static void report_hold(const struct run *r) {
 
 static void report_crowd(const struct run *r) {
     const struct names *names = &r->flow.groups.names;
-    if (r->settings.source.quiet || !names->crowded) return;
+    if (r->settings.input.quiet || !names->crowded) return;
     warn("a state keeps %d MiB of groups, and these are full: the first %u groups are told, all "
          "others together",
          FLOW_STATE_GROUPS >> 20, names->n - GROUP_FIRST);
@@ -226,7 +225,7 @@ static int finish(struct run *r) {
     report_hold(r);
     judge_tell(&r->judge, r->settings.report ? 0 : judged_later(r) - r->later);
     report_crowd(r);
-    bool lack = groups_lack(&r->flow.groups, r->settings.source.quiet);
+    bool lack = groups_lack(&r->flow.groups, r->settings.input.quiet);
     bool failed = r->sink.error || r->reader.failed || !saved;
     bool bad =
         !failed && unjudged_end(&r->reader.unjudged, "passed on unjudged", r->settings.report);
@@ -238,7 +237,7 @@ static int finish(struct run *r) {
     }
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     bad |= !failed && flow_has_no_groups(&r->flow);
-    if (failed || bad || (r->settings.source.strict && lack)) return EXIT_TROUBLE;
+    if (failed || bad || (r->settings.input.strict && lack)) return EXIT_TROUBLE;
     if (lack || hold_was_short(r)) return EXIT_DEGRADED;
     return r->settings.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
 }

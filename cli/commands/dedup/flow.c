@@ -21,16 +21,16 @@ static void init_keep(struct flow *f) {
     keep_init(&f->keep, f->detector, w->hold, with, f->sink->end);
 }
 
-void flow_init(struct flow *f, const struct wanted *w, const struct source *source,
+void flow_init(struct flow *f, const struct wanted *w, const struct input_options *input,
                seen_detector *d, struct layout *layout, struct judge *j, struct sink *s) {
     *f = (struct flow){
-        .wanted = w, .source = source, .detector = d, .layout = layout, .judge = j, .sink = s};
+        .wanted = w, .input = input, .detector = d, .layout = layout, .judge = j, .sink = s};
     reorder_init(&f->reorder, w->reorder, w->hold, part_of_reading(w), s->end);
     if (w->reorder) outlet_init(&f->sorted);
     if (w->keep_last) init_keep(f);
     if (w->ledger) ledger_init(&f->ledger, d);
     if (w->tag_column) s->heading = w->tag_column;
-    f->ungrouped = (struct unjudged){.source = source, .layout = layout};
+    f->ungrouped = (struct unjudged){.input = input, .layout = layout};
     groups_init(&f->groups, w->group_by, w->sum, s->confirmed, seen_plan_of(d)->spec.cache);
     if (!wanted_details(w)) return;
     tags_heading(&w->tags, s->heading, s->column ? s->column : '\t', f->heading);
@@ -66,8 +66,7 @@ void flow_columns(struct flow *f, const struct header *header) {
     unjudged_wants(&f->ungrouped, f->groups.by.slot, f->groups.by.n, "--group-by");
     if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
     const struct layout *kept = w->add_key ? &f->added : f->layout;
-    if (w->forget)
-        key_list_read(w->forget, f->source, kept, f->detector, forget, NULL, f->detector);
+    if (w->forget) key_list_read(w->forget, f->input, kept, f->detector, forget, NULL, f->detector);
 }
 
 /* -- what is known of records ------------------------------------------------------------- */
@@ -250,7 +249,7 @@ static void find_groups(struct flow *f, const struct batch *b, struct readable *
     size_t m = 0;
     for (size_t i = 0; i < b->n; i++) {
         const struct slice *field = &b->field[i * f->layout->slots];
-        if (b->record[i].bare > f->source->max_record) { /* as if it had passed in pieces */
+        if (b->record[i].bare > f->input->max_record) { /* as if it had passed in pieces */
             groups_count_lacking(&f->groups, before + i + 1);
             continue;
         }

@@ -16,7 +16,7 @@
 
 struct flow {
     const struct wanted *wanted;
-    const struct source *source;
+    const struct input_options *input;
     struct layout *layout, added; /* of a feed: the other key */
     seen_detector *detector;
     struct judge *judge;
@@ -35,7 +35,7 @@ struct flow {
 };
 
 /* All but the flow itself stays the caller's; the sink is ready, layout and judge are yet to be. */
-void flow_init(struct flow *, const struct wanted *, const struct source *, seen_detector *,
+void flow_init(struct flow *, const struct wanted *, const struct input_options *, seen_detector *,
                struct layout *, struct judge *, struct sink *);
 void flow_free(struct flow *);
 

@@ -46,7 +46,7 @@ static void set_mode(struct settings *s, enum sink_mode mode) {
 }
 
 static void take(struct settings *s, int id, const char *value) {
-    if (source_take(&s->source, id, value)) return;
+    if (input_options_take(&s->input, id, value)) return;
     if (state_take(&s->state, id, value)) return;
     if (wanted_take(&s->wanted, id, value)) return;
     if (id == ASKED_WINDOW && s->asked.specs)
@@ -63,7 +63,7 @@ static void take(struct settings *s, int id, const char *value) {
 void settings_read(struct settings *s, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &dedup_command};
     *s = (struct settings){0};
-    source_init(&s->source);
+    input_options_init(&s->input);
     state_init(&s->state, &flow_kept);
     wanted_init(&s->wanted);
     for (int id; (id = args_next(&a));) {
@@ -71,26 +71,26 @@ void settings_read(struct settings *s, int argc, char **argv) {
         wishes_note(&s->state.wishes, a.row, a.value);
     }
     if (s->wanted.sum) wishes_put(&s->state.wishes, "--sum", s->wanted.sum);
-    source_files(&s->source, &a);
-    s->source.rejects_go_on = s->state.name;
-    asked_check_files(&s->asked, &s->source);
-    if (s->state.name && s->source.merge) die_both("--state", "--merge");
+    input_options_files(&s->input, &a);
+    s->input.rejects_go_on = s->state.name;
+    asked_check_files(&s->asked, &s->input);
+    if (s->state.name && s->input.merge) die_both("--state", "--merge");
     if (s->wanted.json && s->report) s->report = REPORT_JSON;
     if (s->wanted.audit && s->wanted.tag)
         die("--audit and --tag exclude each other; --tag=verdict,first tells it of all records");
     if (s->wanted.tag) set_mode(s, SINK_TAG);
     if (s->wanted.audit) set_mode(s, SINK_DUPLICATES);
     state_load(&s->state, &s->asked);
-    wanted_ask(&s->wanted, &s->asked, &s->source);
+    wanted_ask(&s->wanted, &s->asked, &s->input);
     s->asked.outlives = s->state.name || s->remote.url;
     s->asked.wide = !s->remote.url;
-    s->zone = asked_plan(&s->asked, 0, &s->source, &s->plan);
+    s->zone = asked_plan(&s->asked, 0, &s->input, &s->plan);
     state_check(&s->state, &s->asked);
-    wanted_check(&s->wanted, &s->asked, &s->source, &s->plan, s->state.name);
+    wanted_check(&s->wanted, &s->asked, &s->input, &s->plan, s->state.name);
     if (s->confirmed && s->mode == SINK_TAG) die_both("--confirmed", "--tag");
     if (s->confirmed && !s->plan.spec.cache)
         die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
-    asked_compile(&s->asked, &s->source);
+    asked_compile(&s->asked, &s->input);
     remote_check(s);
 }
 

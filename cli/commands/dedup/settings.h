@@ -11,7 +11,7 @@
 enum report { REPORT_NONE, REPORT_TEXT, REPORT_JSON };
 
 struct settings {
-    struct source source;
+    struct input_options input;
     struct asked asked;
     struct wanted wanted;
     struct remote remote;

@@ -6,7 +6,7 @@
 
 #include "base/cli.h"
 #include "base/number.h"
-#include "records/account.h"
+#include "records/run_stats.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -296,7 +296,7 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
     json_measured(s);
     if (c->fed && c->feeds) json_count("only_added", c->fed->only_added);
     json_count("unparseable", c->unreadable);
-    account_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
+    run_stats_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
     json_lateness(s, c);
     json_real("seconds", c->seconds);
     json_real("records_per_second", per_second(records, c->seconds));

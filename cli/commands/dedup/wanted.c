@@ -99,7 +99,7 @@ static void ask_exact(const char *what, struct asked *a) {
 }
 
 /* The key of a record is that which decides; the other one is looked after here. */
-static void ask_feed(const struct wanted *w, struct source *s) {
+static void ask_feed(const struct wanted *w, struct input_options *s) {
     if (!w->add_key && !w->query_key) return;
     if (!w->add_key || !w->query_key)
         die("--query-key decides and --add-key is remembered: both are needed");
@@ -107,7 +107,7 @@ static void ask_feed(const struct wanted *w, struct source *s) {
     s->keys = w->query_key;
 }
 
-void wanted_ask(struct wanted *w, struct asked *a, struct source *s) {
+void wanted_ask(struct wanted *w, struct asked *a, struct input_options *s) {
     ask_feed(w, s);
     if (w->audit) tags_parse(&w->tags, "number,first,first-time");
     if (w->json) complete_json(w);
@@ -120,7 +120,8 @@ void wanted_ask(struct wanted *w, struct asked *a, struct source *s) {
 
 /* -- what does not go together ------------------------------------------------------------- */
 
-static void check_details(struct wanted *w, const struct source *s, const struct seen_plan *plan) {
+static void check_details(struct wanted *w, const struct input_options *s,
+                          const struct seen_plan *plan) {
     w->tags.spans = plan->spec.unit == SEEN_MICROSECONDS;
     if (has(w, TAG_AGE) && plan->traits & SEEN_NO_AGES)
         die("--tag=age: filter=%s does not know since when a key is in the window; filter=exact "
@@ -136,14 +137,14 @@ static void check_details(struct wanted *w, const struct source *s, const struct
     if (w->ledger && plan->spec.lateness)
         die("with --lateness a record may be a duplicate of a later one, so that there is no "
             "first");
-    if (w->tag_column && (w->json || !source_column(s) || (!w->tag && !w->audit)))
+    if (w->tag_column && (w->json || !input_options_column(s) || (!w->tag && !w->audit)))
         die("--tag-column names the column that --tag and --audit add to --csv and --tsv");
     if (w->max_groups && !w->group_by) die("--max-groups bounds the groups of --group-by");
     if (!w->max_groups) w->max_groups = 10000;
 }
 
-static void check_reorder(const struct wanted *w, const struct asked *a, const struct source *s,
-                          const struct seen_plan *plan) {
+static void check_reorder(const struct wanted *w, const struct asked *a,
+                          const struct input_options *s, const struct seen_plan *plan) {
     if (w->hold_given && !w->reorder && !w->keep_last)
         die("--hold bounds what --reorder and --keep last hold back");
     if (!w->reorder) return;
@@ -231,7 +232,7 @@ static void check_wide(const struct wanted *w, const struct seen_plan *plan) {
             (uintmax_t)plan->spec.bits, what);
 }
 
-void wanted_check(struct wanted *w, const struct asked *a, const struct source *s,
+void wanted_check(struct wanted *w, const struct asked *a, const struct input_options *s,
                   const struct seen_plan *plan, bool state) {
     check_reorder(w, a, s, plan);
     check_details(w, s, plan);

@@ -89,10 +89,10 @@ void wanted_free(struct wanted *);
 bool wanted_take(struct wanted *, int id, const char *value);
 
 /* All options are known, the window is not: what it and the records have to have besides. */
-void wanted_ask(struct wanted *, struct asked *, struct source *);
+void wanted_ask(struct wanted *, struct asked *, struct input_options *);
 
 /* The window is planned.  Dies where something does not go together. */
-void wanted_check(struct wanted *, const struct asked *, const struct source *,
+void wanted_check(struct wanted *, const struct asked *, const struct input_options *,
                   const struct seen_plan *, bool state);
 
 /* Groups are counted, or amounts added up. */

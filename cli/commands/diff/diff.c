@@ -76,7 +76,7 @@ static const struct option_row own_rows[] = {
 enum only { ONLY_ALL, ONLY_LEFT, ONLY_RIGHT, ONLY_BOTH };
 
 struct run {
-    struct source source; /* what both sides share */
+    struct input_options input; /* what both sides share */
     struct side side[2];
     const char *key[2], *sum[2], *time[2], *zone[2]; /* of one side alone, or NULL */
     const char *sum_of_all, *zone_of_all, *time_format_given;
@@ -124,7 +124,7 @@ static void take(struct run *r, int id, const char *value) {
     case LEFT_SUM: r->sum[LEFT] = value; return;
     case RIGHT_SUM: r->sum[RIGHT] = value; return;
     case TOLERANCE: r->tolerance = span_of(value), r->tolerant = true; return;
-    case TIME: r->source.time = value; return;
+    case TIME: r->input.time = value; return;
     case LEFT_TIME: r->time[LEFT] = value; return;
     case RIGHT_TIME: r->time[RIGHT] = value; return;
     case ZONE: r->zone_of_all = value; return;
@@ -137,12 +137,12 @@ static void take(struct run *r, int id, const char *value) {
     case EXIT_CODE: r->exit_code = true; return;
     case MEM: r->mem = memory_of(value); return;
     case TMP: r->tmp = value; return;
-    default: source_take(&r->source, id, value);
+    default: input_options_take(&r->input, id, value);
     }
 }
 
 static enum rows_format format_of(const struct run *r) {
-    if (!r->output) return r->source.shape == SHAPE_CSV ? ROWS_CSV : ROWS_TEXT;
+    if (!r->output) return r->input.shape == SHAPE_CSV ? ROWS_CSV : ROWS_TEXT;
     return *r->output == 'c' ? ROWS_CSV : *r->output == 'j' ? ROWS_JSON : ROWS_TEXT;
 }
 
@@ -155,12 +155,12 @@ static void check_both(const char *const of[2], const char *all, const char *nam
 
 static void check(struct run *r) {
     bool of_one = r->time[LEFT] || r->time[RIGHT];
-    if (r->source.shape == SHAPE_CLF && r->tolerant && !of_one && !r->source.time)
-        r->source.time = "time";
-    bool timed = r->source.time || of_one;
-    check_both(r->key, r->source.keys, "key");
+    if (r->input.shape == SHAPE_CLF && r->tolerant && !of_one && !r->input.time)
+        r->input.time = "time";
+    bool timed = r->input.time || of_one;
+    check_both(r->key, r->input.keys, "key");
     check_both(r->sum, r->sum_of_all, "sum");
-    check_both(r->time, r->source.time, "time");
+    check_both(r->time, r->input.time, "time");
     check_both(r->zone, r->zone_of_all, "zone");
     if (r->tolerant && !timed) die("--tolerance needs the field that holds the time: --time FIELD");
     if (timed && !r->tolerant)
@@ -169,7 +169,7 @@ static void check(struct run *r) {
         die("--time-format says how the field of --time is written");
     if ((r->zone_of_all || r->zone[LEFT]) && !timed)
         die("--zone says where the times of --time are that carry no offset");
-    bool keyed = r->source.keys || r->key[LEFT];
+    bool keyed = r->input.keys || r->key[LEFT];
     if (!keyed && (r->tolerant || r->sum_of_all || r->sum[LEFT]))
         die("without -k the whole record is the key, with its %s; name the key's fields with -k",
             r->tolerant ? "time" : "amount");
@@ -188,11 +188,11 @@ static void settle(struct run *r, char **operand, size_t n) {
         if (strcmp(operand[i], "-") != 0 && access(operand[i], R_OK))
             die("cannot open %s: %s", operand[i], file_trouble(errno));
         struct side *s = &r->side[i];
-        s->source = r->source;
-        s->source.files = operand + i;
-        s->source.file_count = 1;
-        if (r->key[i]) s->source.keys = r->key[i];
-        if (r->time[i]) s->source.time = r->time[i];
+        s->input = r->input;
+        s->input.files = operand + i;
+        s->input.file_count = 1;
+        if (r->key[i]) s->input.keys = r->key[i];
+        if (r->time[i]) s->input.time = r->time[i];
         if (!r->zone[i]) r->zone[i] = r->zone_of_all;
         s->sum = r->sum[i] ? r->sum[i] : r->sum_of_all;
         s->timed = r->tolerant;
@@ -203,16 +203,16 @@ static void settle(struct run *r, char **operand, size_t n) {
 
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &diff_command};
-    source_init(&r->source);
+    input_options_init(&r->input);
     r->mem = 64 << 20;
     for (int id; (id = args_next(&a));) take(r, id, a.value);
     check(r);
-    source_files(&r->source, &a);
+    input_options_files(&r->input, &a);
     r->rows.format = format_of(r);
-    r->rows.delimiter = r->source.shape == SHAPE_CSV ? r->source.delimiter : ',';
+    r->rows.delimiter = r->input.shape == SHAPE_CSV ? r->input.delimiter : ',';
     if (r->time_format_given) {
         time_format_init(&r->time_format, r->time_format_given);
-        r->source.time_format = &r->time_format;
+        r->input.time_format = &r->time_format;
     }
     settle(r, argv + a.at, (size_t)(argc - a.at));
     if (!r->tmp) r->tmp = getenv("TMPDIR");
@@ -246,7 +246,7 @@ static void begin_rows(struct run *r) {
     const struct side *l = &r->side[LEFT], *named = l->resolved ? l : &r->side[RIGHT];
     r->rows.columns = side_columns(named);
     r->rows.varies = named->fields == PARTS_VARY;
-    r->rows.joint = r->source.blanks ? ' ' : r->source.delimiter;
+    r->rows.joint = r->input.blanks ? ' ' : r->input.delimiter;
     r->rows.name = named->name;
     r->rows.matched = r->tolerant;
     r->rows.sums = r->tally.sums;
@@ -287,7 +287,7 @@ static int finish(const struct run *r) {
     else if (r->stats)
         account_text(&r->account, r->side, &r->tally);
     bool misread = r->side[LEFT].misread || r->side[RIGHT].misread;
-    if (r->source.strict && (out || misread)) return EXIT_TROUBLE;
+    if (r->input.strict && (out || misread)) return EXIT_TROUBLE;
     if (misread) return EXIT_DEGRADED;
     return r->exit_code && r->printed ? EXIT_FOUND : EXIT_FINE;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 const char *side_name(const struct side *s) {
-    const char *name = s->source.files[0];
+    const char *name = s->input.files[0];
     return strcmp(name, "-") ? name : "standard input";
 }
 
@@ -51,7 +51,7 @@ static void name_fields(struct side *s, const struct header *header) {
     struct layout *l = &s->reader.layout;
     uint32_t n = side_columns(s);
     struct fields path = {0};
-    if (l->paths && s->source.keys) columns_fields(l, "-k", s->source.keys, NULL, &path);
+    if (l->paths && s->input.keys) columns_fields(l, "-k", s->input.keys, NULL, &path);
     s->name = calloc(n, sizeof *s->name);
     if (!s->name) die("out of memory for the names of columns");
     for (uint32_t i = 0; i < n; i++) s->name[i] = name_of_field(s, header, &path, i);
@@ -107,7 +107,7 @@ static void read_facts(const struct side *s, const struct batch *b, struct facts
         const struct slice *f = &b->field[record * l->slots];
         r->time[m] = 0;
         r->amount[m] = 0;
-        if (s->timed && !time_of_field(s->source.time_format, &f[l->time], &r->time[m])) {
+        if (s->timed && !time_of_field(s->input.time_format, &f[l->time], &r->time[m])) {
             bool there = f[l->time].at;
             r->cause[record] =
                 (uint8_t)(there ? CAUSE_TIME : cause_of_missing(l, &b->record[record]));
@@ -211,7 +211,7 @@ static const struct reader_events events = {
 /* -- a side ------------------------------------------------------------------------------- */
 
 static void tell_misread(const struct side *s) {
-    if (!s->misread || s->source.quiet) return;
+    if (!s->misread || s->input.quiet) return;
     warn("%s amounts of %s are not decimal numbers and count as nothing; the first is that of "
          "record %ju; write an amount as 1234.50",
          number_grouped(s->misread).text, side_name(s), (uintmax_t)s->first_misread);
@@ -220,10 +220,10 @@ static void tell_misread(const struct side *s) {
 bool side_read(struct side *s, void (*resolved)(void *ctx, struct side *), void *ctx) {
     struct reading_side r = {s, resolved, ctx};
     struct unjudged *u = &s->reader.unjudged;
-    reader_init(&s->reader, &s->source, &events, &r);
-    u->input = side_name(s);
+    reader_init(&s->reader, &s->input, &events, &r);
+    u->side = side_name(s);
     for (int i = 0; i < MAX_THREADS; i++)
-        key_init_seeded(&s->keyer[i], s->seed, &s->reader.layout, s->source.max_record);
+        key_init_seeded(&s->keyer[i], s->seed, &s->reader.layout, s->input.max_record);
     bool read = reader_run(&s->reader) && !signals_stop();
     if (read) unjudged_end(u, "left out", false), tell_misread(s);
     s->records = u->records;

@@ -7,11 +7,11 @@
 #include "records/reader.h"
 
 struct side {
-    struct source source; /* of one file; the caller's to fill in, as is the following */
-    const char *sum;      /* the field of the amount, or NULL */
-    bool timed;           /* keys have their record's time behind them */
-    int which;            /* LEFT or RIGHT */
-    uint64_t seed;        /* of hashes: the same on both sides */
+    struct input_options input; /* of one file; the caller's to fill in, as is the following */
+    const char *sum;            /* the field of the amount, or NULL */
+    bool timed;                 /* keys have their record's time behind them */
+    int which;                  /* LEFT or RIGHT */
+    uint64_t seed;              /* of hashes: the same on both sides */
     struct tally *tally;
 
     bool resolved;  /* the key's fields are known: ... */

@@ -46,7 +46,7 @@ static const struct option_row own_rows[] = {
 };
 
 struct run {
-    struct source source;
+    struct input_options input;
     struct reader reader;
     struct keyer keyer[MAX_THREADS]; /* one a thread; under --any: */
     struct any *any;                 /* [MAX_THREADS]; NULL: a record has one key */
@@ -57,7 +57,7 @@ struct run {
     struct chance chance; /* under --any */
     const char *tag_column;
     bool each, tag; /* each: --any */
-    struct account account;
+    struct run_stats stats;
     uint64_t number, passed; /* records so far */
 };
 
@@ -75,7 +75,7 @@ static void add_old_list(struct run *r, const char *name) {
 }
 
 static void take(struct run *r, int id, const char *value) {
-    if (source_take(&r->source, id, value)) return;
+    if (input_options_take(&r->input, id, value)) return;
     switch (id) {
     case LIST: lists_add(&r->lists, value); break;
     case OLD_LIST: add_old_list(r, value); break;
@@ -88,33 +88,33 @@ static void take(struct run *r, int id, const char *value) {
     case FP: r->lists.fp = value; break;
     case EXACT: r->lists.exact = true; break;
     case OUTPUT: r->sink.json = option_is_json(value); break;
-    case STATS: account_take(&r->account, value); break;
+    case STATS: run_stats_take(&r->stats, value); break;
     }
 }
 
 /* --words and --ngrams say what --any means. */
 static void check_any(struct run *r) {
     if (r->cut.words && r->cut.gram) die_both("--words", "--ngrams");
-    if (r->each && !cut_any(&r->cut) && !r->source.keys && !r->source.form.regex)
+    if (r->each && !cut_any(&r->cut) && !r->input.keys && !r->input.form.regex)
         die("--any needs keys to choose from: several fields (-k 2-), --words or --ngrams N");
     r->each |= cut_any(&r->cut);
-    r->source.form.by_word = r->cut.words;
+    r->input.form.by_word = r->cut.words;
     if (r->each) r->lists.cut = &r->cut;
 }
 
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &filter_command};
-    source_init(&r->source);
+    input_options_init(&r->input);
     for (int id; (id = args_next(&a));) take(r, id, a.value);
     if (!r->lists.n) die("filter needs a list of keys, a file with one a line: --list FILE");
     if (r->lists.invert && r->tag) die_both("--invert", "--tag");
     if (r->lists.exact && r->lists.fp) die_both("--exact", "--fp");
     check_any(r);
-    source_files(&r->source, &a);
-    r->source.crlf |= r->source.end == '\n'; /* of lists and records alike */
-    if (r->tag_column && (!r->tag || r->sink.json || !source_column(&r->source)))
+    input_options_files(&r->input, &a);
+    r->input.crlf |= r->input.end == '\n'; /* of lists and records alike */
+    if (r->tag_column && (!r->tag || r->sink.json || !input_options_column(&r->input)))
         die("--tag-column names the column that --tag adds to --csv and --tsv");
-    r->account.json |= r->sink.json;
+    r->stats.json |= r->sink.json;
 }
 
 /* -- records ------------------------------------------------------------------------------ */
@@ -122,7 +122,7 @@ static void read_options(struct run *r, int argc, char **argv) {
 static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
     sink_check_heading(&r->sink, header);
-    lists_read(&r->lists, &r->source, &r->reader.layout);
+    lists_read(&r->lists, &r->input, &r->reader.layout);
 }
 
 /* Lists do not change, so that any thread may ask them. */
@@ -213,19 +213,19 @@ static void start_keys(struct run *r) {
     if (r->each) r->any = calloc(MAX_THREADS, sizeof *r->any);
     if (r->each && !r->any) die("out of memory for keys");
     for (int i = 0; i < MAX_THREADS; i++) {
-        if (r->each) any_init(&r->any[i], &r->lists, layout, r->source.max_record);
-        key_init(&r->keyer[i], r->lists.hasher, layout, r->source.max_record);
+        if (r->each) any_init(&r->any[i], &r->lists, layout, r->input.max_record);
+        key_init(&r->keyer[i], r->lists.hasher, layout, r->input.max_record);
     }
 }
 
 /* Records that cannot be judged are shown with those that are in no list. */
 static void start_output(struct run *r) {
-    bool json = r->sink.json, csv = source_cutting(&r->source).quotes;
+    bool json = r->sink.json, csv = input_options_cutting(&r->input).quotes;
     enum sink_mode mode = r->lists.invert ? SINK_UNIQUE : r->tag ? SINK_TAG : SINK_DUPLICATES;
-    sink_init(&r->sink, STDOUT_FILENO, mode, source_column(&r->source));
-    r->sink.end = r->source.end;
+    sink_init(&r->sink, STDOUT_FILENO, mode, input_options_column(&r->input));
+    r->sink.end = r->input.end;
     r->sink.json = json;
-    sink_choose(&r->sink, false, r->source.rejects);
+    sink_choose(&r->sink, false, r->input.rejects);
     r->sink.shows[SEEN_NEW] = r->lists.invert;
     r->sink.shows[SEEN_DUPLICATE] = !r->lists.invert;
     r->sink.shows[UNREADABLE] &= r->lists.invert;
@@ -234,21 +234,21 @@ static void start_output(struct run *r) {
 
 static void start(struct run *r) {
     lists_init(&r->lists);
-    reader_init(&r->reader, &r->source, &events, r);
+    reader_init(&r->reader, &r->input, &events, r);
     start_keys(r);
     start_output(r);
 }
 
 static int finish(struct run *r, bool read) {
-    const struct filtered f = {&r->lists, r->any ? &r->chance : NULL, &r->account,
+    const struct filtered f = {&r->lists, r->any ? &r->chance : NULL, &r->stats,
                                &r->reader.unjudged, r->passed};
-    bool quiet = r->source.quiet;
+    bool quiet = r->input.quiet;
     sink_close(&r->sink);
-    if (r->account.wanted) report_stats(&f);
+    if (r->stats.wanted) report_stats(&f);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    if (r->any) report_fields(r->any, &r->source);
-    if (!quiet && !r->account.wanted) report_chance(&f);
-    bool bad = unjudged_end(&r->reader.unjudged, "not looked up", r->account.wanted);
+    if (r->any) report_fields(r->any, &r->input);
+    if (!quiet && !r->stats.wanted) report_chance(&f);
+    bool bad = unjudged_end(&r->reader.unjudged, "not looked up", r->stats.wanted);
     return r->sink.error || !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -267,7 +267,7 @@ static void free_run(struct run *r) {
 static int filter_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
-    account_begin(&r.account);
+    run_stats_begin(&r.stats);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

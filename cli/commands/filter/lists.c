@@ -98,15 +98,15 @@ static void tell(const struct lists *s, const struct list *l) {
          l->idle == 1 ? "it" : "them", l->first);
 }
 
-void lists_read(struct lists *s, const struct source *source, const struct layout *layout) {
+void lists_read(struct lists *s, const struct input_options *input, const struct layout *layout) {
     static const struct layout one = {.keys = 1, .time = NO_SLOT}; /* each value is a key */
     for (size_t i = 0; i < s->n; i++) {
         struct list *l = &s->list[i];
         struct reading_list r = {l, s->cut};
-        key_list_read(l->name, source, s->cut ? &one : layout, s->hasher, take_keys,
+        key_list_read(l->name, input, s->cut ? &one : layout, s->hasher, take_keys,
                       s->cut ? look_at_key : NULL, &r);
         make_set(s, l);
-        if (!source->quiet) tell(s, l);
+        if (!input->quiet) tell(s, l);
     }
 }
 

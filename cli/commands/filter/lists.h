@@ -37,7 +37,7 @@ void lists_init(struct lists *);
 void lists_free(struct lists *);
 
 /* Reads all lists: of keys as records of that layout have them. */
-void lists_read(struct lists *, const struct source *, const struct layout *);
+void lists_read(struct lists *, const struct input_options *, const struct layout *);
 
 /* in[i]: in which lists digest i is, bit l for the l-th.  Any thread may ask. */
 void lists_find(const struct lists *, size_t n, const seen_digest *, uint64_t *in);

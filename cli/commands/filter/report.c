@@ -24,7 +24,7 @@ static double keys_a_record(const struct chance *c) {
 
 static void put_json(const struct filtered *f) {
     fputc('{', stderr);
-    account_put_json(f->account, f->unjudged);
+    run_stats_put_json(f->stats, f->unjudged);
     fprintf(stderr, "\"matched\":%" PRIu64 ",", f->passed);
     if (f->chance)
         fprintf(stderr, "\"keys\":%" PRIu64 ",\"fp_record\":%.9g,", f->chance->keys,
@@ -45,7 +45,7 @@ static void put_json(const struct filtered *f) {
 }
 
 void report_stats(const struct filtered *f) {
-    if (f->account->json) {
+    if (f->stats->json) {
         put_json(f);
         return;
     }
@@ -99,9 +99,9 @@ static void tell_field(const struct layout *l, uint32_t slot) {
     warn("no record has a field %s, which -k asks for; the others were looked at", name);
 }
 
-void report_fields(const struct any *any, const struct source *source) {
+void report_fields(const struct any *any, const struct input_options *input) {
     const struct layout *l = any->layout;
-    if (source->quiet || l->keys < 2) return;
+    if (input->quiet || l->keys < 2) return;
     for (uint32_t i = 0; i < l->keys; i++) {
         bool met = false, looked = false;
         for (int who = 0; who < MAX_THREADS; who++) {

@@ -4,12 +4,12 @@
 #define SEEN_FILTER_REPORT_H
 
 #include "commands/filter/chance.h"
-#include "records/account.h"
+#include "records/run_stats.h"
 
 struct filtered {
     const struct lists *lists;
     const struct chance *chance; /* NULL: a record has one key */
-    const struct account *account;
+    const struct run_stats *stats;
     const struct unjudged *unjudged;
     uint64_t passed; /* records that are in a list */
 };
@@ -22,6 +22,6 @@ void report_chance(const struct filtered *);
 
 /* Warns of fields of -k that no record had, and that any[] of the threads looked for. */
 struct any;
-void report_fields(const struct any *, const struct source *);
+void report_fields(const struct any *, const struct input_options *);
 
 #endif

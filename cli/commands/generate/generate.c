@@ -114,24 +114,24 @@ static void write_truth(const struct wish *w) {
 
 static void print_stats(const struct wish *w) {
     const struct repeats *r = &w->repeats;
-    if (!w->account.wanted) return;
-    if (!w->account.json) {
+    if (!w->stats.wanted) return;
+    if (!w->stats.json) {
         fprintf(stderr, "%s records, ", number_grouped(r->records).text);
         fprintf(stderr, "%s of them duplicates, ", number_grouped(r->records - r->distinct).text);
         fprintf(stderr, "%s a second\n",
-                number_grouped((uint64_t)account_rate(&w->account, r->records)).text);
+                number_grouped((uint64_t)run_stats_rate(&w->stats, r->records)).text);
         return;
     }
     fprintf(stderr, "{\"records\":%" PRIu64 ",\"distinct\":%" PRIu64 ",\"duplicates\":%" PRIu64 ",",
             r->records, r->distinct, r->records - r->distinct);
-    account_end_json(&w->account, r->records);
+    run_stats_end_json(&w->stats, r->records);
 }
 
 static int generate_main(int argc, char **argv) {
     static struct wish w;
     struct order order;
     wish_read(&w, argc, argv);
-    account_begin(&w.account);
+    run_stats_begin(&w.stats);
     click_prepare(&w.style);
     char *buf = malloc(OUTPUT);
     if (!buf || order_make(&order, &w.repeats, w.gaps, w.gap_most, w.style.seed))

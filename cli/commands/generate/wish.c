@@ -141,7 +141,7 @@ static void read_option(struct wish *w, int id, const char *value) {
         w->has_dress = true;
         break;
     case OPT_OUTPUT: w->json = option_is_json(value); break;
-    case OPT_STATS: account_take(&w->account, value); break;
+    case OPT_STATS: run_stats_take(&w->stats, value); break;
     case OPT_ID_LENGTH:
         s->id_length = (size_t)read_count("id-length", value, ID_SHORTEST, ID_LONGEST);
         break;

@@ -9,7 +9,7 @@
 #include "base/cli.h"
 #include "click.h"
 #include "order.h"
-#include "records/account.h"
+#include "records/run_stats.h"
 #include "repeats.h"
 
 struct wish {
@@ -25,7 +25,7 @@ struct wish {
     bool has_distinct, has_duplicates, has_percent, has_top, has_stamp, has_start,
         has_dress; /* what was given */
     bool json;     /* -o json */
-    struct account account;
+    struct run_stats stats;
 };
 
 const struct option_row *wish_rows(void);

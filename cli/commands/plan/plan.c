@@ -8,7 +8,7 @@
 #include "commands/plan/rows.h"
 #include "commands/plan/sample.h"
 #include "judge/asked.h"
-#include "records/account.h"
+#include "records/run_stats.h"
 
 #include <inttypes.h>
 #include <stdbool.h>
@@ -119,7 +119,7 @@ static int plan_main(int argc, char **argv) {
     static struct seen_plan plans[PLANS_MOST];
     static struct asked asked;
     static struct sample sample;
-    struct account account = {0};
+    struct run_stats stats = {0};
     char spec[SPEC_MOST] = "";
     bool json = false;
     struct bounds bounds = {0};
@@ -132,16 +132,16 @@ static int plan_main(int argc, char **argv) {
         if (id == OPT_WINDOW) append(spec, args.value);
         if (id == OPT_OUTPUT) json = option_is_json(args.value);
         json |= id == OPT_JSON;
-        if (id == OPT_STATS) account_take(&account, args.value);
+        if (id == OPT_STATS) run_stats_take(&stats, args.value);
     }
-    account_begin(&account);
+    run_stats_begin(&stats);
     for (int i = args.at; i < argc; i++) append(spec, argv[i]);
     asked.spec[asked.specs++] = *spec ? spec : "landmark";
     bounds_check(&bounds);
     if (sample_is_given(&sample)) {
         if (bounds.shown) die_both("--bounds", "--sample");
         int code = sample_run(&sample, &asked, json);
-        account_print(&account, &sample.reader.unjudged);
+        run_stats_print(&stats, &sample.reader.unjudged);
         return code;
     }
     int n = read_plans(plans, &asked);
@@ -149,7 +149,7 @@ static int plan_main(int argc, char **argv) {
         print_json(plans, n, &bounds);
     else
         print_text(plans, n, &bounds);
-    account_print_work(&account, "plans", (uint64_t)n);
+    run_stats_print_work(&stats, "plans", (uint64_t)n);
     return EXIT_FINE;
 }
 

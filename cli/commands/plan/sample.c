@@ -15,7 +15,7 @@ enum { DECADES = 16, MORE = SPEC_MOST + 256 };
 /* -- options ------------------------------------------------------------------------------ */
 
 void sample_init(struct sample *s) {
-    source_init(&s->source);
+    input_options_init(&s->input);
     s->mem = (uint64_t)64 << 20;
 }
 
@@ -26,7 +26,7 @@ bool sample_take(struct sample *s, int id, const char *name, const char *value) 
         s->file = strdup(value);
         return true;
     }
-    bool taken = id == SAMPLE_MEM || source_take(&s->source, id, value);
+    bool taken = id == SAMPLE_MEM || input_options_take(&s->input, id, value);
     if (taken) s->other = name;
     if (id == SAMPLE_MEM && seen_parse_size(&s->mem, value, &e))
         die("--sample-mem %s: %s", value, e.text);
@@ -73,12 +73,12 @@ static seen_detector *new_hasher(const struct seen_spec *asked) {
 static bool learn(struct sample *s, const struct seen_spec *asked) {
     struct seen_error e;
     const struct args files = {.argc = 1, .argv = &s->file};
-    source_files(&s->source, &files);
+    input_options_files(&s->input, &files);
     if (seen_gaps_new(&s->gaps, s->mem, NULL, &e)) die("--sample-mem: %s", e.text);
     s->hasher = new_hasher(asked);
-    reader_init(&s->reader, &s->source, &events, s);
+    reader_init(&s->reader, &s->input, &events, s);
     s->reader.unjudged.detector = s->hasher;
-    judge_init(&s->judge, s->hasher, &s->reader.layout, s->source.max_record);
+    judge_init(&s->judge, s->hasher, &s->reader.layout, s->input.max_record);
     bool read = reader_run(&s->reader);
     bool bad = unjudged_end(&s->reader.unjudged, "left out", false);
     return read && !bad;

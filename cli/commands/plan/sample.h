@@ -17,7 +17,7 @@ enum { SAMPLE_FILE = 700, SAMPLE_MEM };
         SOURCE_ROWS, SOURCE_QUIET_ROW, SOURCE_STRICT_ROW
 
 struct sample {
-    struct source source;
+    struct input_options input;
     char *file; /* NULL: none was given */
     uint64_t mem;
     const char *other; /* an option that needs a sample; NULL: none was given */

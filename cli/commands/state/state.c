@@ -6,7 +6,7 @@
 #include "base/number.h"
 #include "commands/count/kept.h"
 #include "commands/dedup/groups.h"
-#include "records/account.h"
+#include "records/run_stats.h"
 #include "time/time.h"
 
 #include <inttypes.h>
@@ -280,19 +280,19 @@ static const struct option_row *rows(void) { return own_rows; }
 static int state_main(int argc, char **argv) {
     static struct view v;
     struct args a = {.argc = argc, .argv = argv, .command = &state_command};
-    struct account account = {0};
+    struct run_stats stats = {0};
     bool json = false;
     for (int id; (id = args_next(&a));) {
         if (id == OUTPUT) json = option_is_json(a.value);
-        if (id == STATS) account_take(&account, a.value);
+        if (id == STATS) run_stats_take(&stats, a.value);
     }
-    account_begin(&account);
+    run_stats_begin(&stats);
     if (a.at == argc) die("which state? seen state FILE");
     if (a.at + 1 < argc) die("one state at a time: what is '%s'?", argv[a.at + 1]);
     v.name = argv[a.at];
     look(&v);
     json ? put_json(&v) : put_text(&v);
-    account_print_work(&account, "bytes", (uint64_t)v.st.st_size);
+    run_stats_print_work(&stats, "bytes", (uint64_t)v.st.st_size);
     groups_free(&v.groups);
     places_free(&v.saved.places);
     seen_free(v.saved.detector);

@@ -24,7 +24,7 @@ static void plan_part(struct partners *p, const struct asked *a) {
     p->still = true;
 }
 
-void partners_plan(struct partners *p, struct asked *a, struct source *s, bool jumping) {
+void partners_plan(struct partners *p, struct asked *a, struct input_options *s, bool jumping) {
     asked_plan(a, 0, s, &p->plan);
     if (jumping) plan_part(p, a);
 }

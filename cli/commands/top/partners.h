@@ -13,7 +13,7 @@ struct partners {
 
 /* Each window has a detector of pairs; its own length is only for its size.  `jumping`: a detector
  * of a jumping window's part lives from that part's begin to the end of the whole window. */
-void partners_plan(struct partners *, struct asked *, struct source *, bool jumping);
+void partners_plan(struct partners *, struct asked *, struct input_options *, bool jumping);
 void partners_free(struct partners *);
 
 /* Is this pair new in the window? */

@@ -16,8 +16,8 @@
 #include "commands/top/counted.h"
 #include "commands/top/partners.h"
 #include "commands/top/shown.h"
-#include "records/account.h"
 #include "records/reader.h"
+#include "records/run_stats.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -46,12 +46,12 @@ static const struct option_row own_rows[] = {
 };
 
 struct run {
-    struct source source;
+    struct input_options input;
     struct asked asked;
     struct state state;
     struct reader reader;
     struct pace pace;
-    struct account account;
+    struct run_stats stats;
     struct partners partners;
     struct counted *spare; /* of a window that ended, for the next one; NULL: none */
     struct shown shown;
@@ -77,21 +77,21 @@ static uint64_t count_of(const char *name, const char *text) {
 }
 
 static void take(struct run *r, int id, const char *value) {
-    if (source_take(&r->source, id, value) || asked_take(&r->asked, id, value)) return;
+    if (input_options_take(&r->input, id, value) || asked_take(&r->asked, id, value)) return;
     if (pace_take(&r->pace, id, value) || state_take(&r->state, id, value)) return;
     switch (id) {
     case NUMBER: r->shown.number = count_of("number", value); break;
     case KEEP: r->shown.keep = count_of("keep", value); break;
     case LEAST: r->shown.least = count_of("at-least", value); break;
     case DISTINCT: r->distinct = value; break;
-    case STATS: account_take(&r->account, value); break;
+    case STATS: run_stats_take(&r->stats, value); break;
     case OUTPUT: r->shown.listing.json = option_is_json(value); break;
     }
 }
 
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &top_command};
-    source_init(&r->source);
+    input_options_init(&r->input);
     r->shown.number = 10;
     r->shown.keep = 10000;
     state_init(&r->state, &kept);
@@ -99,10 +99,10 @@ static void read_options(struct run *r, int argc, char **argv) {
         wishes_note(&r->state.wishes, a.row, a.value);
         take(r, id, a.value);
     }
-    source_files(&r->source, &a);
-    asked_check_files(&r->asked, &r->source);
-    kept_ask(&r->state, &r->asked, &r->source);
-    asked_compile(&r->asked, &r->source);
+    input_options_files(&r->input, &a);
+    asked_check_files(&r->asked, &r->input);
+    kept_ask(&r->state, &r->asked, &r->input);
+    asked_compile(&r->asked, &r->input);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -259,14 +259,14 @@ static const struct state_kind kept = {.command = "top",
 
 static void start(struct run *r) {
     r->pace.by_order = r->distinct;
-    pace_init(&r->pace, &r->asked, &r->source, &r->reader.layout, &r->state);
-    partners_plan(&r->partners, &r->asked, &r->source, r->pace.subwindows > 1);
+    pace_init(&r->pace, &r->asked, &r->input, &r->reader.layout, &r->state);
+    partners_plan(&r->partners, &r->asked, &r->input, r->pace.subwindows > 1);
     pace_begin(&r->pace, &windows, r, r->distinct ? partners_windows(&r->partners, 400) : 400);
     shown_init(&r->shown);
     r->spare = on_begin(r); /* says at once if there is no room for one */
     r->shown.listing.distinct = r->distinct;
-    r->shown.listing.delimiter = r->source.delimiter;
-    reader_init(&r->reader, &r->source, &events, r);
+    r->shown.listing.delimiter = r->input.delimiter;
+    reader_init(&r->reader, &r->input, &events, r);
     r->reader.unjudged.detector = r->pace.detector;
     state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
                                              .reader = &r->reader,
@@ -284,10 +284,10 @@ static int finish(struct run *r, bool read) {
     pace_end(&r->pace);
     shown_end(&r->shown);
     judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
-    pace_tell(&r->pace, &r->source, "in no row");
-    if (!r->source.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
-    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->account.wanted);
-    account_print(&r->account, &r->reader.unjudged);
+    pace_tell(&r->pace, &r->input, "in no row");
+    if (!r->input.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
+    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->stats.wanted);
+    run_stats_print(&r->stats, &r->reader.unjudged);
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
 }
 
@@ -304,7 +304,7 @@ static void free_run(struct run *r) {
 static int top_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
-    account_begin(&r.account);
+    run_stats_begin(&r.stats);
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);

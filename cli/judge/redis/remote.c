@@ -116,7 +116,7 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 
 /* A record's own time where it was asked for; else the server's clock, one for all clients. */
 static uint64_t time_of(const struct run *r, size_t m) {
-    bool own = r->judge.timed && r->settings->source.time;
+    bool own = r->judge.timed && r->settings->input.time;
     return own ? r->judge.in->time[m] / 1000 : SHARDS_CLOCK;
 }
 
@@ -174,24 +174,24 @@ static void start(struct run *r, const struct settings *s) {
     struct redis_url url;
     *r = (struct run){.settings = s};
     url_parse(&url, s->remote.url);
-    reader_init(&r->reader, &s->source, &events, r);
+    reader_init(&r->reader, &s->input, &events, r);
     shards_open(&r->shards, &url, &s->plan, nothing_asked(&s->asked),
                 s->remote.patience > 0 ? s->remote.patience : 30);
     r->shards.trusting = s->remote.at_most_once;
     r->shards.replicas = (unsigned)s->remote.replicas;
     judge_init_elsewhere(&r->judge, SHARDS_SEED, r->shards.timed, &r->reader.layout,
-                         s->source.max_record);
-    asked_of_judge(&s->asked, &s->source, ZONE_NONE, &r->judge);
-    sink_init(&r->sink, STDOUT_FILENO, s->mode, source_column(&s->source));
-    sink_choose(&r->sink, false, s->source.rejects);
-    r->sink.end = s->source.end;
+                         s->input.max_record);
+    asked_of_judge(&s->asked, &s->input, ZONE_NONE, &r->judge);
+    sink_init(&r->sink, STDOUT_FILENO, s->mode, input_options_column(&s->input));
+    sink_choose(&r->sink, false, s->input.rejects);
+    r->sink.end = s->input.end;
     if (s->wanted.tag_column) r->sink.heading = s->wanted.tag_column;
-    progress_init(&r->progress, &s->source);
+    progress_init(&r->progress, &s->input);
     r->started = time_monotonic();
 }
 
 static void report(const struct run *r) {
-    bool quiet = r->settings->source.quiet;
+    bool quiet = r->settings->input.quiet;
     uintmax_t n = r->shards.uncertain;
     if (r->gave_up)
         warn("the server is lost (%s): everything up to record %ju is passed on, nothing behind it "
@@ -212,7 +212,7 @@ static void report(const struct run *r) {
 }
 
 static int finish(struct run *r) {
-    const struct source *source = &r->settings->source;
+    const struct input_options *input = &r->settings->input;
     sink_close(&r->sink);
     message_transient(NULL);
     judge_tell(&r->judge, r->settings->report ? 0 : r->judge.lateness.run_late);
@@ -222,7 +222,7 @@ static int finish(struct run *r) {
         !failed && unjudged_end(&r->reader.unjudged, "passed on unjudged", r->settings->report);
     if (r->settings->report) print_stats(r);
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
-    if (failed || bad || (source->strict && r->shards.uncertain)) return EXIT_TROUBLE;
+    if (failed || bad || (input->strict && r->shards.uncertain)) return EXIT_TROUBLE;
     return r->settings->exit_code && r->shards.duplicates ? EXIT_FOUND : EXIT_FINE;
 }
 

@@ -1,5 +1,5 @@
-/* source.c - the options of every subcommand that reads records. */
-#include "records/source.h"
+/* input_options.c - the options of every subcommand that reads records. */
+#include "records/input_options.h"
 
 #include "base/pool.h"
 #include "records/format/json.h"
@@ -14,13 +14,13 @@
 
 enum { MAX_RECORD = 1 << 30 };
 
-void source_init(struct source *s) {
-    *s = (struct source){.header = true,
-                         .end = '\n',
-                         .max_record = 16 << 20,
-                         .max_field = 1 << 20,
-                         .unpack_mem = 128 << 20,
-                         .threads = 1};
+void input_options_init(struct input_options *s) {
+    *s = (struct input_options){.header = true,
+                                .end = '\n',
+                                .max_record = 16 << 20,
+                                .max_field = 1 << 20,
+                                .unpack_mem = 128 << 20,
+                                .threads = 1};
 }
 
 static char byte_of(const char *text) {
@@ -62,13 +62,13 @@ static unsigned thread_count(const char *text) {
     return n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
 }
 
-static void fix_clock(struct source *s, const char *text) {
+static void fix_clock(struct input_options *s, const char *text) {
     if (!time_parse(&s->now, text, strlen(text)))
         die("--now %s: give a time such as 2024-11-20T10:00:00Z", text);
     s->now_given = true;
 }
 
-static void set_shape(struct source *s, enum shape shape) {
+static void set_shape(struct input_options *s, enum shape shape) {
     static const char *const names[] = {[SHAPE_CSV] = "--csv",
                                         [SHAPE_TSV] = "--tsv",
                                         [SHAPE_NDJSON] = "--ndjson",
@@ -84,7 +84,7 @@ static const char *rejects_file(const char *name) {
     return name;
 }
 
-bool source_take(struct source *s, int id, const char *value) {
+bool input_options_take(struct input_options *s, int id, const char *value) {
     switch (id) {
     case SOURCE_KEYS: s->keys = value; break;
     case SOURCE_DELIMITER: s->delimiter_given = value; break;
@@ -125,7 +125,7 @@ bool source_take(struct source *s, int id, const char *value) {
     return true;
 }
 
-static void set_blanks(struct source *s) {
+static void set_blanks(struct input_options *s) {
     if (s->delimiter_given && strcmp(s->delimiter_given, " +") != 0) die_both("--blanks", "-d");
     if (s->shape == SHAPE_CSV || s->shape == SHAPE_TSV)
         die("--blanks is for lines; a table has one byte between its fields: see -d");
@@ -134,7 +134,7 @@ static void set_blanks(struct source *s) {
     s->delimiter = ' ';
 }
 
-static void set_delimiter(struct source *s) {
+static void set_delimiter(struct input_options *s) {
     if (s->blanks || (s->delimiter_given && !strcmp(s->delimiter_given, " +"))) {
         set_blanks(s);
         return;
@@ -147,27 +147,28 @@ static void set_delimiter(struct source *s) {
     s->delimiter = byte_of(s->delimiter_given);
 }
 
-static void check_end(const struct source *s) {
+static void check_end(const struct input_options *s) {
     if (s->end) return;
-    if (source_column(s)) die("--null serves lines, -d and --ndjson: a table is made of lines");
+    if (input_options_column(s))
+        die("--null serves lines, -d and --ndjson: a table is made of lines");
     if (s->shape == SHAPE_CLF) die("--null serves lines, -d and --ndjson, not --clf");
     if (s->crlf) die_both("--null", "--crlf");
     if (s->delimiter == s->end) die_both("--null", "-d '\\0'");
 }
 
-void source_files(struct source *s, const struct args *a) {
+void input_options_files(struct input_options *s, const struct args *a) {
     static char *const standard_input[] = {"-"};
     set_delimiter(s);
     form_check(&s->form);
     check_end(s);
     if (s->no_quotes && s->shape != SHAPE_CSV)
         die("--no-quotes is for --csv; elsewhere quotes are bytes already, or part of the format");
-    if (s->max_field_given && !source_cutting(s).quotes)
+    if (s->max_field_given && !input_options_cutting(s).quotes)
         die("--max-field is for --csv without --no-quotes: nothing else has quoted fields");
     if (s->time && s->arrival) die_both("--time", "--arrival");
     if (s->merge && !s->time && s->shape == SHAPE_CLF) s->time = "time";
     if (s->merge && !s->time) die("--merge needs the field that holds the time: --time FIELD");
-    s->header = s->header && source_column(s);
+    s->header = s->header && input_options_column(s);
     s->files = a->at < a->argc ? a->argv + a->at : standard_input;
     s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;
 }
@@ -175,15 +176,17 @@ void source_files(struct source *s, const struct args *a) {
 #define DAY      (UINT64_C(86400) * 1000000)
 #define YEAR2020 (UINT64_C(1577836800) * 1000000)
 
-seen_time source_clock(const struct source *s) { return s->now_given ? s->now : time_now(); }
-
-bool source_clock_unset(seen_time now) { return now < YEAR2020; }
-
-seen_time source_latest(const struct source *s, seen_time now) {
-    return s->allow_future || source_clock_unset(now) ? SEEN_NEVER : now + DAY;
+seen_time input_options_clock(const struct input_options *s) {
+    return s->now_given ? s->now : time_now();
 }
 
-const char *source_regular_file(const struct source *s) {
+bool input_options_clock_unset(seen_time now) { return now < YEAR2020; }
+
+seen_time input_options_latest(const struct input_options *s, seen_time now) {
+    return s->allow_future || input_options_clock_unset(now) ? SEEN_NEVER : now + DAY;
+}
+
+const char *input_options_regular_file(const struct input_options *s) {
     for (size_t i = 0; i < s->file_count; i++) {
         struct stat st;
         bool input = !strcmp(s->files[i], "-");
@@ -193,18 +196,18 @@ const char *source_regular_file(const struct source *s) {
     return NULL;
 }
 
-char source_column(const struct source *s) {
+char input_options_column(const struct input_options *s) {
     return s->shape == SHAPE_CSV || s->shape == SHAPE_TSV ? s->delimiter : '\0';
 }
 
-struct cutting source_cutting(const struct source *s) {
+struct cutting input_options_cutting(const struct input_options *s) {
     return (struct cutting){.delimiter = s->delimiter,
                             .quotes = s->shape == SHAPE_CSV && !s->no_quotes,
                             .blanks = s->blanks};
 }
 
-const struct format *source_format(const struct source *s, bool whole) {
-    if (source_cutting(s).quotes) return &csv_format;
+const struct format *input_options_format(const struct input_options *s, bool whole) {
+    if (input_options_cutting(s).quotes) return &csv_format;
     if (whole) return &lines_format;
     if (s->shape == SHAPE_NDJSON) return &ndjson_format;
     if (s->shape == SHAPE_CLF) return &clf_format;
@@ -212,6 +215,6 @@ const struct format *source_format(const struct source *s, bool whole) {
     return &delimited_format;
 }
 
-const struct header *source_names(const struct source *s) {
+const struct header *input_options_names(const struct input_options *s) {
     return s->shape == SHAPE_CLF ? &clf_names : NULL;
 }

@@ -1,7 +1,7 @@
-/* source.h - the records a subcommand reads: which files, what a record is, which fields make its
- * key and its time.  All subcommands that read records share these options. */
-#ifndef SEEN_SOURCE_H
-#define SEEN_SOURCE_H
+/* input_options.h - the records a subcommand reads: which files, what a record is, which fields
+ * make its key and its time.  All subcommands that read records share these options. */
+#ifndef SEEN_INPUT_OPTIONS_H
+#define SEEN_INPUT_OPTIONS_H
 
 #include "base/cli.h"
 
@@ -13,7 +13,7 @@
 /* What a record looks like. */
 enum shape { SHAPE_LINES, SHAPE_CSV, SHAPE_TSV, SHAPE_NDJSON, SHAPE_CLF };
 
-struct source {
+struct input_options {
     const char *keys, *time;               /* as given, or NULL */
     const struct time_format *time_format; /* NULL: any that is known */
     enum shape shape;
@@ -134,33 +134,33 @@ enum {
         "rejects", 0, "FILE", "where records that cannot be judged go instead", SOURCE_REJECTS     \
     }
 
-/* To begin with.  source_take: false if the option is none of these.  source_files: what is left of
- * the arguments are the files, and all options are known. */
-void source_init(struct source *);
-bool source_take(struct source *, int id, const char *value);
-void source_files(struct source *, const struct args *);
+/* input_options_init sets the defaults.  input_options_take returns false if the option is none of
+ * these.  input_options_files comes once all options are known: the other arguments are files. */
+void input_options_init(struct input_options *);
+bool input_options_take(struct input_options *, int id, const char *value);
+void input_options_files(struct input_options *, const struct args *);
 
 /* The byte before one column more, where records are rows of a table; 0 where they are not. */
-char source_column(const struct source *);
+char input_options_column(const struct input_options *);
 
 /* The machine's clock, or the time that --now gives. */
-seen_time source_clock(const struct source *);
+seen_time input_options_clock(const struct input_options *);
 
 /* The latest time that a record can be judged at when the clock says `now`: a day later.
  * SEEN_NEVER where any time will do: --allow-future, or a clock before 2020, which is not set. */
-seen_time source_latest(const struct source *, seen_time now);
-bool source_clock_unset(seen_time now);
+seen_time input_options_latest(const struct input_options *, seen_time now);
+bool input_options_clock_unset(seen_time now);
 
 /* The first of its files that is a regular one, as a name for messages; NULL: none is.  Records
  * from pipes, terminals and FIFOs arrive; those of a file are all there. */
-const char *source_regular_file(const struct source *);
+const char *input_options_regular_file(const struct input_options *);
 
 /* What is between its fields, where that is bytes. */
-struct cutting source_cutting(const struct source *);
+struct cutting input_options_cutting(const struct input_options *);
 
 /* How records are cut; `whole`: no field is needed.  And the names of the fields, or NULL if the
  * first line has them. */
-const struct format *source_format(const struct source *, bool whole);
-const struct header *source_names(const struct source *);
+const struct format *input_options_format(const struct input_options *, bool whole);
+const struct header *input_options_names(const struct input_options *);
 
 #endif

@@ -1,5 +1,5 @@
-/* account.c - counts records, times the run, and prints --stats. */
-#include "records/account.h"
+/* run_stats.c - counts records, times the run, and prints --stats. */
+#include "records/run_stats.h"
 #include "base/json.h"
 
 #include "base/cli.h"
@@ -9,29 +9,31 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-void account_take(struct account *a, const char *value) {
+void run_stats_take(struct run_stats *a, const char *value) {
     a->wanted = true;
     a->json = option_is_json(value);
 }
 
-void account_begin(struct account *a) { a->started = time_monotonic(); }
+void run_stats_begin(struct run_stats *a) { a->started = time_monotonic(); }
 
 static double per_second(uint64_t n, double seconds) {
     return seconds > 0 ? (double)n / seconds : 0;
 }
 
-static double seconds_of(const struct account *a) { return time_monotonic() - a->started; }
+static double seconds_of(const struct run_stats *a) { return time_monotonic() - a->started; }
 
-double account_rate(const struct account *a, uint64_t n) { return per_second(n, seconds_of(a)); }
+double run_stats_rate(const struct run_stats *a, uint64_t n) {
+    return per_second(n, seconds_of(a));
+}
 
-void account_end_json(const struct account *a, uint64_t n) {
+void run_stats_end_json(const struct run_stats *a, uint64_t n) {
     double seconds = seconds_of(a);
     fprintf(stderr,
             "\"seconds\":%.6f,\"records_per_second\":%.9g,\"version\":\"" SEEN_VERSION "\"}\n",
             seconds, per_second(n, seconds));
 }
 
-void account_print_work(const struct account *a, const char *what, uint64_t n) {
+void run_stats_print_work(const struct run_stats *a, const char *what, uint64_t n) {
     if (!a->wanted) return;
     if (a->json)
         fprintf(stderr, "{\"%s\":%" PRIu64 ",\"seconds\":%.6f,\"version\":\"" SEEN_VERSION "\"}\n",
@@ -40,7 +42,7 @@ void account_print_work(const struct account *a, const char *what, uint64_t n) {
         fprintf(stderr, "%s %s, %.3f s\n", number_grouped(n).text, what, seconds_of(a));
 }
 
-void account_put_causes(const struct unjudged *u, uint64_t earlier) {
+void run_stats_put_causes(const struct unjudged *u, uint64_t earlier) {
     const char *comma = "";
     fputs("\"unparseable_causes\":[", stderr);
     for (enum cause i = 0; i < CAUSES; i++) {
@@ -57,20 +59,20 @@ void account_put_causes(const struct unjudged *u, uint64_t earlier) {
     fputs("],", stderr);
 }
 
-void account_put_json(const struct account *a, const struct unjudged *u) {
+void run_stats_put_json(const struct run_stats *a, const struct unjudged *u) {
     double seconds = time_monotonic() - a->started;
     fprintf(stderr, "\"records\":%" PRIu64 ",\"unparseable\":%" PRIu64 ",", u->records, u->n);
-    account_put_causes(u, 0);
+    run_stats_put_causes(u, 0);
     fprintf(stderr, "\"seconds\":%.6f,\"records_per_second\":%.9g,", seconds,
             per_second(u->records, seconds));
 }
 
-void account_print(const struct account *a, const struct unjudged *u) {
+void run_stats_print(const struct run_stats *a, const struct unjudged *u) {
     double seconds = time_monotonic() - a->started;
     if (!a->wanted) return;
     if (a->json) {
         fputc('{', stderr);
-        account_put_json(a, u);
+        run_stats_put_json(a, u);
         fputs("\"version\":\"" SEEN_VERSION "\"}\n", stderr);
         return;
     }
