@@ -60,7 +60,7 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
     if (rate) counted = fmax(1, ceil(spec->rate * span / 1e6));
     if (spec->unit == SEEN_RECORDS) counted = (double)spec->length;
     double windows = spec->lateness ? span / (double)spec->length : 1;
-    if (items && (!counted || (double)spec->items * windows < counted))
+    if (items && (counted == 0 || (double)spec->items * windows < counted))
         counted = ceil((double)spec->items * windows);
     if (counted > 1e15)
         return error_set(e, SEEN_EREFUSED, 0,

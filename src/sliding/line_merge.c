@@ -264,7 +264,7 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
                 uint64_t most, struct seen_merging *m) {
     struct line_state *s = w->state;
     struct merging g = {.s = s, .from = other->state};
-    uint64_t phase = bits_min(m->place[1], SPARES);
+    enum phase phase = (enum phase)bits_min(m->place[1], SPARES);
     if (!m->place[0] && !phase) add_counters(&s->h, &g.from->h);
     if (line_anew(g.from, from_at)) return true;
     if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);

@@ -191,7 +191,7 @@ static void tell_false(const seen_detector *d, const struct sums *s, struct seen
 /* Where none is promised and nothing was forgotten there are none, unless the twin met one. */
 static void tell_missed(const seen_detector *d, const struct sums *s, struct seen_stats *out) {
     double all = (double)out->unique;
-    bool none = d->plan.traits & SEEN_NO_FN && !out->forgotten && !s->kind[CONTROL_MISS].count;
+    bool none = d->plan.traits & SEEN_NO_FN && !out->forgotten && s->kind[CONTROL_MISS].count == 0;
     if (none) return;
     if (!out->sampled_records) {
         out->missed_hi = out->unique; /* nothing is known */

@@ -157,7 +157,8 @@ static void one_setting(const char *setting) {
         tally_add(&fp, law_query_fresh(d, ASKED, &rng));
         tally_add(&told, (double)stats.duplicates - stats.expected_false);
         law_check(stats.fp_now <= plan.fp_full * (1 + 1e-12), "fp_now %g", stats.fp_now);
-        law_check(stats.stored > .999 * entries, "only %g full", (double)stats.stored / entries);
+        law_check((double)stats.stored > .999 * entries, "only %g full",
+                  (double)stats.stored / entries);
         seen_free(d);
     }
     free(digest);

@@ -142,7 +142,8 @@ static struct load load_for(const struct law_case *c, const struct seen_plan *pl
 static void measured_false_positives_are_the_predicted_ones(const struct law_case *c) {
     static const char *const rates[] = {"fp=.1", "fp=.01", "fp=.001", "fp=.0001"};
     static const uint64_t queries[] = {20000, 50000, 200000, 600000};
-    size_t n = law_is_variant(c) ? 2 : 4;
+    bool all = getenv("SEEN_LONG") || !(law_is_variant(c) || c->traits & SEEN_BY_NAME);
+    size_t n = all ? 4 : 2;
     for (size_t i = 0; measurable(c) && i < n; i++) {
         struct seen_plan plan;
         plan_for(&plan, c, rates[i]);
@@ -163,7 +164,8 @@ static uint64_t lines_for(const struct law_case *c, uint32_t k) {
 }
 
 static uint32_t next_k(const struct law_case *c, uint32_t k) {
-    if (c->traits & SEEN_BY_NAME) return 4 * k;
+    bool slow = !strcmp(c->name, "counting") && c->window == SEEN_JUMPING; /* adds up tables */
+    if (c->traits & SEEN_BY_NAME || (slow && !getenv("SEEN_LONG"))) return 4 * k;
     return k < 24 && c->window == SEEN_LANDMARK ? k + 1 : k + 1 + k / 3;
 }
 

@@ -192,7 +192,7 @@ static void stable_misses_nothing_nearer_than_max(const struct law_case *c) {
             uint8_t verdict;
             last[n % 256] = law_fresh(&rng);
             seen_observe(d, 1, &last[n % 256], NULL, &verdict);
-            for (uint64_t gap = 0; gap < t.Max && gap <= n; gap++) {
+            for (uint64_t gap = 0; (double)gap < t.Max && gap <= n; gap++) {
                 seen_query(d, 1, &last[(n - gap) % 256], 0, 0, &verdict);
                 law_check(verdict, "missed after a gap of %llu", (unsigned long long)gap);
             }

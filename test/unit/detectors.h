@@ -31,7 +31,7 @@ static inline int plan(struct seen_plan *plan, const char *text, struct seen_err
 static inline seen_detector *make(const char *text) {
     struct seen_error e = {0};
     struct seen_plan p;
-    seen_detector *d;
+    seen_detector *d = NULL;
     if (plan(&p, text, &e) || seen_new(&d, &p, NULL, &e)) fail_msg("%s: %s", text, e.text);
     return d;
 }

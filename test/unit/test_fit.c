@@ -69,7 +69,8 @@ struct wish {
 };
 
 static struct wish draw(const struct filter_ops *f, uint64_t *rng) {
-    struct wish w = {.fit = {f, 1, 1, 1, true}, .shape = {.width = 4}};
+    struct wish w = {.fit = {.filter = f, .live = 1, .generation = 1, .shards = 1, .fills = true},
+                     .shape = {.width = 4}};
     if (chance_next(rng) % 2) w.fit.shards = 1 + chance_next(rng) % 100;
     if (chance_next(rng) % 2) w.fit.live = 2 + (uint32_t)(chance_next(rng) % 12);
     if (w.fit.live > f->live_most) w.fit.live = f->live_most;

@@ -169,7 +169,7 @@ static void a_larger_max_is_for_smaller_gaps(void **state) {
                 double better = theory_stable_fn(&b, gap) - theory_stable_fn(&a, gap);
                 if (fabs(better) < 1e-6) continue;
                 turns += last * better < 0;
-                assert_true(last || better < 0); /* at small gaps the larger */
+                assert_true(last != 0 || better < 0); /* at small gaps the larger */
                 last = better;
             }
             assert_int_equal(turns, 1);

@@ -23,7 +23,7 @@ static seen_detector *make(const char *text, uint64_t seed) {
     struct seen_error e;
     struct seen_spec spec;
     struct seen_plan plan;
-    seen_detector *d;
+    seen_detector *d = NULL;
     char full[200];
     snprintf(full, sizeof full, "%s%s seed=%llu", text,
              strstr(text, "filter=") ? "" : " filter=timed-cuckoo", (unsigned long long)seed);

@@ -28,7 +28,7 @@ static int plan(struct seen_plan *p, const char *text, struct seen_error *e) {
 static seen_detector *make(const char *text) {
     struct seen_error e = {0};
     struct seen_plan p;
-    seen_detector *d;
+    seen_detector *d = NULL;
     if (plan(&p, text, &e) || seen_new(&d, &p, NULL, &e)) fail_msg("%s: %s", text, e.text);
     return d;
 }

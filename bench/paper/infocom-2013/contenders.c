@@ -19,7 +19,8 @@ static const struct {
 
 static const char *stamp_text(const struct setup *s) {
     static char text[32];
-    snprintf(text, sizeof text, s->stamp ? " stamp=%llu" : "", (unsigned long long)s->stamp);
+    text[0] = 0;
+    if (s->stamp) snprintf(text, sizeof text, " stamp=%llu", (unsigned long long)s->stamp);
     return text;
 }
 
