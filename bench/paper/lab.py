@@ -19,12 +19,14 @@ COLUMNS = ["job", "series", "x", "y", "sd", "runs", "seed", "spec", "version", "
 @dataclass
 class Job:
     """One command; `feed`, if given, is a command whose output it reads, and `stream` the file of
-    DATA that this is made from: where it is absent, the job is left out."""
+    DATA that this is made from: where it is absent, the job is left out.  `other` is the command of
+    the same job at another size: its rows stay in the results."""
 
     name: str
     command: list
     feed: list = None
     stream: str = None
+    other: list = None
 
     def text(self):
         parts = [" ".join(map(str, c)) for c in (self.feed, self.command) if c]
@@ -109,7 +111,8 @@ class Lab:
                 int(r["seed"]), r["spec"])
             for r in table
         ]
-        self.keep({None: table})
+        others = [kept.get((job.name, self.portable(" ".join(map(str, job.other)))), []) for job in jobs if job.other]
+        self.keep({None: table, **dict(enumerate(others))})
 
     def portable(self, command):
         return command.replace(str(self.build) + "/", "build/").replace(str(DATA), "../shared/data")

@@ -4,9 +4,10 @@
     bench/paper/papers.py [--quick] [--build DIR] [PAPER...]
 
 Runs what has not been run yet (bench/paper/results/ keeps what was measured: delete a file there to
-measure anew), holds it against the printed values beside each paper.py, draws doc/papers/, and
+measure again), holds it against the printed values beside each paper.py, draws doc/papers/, and
 writes doc/papers.md.  --quick runs everything at a tenth of the size, writes and keeps nothing, and
-fails where a comparison does.  FULL=1 runs the largest streams at their full size.
+fails where a comparison does.  FULL=1 runs the largest stream at its full size:
+six jobs of about an hour, each kept when it ends, so a run may be stopped and goes on from there.
 """
 
 import argparse

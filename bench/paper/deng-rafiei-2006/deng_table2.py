@@ -28,9 +28,21 @@ class Stream:
         return f"table 2, {self.name}, {bits:.0f} bits"
 
 
-def streams(lab):
+SMALLER = 1 / 16  # of the largest stream, unless it was run at its full size
+
+
+def full(lab):
+    """True if the largest stream is to be run at its full size, or all its rows were."""
+    if lab.scale < 1:
+        return False
+    kept = {row["job"] for row in lab.kept() if "elements=694984445 " in row["command"]}
+    wanted = {f"table 2, 695M, {r['space_bits']:.0f} bits" for r in lab.printed("deng-rafiei-table2.csv") if r["elements"] > 1e8}
+    return os.environ.get("FULL") == "1" or wanted <= kept
+
+
+def streams(lab, largest=None):
     quick, model = lab.scale < 1, lab.printed("deng-rafiei-table2-stream-model.csv")
-    largest = 1 if os.environ.get("FULL") == "1" else 1 / 16
+    largest = largest or (1 if full(lab) else SMALLER)
     run = {"100K": (1e5, 1, 4 if quick else 20, 1), "10M": (1e7, 1 / 16 if quick else 1, 1 if quick else 3, 1),
            "695M": (694984445, 1 / 256 if quick else largest, 1, 1 / 16)}
     made = {}
@@ -42,9 +54,9 @@ def streams(lab):
     return made
 
 
-def rows_of(lab):
+def rows_of(lab, largest=None):
     """Table 2: (stream, printed row), without those that a quick run is too small for."""
-    made = streams(lab)
+    made = streams(lab, largest)
     rows = [(made[r["elements"]], r) for r in lab.printed("deng-rafiei-table2.csv")]
     return [(s, r) for s, r in rows if r["space_bits"] * s.share >= 2 * CELLS]
 
@@ -73,10 +85,10 @@ def values_for(D, m, printed):
     return lo
 
 
-def fold(lab):
+def fold(lab, stream=None):
     """How many values keys must have fallen together in for table 2's BF at 2^30 bits."""
     r = next(r for r in lab.printed("deng-rafiei-table2.csv") if r["elements"] > 1e8 and r["space_bits"] == 2**30)
-    stream = next(s for s in streams(lab).values() if s.name == "695M")
+    stream = stream or next(s for s in streams(lab).values() if s.name == "695M")
     return values_for(stream.elements * stream.new, 2**30, r["bf_fp"] / 100)
 
 

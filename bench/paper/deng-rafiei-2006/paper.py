@@ -3,7 +3,7 @@ SIGMOD 2006: figures 1 to 4, table 2, and the times of §5.5."""
 
 import math
 
-from deng_table2 import CELLS, fold, folding, measured, percent, rivals, rows_of, scale, streams, table2
+from deng_table2 import CELLS, SMALLER, fold, folding, full, measured, percent, rivals, rows_of, scale, streams, table2
 from lab import Job, table
 from learnt import learnt, learnt_jobs
 
@@ -24,6 +24,15 @@ COLOURS = ("#0060ad", "#7a3fa0", "#2a8a3a", "#c03030", "#d07a00", "#008a8a")
 # -- jobs ---------------------------------------------------------------------------------------------
 
 
+def row_command(lab, s, r):
+    """Runs a row of table 2 on a stream."""
+    asked = [f"printed={s.name == '100K':d}", f"budgets={s.name == '695M':d}"]
+    if s.name == "695M" and r["space_bits"] >= 2**26:
+        asked.append(f"fold={fold(lab, s) * s.share:.0f}")
+    return lab.program(PROGRAM, "row", f"elements={s.elements * s.share:.0f}", f"new={s.new}", f"knots={s.knots}",
+                       f"bits={r['space_bits'] * s.share:.0f}", f"runs={s.runs}", *asked)
+
+
 def jobs(lab):
     quick = lab.scale < 1
     runs = f"runs={5 if quick else 20}"
@@ -35,13 +44,10 @@ def jobs(lab):
         Job("observation 1", lab.program(PROGRAM, "observation")),
         Job("bound", lab.program(PROGRAM, "bound")),
     ]
+    others = {} if quick else {s.job(r["space_bits"]): row_command(lab, s, r) for s, r in rows_of(lab, SMALLER if full(lab) else 1)}
     for s, r in rows_of(lab):
-        asked = [f"printed={s.name == '100K':d}", f"budgets={s.name == '695M':d}"]
-        if s.name == "695M" and r["space_bits"] >= 2**26:
-            asked.append(f"fold={fold(lab) * s.share:.0f}")
-        made.append(Job(s.job(r["space_bits"]), lab.program(
-            PROGRAM, "row", f"elements={s.elements * s.share:.0f}", f"new={s.new}", f"knots={s.knots}",
-            f"bits={r['space_bits'] * s.share:.0f}", f"runs={s.runs}", *asked)))
+        name = s.job(r["space_bits"])
+        made.append(Job(name, row_command(lab, s, r), other=others.get(name) if s.name == "695M" else None))
     middle = next(s for s in streams(lab).values() if s.name == "10M")
     if not quick:
         made += [Job("times", lab.program(PROGRAM, "times", f"bits={bits}", f"new={middle.new}", f"knots={middle.knots}"))
