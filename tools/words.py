@@ -57,7 +57,6 @@ UNREAD = (
     "bench/paper/infocom-2013/streams.h",
     "bench/paper/lab.c",
     "bench/paper/metwally-2005/paper.py",
-    "bench/paper/papers.py",
     "bench/paper/preface.md",
     "doc/papers.md",
 )
