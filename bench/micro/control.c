@@ -3,7 +3,7 @@
  * row has the median of the slices' times, after windows and samples have filled. */
 #include "bench.h"
 
-#include "base/cpu.h"
+#include "base/base.h"
 
 #include <stdbool.h>
 

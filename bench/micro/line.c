@@ -10,7 +10,7 @@
  * alternate. */
 #include "bench.h"
 
-#include "base/cpu.h"
+#include "base/base.h"
 #include "sliding/line.h"
 
 #include <math.h>

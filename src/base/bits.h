@@ -15,6 +15,26 @@
 
 __extension__ typedef unsigned __int128 bits_u128;
 
+#define BITS_GOLDEN 0x9e3779b97f4a7c15u /* 2^64 over the golden ratio: steps that spread evenly */
+
+/* Batches prefetch the memory of this many keys before they use the first. */
+#define BITS_AHEAD 16
+
+/* Purposes of bits_draw.  Probes draw 0 and up.  The other numbers are beyond all probes of the
+ * structures that meet them, so that draws of one digest for different purposes are independent. */
+enum bits_draws {
+    DRAW_SHARD = 64,  /* probes of age-partitioned follow it */
+    DRAW_SAMPLE = 65, /* the control sample: is the key in it? */
+    DRAW_TAG = 66,    /* the control sample: the key's tag */
+    DRAW_COIN = 65,
+    DRAW_HLL = 65,
+    DRAW_TOP = 66,
+    DRAW_DIGESTS = 67,
+    DRAW_LATEST = 68,
+    DRAW_PICK = 68, /* the sample of gaps: is the key in it? */
+    DRAW_HOME = 69  /* the sample of gaps: the key's slot */
+};
+
 /* High half of a product: maps a uniform 64-bit x to a uniform integer below n (Lemire 2019). */
 static inline uint64_t bits_range(uint64_t x, uint64_t n) {
     return (uint64_t)(((bits_u128)x * n) >> 64);
@@ -30,8 +50,8 @@ static inline uint64_t bits_fold(uint64_t a, uint64_t b) {
  * two values whose first draws agree in their top bits would agree in most other draws too, and a
  * filter would have about three independent probes only. */
 static inline uint64_t bits_draw(uint64_t lo, uint64_t hi, uint64_t i) {
-    uint64_t once = bits_fold(lo + (i + 1) * 0x9e3779b97f4a7c15u,
-                              (hi ^ 0xd6e8feb86659fd93u) + i * 0xa0761d6478bd642fu);
+    uint64_t once =
+        bits_fold(lo + (i + 1) * BITS_GOLDEN, (hi ^ 0xd6e8feb86659fd93u) + i * 0xa0761d6478bd642fu);
     return bits_fold(once, 0x8ebc6af09c88c6e3u);
 }
 

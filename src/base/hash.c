@@ -1,16 +1,16 @@
-/* hash.c - bytes -> 128-bit digest.
+/* hash.c - turns keys into digests, and passes streams of bytes on with a checksum.
  *
- *   xxh3     XXH3-128, seeded: fast, uniform, not a keyed PRF
- *   siphash  SipHash-2-4 with 128 bits of output: for keys chosen by an adversary
- *   int      a decimal integer, as it is     } for structures that need the key itself;
- *   raw      up to 16 bytes, as they are     } they are not uniform
+ *     xxh3     XXH3-128, seeded: fast and uniform; an adversary can find collisions
+ *     siphash  SipHash-2-4 with 128 bits of output: for keys that an adversary chooses
+ *     int      a decimal integer, as it is   } for structures that need the key itself;
+ *     raw      up to 16 bytes, as they are   } their digests are not uniform
  *
- * Where a plan has several digests a key (bits= above 128), xxh3 and siphash hash once for each,
- * and raw takes 16 bytes for each.
- */
+ * A plan with bits= above 128 has several digests for each key.  xxh3 and siphash then hash the key
+ * once for each digest, and raw takes 16 bytes for each. */
 #include "base/hash.h"
 
-#include "base/error.h"
+#include "base/base.h"
+#include "base/bits.h"
 
 #include <string.h>
 
@@ -57,9 +57,8 @@ static seen_digest siphash(const void *key, size_t len, uint64_t seed) {
 }
 
 static int integer(const char *text, size_t len, seen_digest *out, struct seen_error *e) {
-    __extension__ typedef unsigned __int128 u128;
-    const u128 most = ~(u128)0;
-    u128 value = 0;
+    const bits_u128 most = ~(bits_u128)0;
+    bits_u128 value = 0;
     for (size_t i = 0; i < len; i++) {
         unsigned digit = (unsigned)(unsigned char)text[i] - '0';
         if (digit > 9)
@@ -88,8 +87,6 @@ static int raw(const void *key, size_t len, seen_digest *out, uint32_t digests,
     return 0;
 }
 
-static uint64_t seed_of(uint64_t seed, uint32_t i) { return seed + i * 0x9e3779b97f4a7c15u; }
-
 int hash_key(uint32_t kind, uint64_t seed, const void *key, size_t len, seen_digest *out,
              uint32_t digests, struct seen_error *e) {
     if (kind == SEEN_RAW) return raw(key, len, out, digests, e);
@@ -97,9 +94,8 @@ int hash_key(uint32_t kind, uint64_t seed, const void *key, size_t len, seen_dig
         memset(out + 1, 0, (digests - 1) * sizeof *out);
         return integer(key, len, out, e);
     }
-    for (uint32_t i = 0; i < digests; i++)
-        out[i] = kind == SEEN_XXH3 ? seen_hash(key, len, seed_of(seed, i))
-                                   : siphash(key, len, seed_of(seed, i));
+    for (uint32_t i = 0; i < digests; i++, seed += BITS_GOLDEN)
+        out[i] = kind == SEEN_XXH3 ? seen_hash(key, len, seed) : siphash(key, len, seed);
     return 0;
 }
 
@@ -116,4 +112,65 @@ size_t seen_key_append(void *buf, size_t cap, size_t at, const void *field, size
     memcpy((char *)buf + at, varint, n);
     if (len) memcpy((char *)buf + at + n, field, len);
     return end;
+}
+
+/* -- streams with checksums --------------------------------------------------------------- */
+
+#define PIECE ((size_t)64 << 10) /* summed and passed on at once, while it is in the cache */
+
+void stream_begin(struct stream *s) { hash_sum_begin(&s->sum); }
+
+int stream_write(void *ctx, const void *buf, size_t len) {
+    struct stream *s = ctx;
+    int bad = 0;
+    for (size_t at = 0, n; at < len && !bad; at += n) {
+        n = bits_min(len - at, PIECE);
+        hash_sum_add(&s->sum, (const char *)buf + at, n);
+        bad = s->writer.write(s->writer.ctx, (const char *)buf + at, n);
+    }
+    return bad;
+}
+
+int stream_read(void *ctx, void *buf, size_t len) {
+    struct stream *s = ctx;
+    int bad = 0;
+    for (size_t at = 0, n; at < len && !bad; at += n) {
+        n = bits_min(len - at, PIECE);
+        bad = s->reader.read(s->reader.ctx, (char *)buf + at, n);
+        if (!bad) hash_sum_add(&s->sum, (char *)buf + at, n);
+    }
+    return bad;
+}
+
+int stream_write_sum(struct stream *s) {
+    uint64_t sum = hash_sum_end(&s->sum);
+    stream_begin(s);
+    return s->writer.write(s->writer.ctx, &sum, sizeof sum);
+}
+
+int stream_check_sum(struct stream *s, const char *part, struct seen_error *e) {
+    uint64_t stored, sum = hash_sum_end(&s->sum);
+    stream_begin(s);
+    if (s->reader.read(s->reader.ctx, &stored, sizeof stored))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before the checksum of its %s",
+                         part);
+    if (stored != sum)
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's %s is damaged: its checksum is wrong",
+                         part);
+    return 0;
+}
+
+int stream_read_header(struct stream *s, void *header, size_t len, const char *letters,
+                       uint32_t version, const char *other, struct seen_error *e) {
+    uint32_t found;
+    if (stream_read(s, header, len))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends in its header");
+    if (memcmp(header, letters, 4) != 0)
+        return error_set(e, SEEN_EFORMAT, 0, "%s: it does not begin with %s", other, letters);
+    memcpy(&found, (const char *)header + 4, sizeof found);
+    if (found != version)
+        return error_set(e, SEEN_EFORMAT, 0,
+                         "the snapshot has format version %u, and this program reads %u", found,
+                         version);
+    return 0;
 }

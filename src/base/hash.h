@@ -1,4 +1,5 @@
-/* hash.h - bytes -> 128-bit digest.  Keys go no further than here. */
+/* hash.h - keys become digests of 128 bits, and streams of bytes get checksums.  The bytes of a key
+ * go no further than here. */
 #ifndef HASH_H
 #define HASH_H
 
@@ -6,7 +7,9 @@
 
 #include <stdbool.h>
 
-/* Can this build do hash= `kind`?  (siphash needs libsodium.) */
+/* -- keys --------------------------------------------------------------------------------- */
+
+/* Returns whether this build has hash= `kind`.  siphash needs libsodium. */
 bool hash_available(uint32_t kind);
 
 /* Writes `digests` digests of a key.  Those after the first use other seeds, or with hash=raw hold
@@ -21,5 +24,30 @@ struct hash_sum {
 void hash_sum_begin(struct hash_sum *);
 void hash_sum_add(struct hash_sum *, const void *bytes, size_t len);
 uint64_t hash_sum_end(const struct hash_sum *);
+
+/* -- streams with checksums --------------------------------------------------------------- */
+
+struct stream {
+    struct seen_writer writer; /* or ... */
+    struct seen_reader reader;
+    struct hash_sum sum;
+};
+
+/* Begins the sum; writer or reader are set already. */
+void stream_begin(struct stream *);
+
+/* For struct seen_writer and seen_reader: ctx is a stream. */
+int stream_write(void *ctx, const void *buf, size_t len);
+int stream_read(void *ctx, void *buf, size_t len);
+
+/* Write, or read and check, the sum of all bytes since the last begin; then begin again.  A wrong
+ * sum is SEEN_EFORMAT, and the sentence names the part: "header". */
+int stream_write_sum(struct stream *);
+int stream_check_sum(struct stream *, const char *part, struct seen_error *);
+
+/* Reads a header of `len` bytes, which begins with four letters and a version of 32 bits, and
+ * refuses others.  `other` begins the sentence for other letters: "this is not a snapshot". */
+int stream_read_header(struct stream *, void *header, size_t len, const char *letters,
+                       uint32_t version, const char *other, struct seen_error *);
 
 #endif

@@ -25,8 +25,7 @@
  */
 #include "decaying/cache.h"
 
-#include "base/cpu.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "decaying/cache_wide.h"
 #include "theory/bloom.h"
 

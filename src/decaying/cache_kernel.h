@@ -12,8 +12,6 @@
 
 #include "decaying/cache.h"
 
-#define AHEAD 16 /* lines fetched ahead of use */
-
 static inline uint64_t load_at(const uint64_t *line, uint32_t byte) {
     uint64_t word;
     memcpy(&word, (const char *)line + byte, sizeof word);
@@ -76,7 +74,7 @@ ALWAYS_INLINE void observe_sets(struct cache *c, const struct cache_shape *given
                                 const seen_digest *d, uint8_t *verdict, bool narrow, bool renew) {
     struct cache_shape g = *given;
     struct narrow constants = narrow ? narrow_of(&g) : (struct narrow){0};
-    char *at[DETECTOR_BATCH + AHEAD];
+    char *at[DETECTOR_BATCH + BITS_AHEAD];
     uint64_t fingerprint[DETECTOR_BATCH], generation = c->generation;
     uint16_t bit[DETECTOR_BATCH];
     for (size_t i = 0; i < n; i++) {
@@ -86,11 +84,11 @@ ALWAYS_INLINE void observe_sets(struct cache *c, const struct cache_shape *given
         bit[i] = (uint16_t)(p.bit - 8 * byte);
         fingerprint[i] = p.fingerprint;
     }
-    for (size_t i = n; i < n + AHEAD; i++) at[i] = at[n - 1];
-    for (size_t i = 0; i < AHEAD; i++) __builtin_prefetch(at[i], 1);
+    for (size_t i = n; i < n + BITS_AHEAD; i++) at[i] = at[n - 1];
+    for (size_t i = 0; i < BITS_AHEAD; i++) __builtin_prefetch(at[i], 1);
     for (size_t i = 0; i < n; i++) {
         uint64_t *line = (uint64_t *)((uintptr_t)at[i] & ~(uintptr_t)63);
-        __builtin_prefetch(at[i + AHEAD], 1);
+        __builtin_prefetch(at[i + BITS_AHEAD], 1);
         table_freshen(line, generation);
         verdict[i] = narrow ? touch_narrow(c, &g, &constants, at[i], bit[i], fingerprint[i], renew)
                             : touch_wide(c, &g, line, bit[i], fingerprint[i]);

@@ -1,12 +1,13 @@
 /* cache_plan - ways and bits of the fingerprint cache.  One rule: of all (B, f) with
  * B/(2^f - 1) <= fp= the one with the fewest false negatives that decaying.h assumes
  * (theory/cache.h); of equals the smaller set.  What is given stays. */
-#include "base/error.h"
+#include "base/base.h"
 #include "decaying/cache.h"
 #include "plan/decaying.h"
 #include "plan/plan.h"
 #include "theory/bloom.h"
-#include "theory/cache.h"
+#include "theory/decaying.h"
+#include "theory/numeric.h"
 
 #include <math.h>
 

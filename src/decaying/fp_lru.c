@@ -23,11 +23,9 @@
 #include "plan/plan.h"
 #include "spec/options.h"
 #include "theory/bloom.h"
-#include "theory/buffer.h"
+#include "theory/decaying.h"
 
 extern const struct window_ops aging_lru;
-
-#define COIN_DRAW 65 /* neither a probe's nor the shards' */
 
 static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
@@ -49,8 +47,8 @@ static struct forecast forecast(const struct seen_plan *plan, const struct gap_l
 /* -- the coin ----------------------------------------------------------------------------- */
 
 static bool coin(const struct seen_spec *spec, seen_digest d, uint64_t at) {
-    uint64_t key = bits_draw(d.lo, d.hi, COIN_DRAW);
-    return bits_draw(key ^ spec->seed, at, COIN_DRAW) < (uint64_t)(spec->fp * 0x1p64);
+    uint64_t key = bits_draw(d.lo, d.hi, DRAW_COIN);
+    return bits_draw(key ^ spec->seed, at, DRAW_COIN) < (uint64_t)(spec->fp * 0x1p64);
 }
 
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,

@@ -18,7 +18,7 @@
  * Cost       about six cache lines a record: chain, digest, links; for a new key those of the
  *            oldest as well.
  */
-#include "base/error.h"
+#include "base/base.h"
 #include "decaying/recent.h"
 
 #define SLOT    32 /* bytes, links included */

@@ -1,9 +1,9 @@
 /* recent.c - the work that lru and clock share. */
 #include "decaying/recent.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "plan/decaying.h"
-#include "theory/buffer.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <string.h>

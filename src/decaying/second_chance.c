@@ -17,7 +17,7 @@
  * Cost       about four cache lines a record.  The hand passes each slot it wipes once for the
  *            duplicate that marked it, and at most CHANCES of them in a row, then takes the next.
  */
-#include "base/error.h"
+#include "base/base.h"
 #include "decaying/recent.h"
 
 #define SLOT    25

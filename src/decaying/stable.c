@@ -22,7 +22,7 @@
  * Cost       K + 1 cache lines a record, fetched together; decrement=each: K + P.
  */
 #include "decaying/stable.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "table/cells.h"
 #include "theory/bloom.h"
 
@@ -87,7 +87,7 @@ ALWAYS_INLINE void decrement(struct state *s, uint64_t *line, uint32_t from, uin
 }
 
 static uint64_t draw(struct state *s) { /* SplitMix64 */
-    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+    uint64_t z = s->random += BITS_GOLDEN;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
     return z ^ z >> 31;
@@ -163,9 +163,9 @@ ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *
                                  uint8_t *verdict, uint32_t d) {
     struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    struct cells_probe probe[CELLS_GROUP][64], start[CELLS_GROUP];
+    struct cells_probe probe[BITS_AHEAD][64], start[BITS_AHEAD];
     /* decrement=each draws a varying number of times, so only the first record's is known. */
-    size_t most = spec->decrement == SEEN_EACH ? 1 : CELLS_GROUP;
+    size_t most = spec->decrement == SEEN_EACH ? 1 : BITS_AHEAD;
     for (size_t from = 0, group; from < n; from += group) {
         group = bits_min(n - from, most);
         for (size_t i = 0; i < group; i++) {

@@ -14,7 +14,8 @@
 #include "decaying/stable.h"
 #include "spec/options.h"
 #include "theory/bloom.h"
-#include "theory/stable.h"
+#include "theory/decaying.h"
+#include "theory/numeric.h"
 
 #include <math.h>
 

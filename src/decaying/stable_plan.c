@@ -1,11 +1,11 @@
 /* stable_plan - the parameters of the Stable Bloom filter, [DR06] 4.1 (theory/stable.h): P is Eq.
  * 17 rounded up, K the one with the fewest false negatives that decaying.h assumes, Max 1 or, where
  * gaps= is given, the best of 1, 3 and 7.  What is given stays. */
-#include "base/error.h"
+#include "base/base.h"
 #include "decaying/stable.h"
 #include "plan/decaying.h"
 #include "plan/plan.h"
-#include "theory/stable.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 

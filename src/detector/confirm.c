@@ -1,13 +1,12 @@
 /* confirm.c - keeps the keys of duplicates and confirms later ones. */
 #include "detector/confirm.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "spec/options.h"
 #include "table/buffer.h"
 
 #define CHUNK 128 /* keys saved at once, few enough that to find them places takes no time */
-#define AHEAD 16  /* records whose chains are fetched together */
 
 enum own {
     NEXT,
@@ -90,7 +89,7 @@ void confirm_observe(seen_detector *d, size_t n, const seen_digest *digest, cons
                      uint8_t *verdict) {
     struct cache c = cache_of(d);
     for (size_t i = 0; i < n; i++) {
-        if (i % AHEAD == 0) prefetch(&c, bits_min(n - i, AHEAD), digest + i, verdict + i);
+        if (i % BITS_AHEAD == 0) prefetch(&c, bits_min(n - i, BITS_AHEAD), digest + i, verdict + i);
         if (verdict[i] == SEEN_NEW) continue;
         uint32_t slot = buffer_find(c.b, digest[i]);
         if (reported(&c, slot, since(d, at[i]))) {

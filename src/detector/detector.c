@@ -4,10 +4,8 @@
  */
 #include "detector/detector.h"
 
-#include "base/alloc.h"
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/cpu.h"
-#include "base/error.h"
 #include "base/hash.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"

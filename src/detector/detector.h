@@ -97,8 +97,6 @@ struct seen_detector {
 uint64_t detector_bytes(const struct seen_plan *, const struct window_ops *,
                         const struct filter_ops *);
 
-#define DETECTOR_SHARD_DRAW                                                                        \
-    64 /* of bits_draw; one that no probe uses: else that probe would see one shard's share */
 /* The same, or a few bytes more, of shards of `state` bytes each. */
 uint64_t detector_fixed(const struct seen_spec *, uint64_t state);
 

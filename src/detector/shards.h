@@ -11,7 +11,7 @@
 #define SHARDS_BATCH 2048
 
 static inline uint64_t shards_of(const seen_detector *d, seen_digest digest) {
-    return bits_range(bits_draw(digest.lo, digest.hi, DETECTOR_SHARD_DRAW), d->plan.spec.shards);
+    return bits_range(bits_draw(digest.lo, digest.hi, DRAW_SHARD), d->plan.spec.shards);
 }
 
 /* Judges the keys of shards from <= s < to among n records with clocks `at`.  Verdicts of other

@@ -11,9 +11,9 @@
  * planned like any other, memory is bounded by the caller's limit, and every structure checks its
  * own part.
  */
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
-#include "base/stream.h"
+#include "base/hash.h"
 #include "detector/confirm.h"
 #include "detector/detector.h"
 #include "detector/registry.h"

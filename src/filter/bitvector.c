@@ -15,7 +15,7 @@
  *            IPv4 addresses, take 529 MiB, or 1.1 bits a possible key.
  * Cost       one cache line a record.  With shards= each has a vector for all the keys.
  */
-#include "base/error.h"
+#include "base/base.h"
 #include "spec/options.h"
 #include "table/cells.h"
 

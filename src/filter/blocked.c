@@ -20,7 +20,7 @@
  */
 #include "filter/blocked.h"
 
-#include "base/cpu.h"
+#include "base/base.h"
 #include "theory/bloom.h"
 
 #include <string.h>

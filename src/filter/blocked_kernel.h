@@ -8,7 +8,6 @@
  * The layout is drawn in blocked.c. */
 #include "filter/blocked.h"
 
-#define AHEAD  16  /* keys whose lines are on their way */
 #define FIND   32  /* keys asked for at once, with their lines on their way */
 #define RUN    256 /* keys prepared at once */
 #define ROUNDS 3   /* of up to 8 probes each */
@@ -28,7 +27,7 @@ static const uint64_t once_in[9][8] __attribute__((aligned(64))) = {{0},
  * further ones mix both halves with what is cheap on vector machines. */
 ALWAYS_INLINE uint64_t word_of(seen_digest d, uint32_t round) {
     uint64_t raw = d.hi;
-    if (round == 1) raw = (d.lo ^ (d.hi << 32 | d.hi >> 32)) * 0x9e3779b97f4a7c15u;
+    if (round == 1) raw = (d.lo ^ (d.hi << 32 | d.hi >> 32)) * BITS_GOLDEN;
     if (round == 2) raw = (d.hi ^ (d.lo << 24 | d.lo >> 40)) * 0xc2b2ae3d27d4eb4fu;
     if (round) raw ^= raw >> 32;
     uint64_t last = (raw >> 56 << 8 | (d.lo >> 8 * round & 255)) * 48 >> 16;
@@ -60,16 +59,16 @@ ALWAYS_INLINE bool put(uint64_t *line, vector mask, uint64_t generation) {
  * so that the last one is nothing but the work itself. */
 ALWAYS_INLINE size_t observe_run(struct filter *f, uint64_t generation, size_t n,
                                  const seen_digest *d, uint8_t *verdict, uint32_t rounds) {
-    uint64_t *line[RUN + AHEAD], word[ROUNDS][RUN], lines = f->shape.lines;
+    uint64_t *line[RUN + BITS_AHEAD], word[ROUNDS][RUN], lines = f->shape.lines;
     uint32_t k = f->shape.k;
     for (size_t i = 0; i < n; i++) line[i] = table_line(f, table_place(d[i].lo, lines));
-    for (size_t i = bits_max(n, AHEAD); i < n + AHEAD; i++) line[i] = line[n - 1];
-    for (size_t i = 0; i < bits_min(n, AHEAD); i++) __builtin_prefetch(line[i], 1);
+    for (size_t i = bits_max(n, BITS_AHEAD); i < n + BITS_AHEAD; i++) line[i] = line[n - 1];
+    for (size_t i = 0; i < bits_min(n, BITS_AHEAD); i++) __builtin_prefetch(line[i], 1);
     for (uint32_t r = 0; r < rounds; r++)
         for (size_t i = 0; i < n; i++) word[r][i] = word_of(d[i], r);
 #pragma GCC unroll 4
     for (size_t i = 0; i < n; i++) {
-        __builtin_prefetch(line[i + AHEAD], 1);
+        __builtin_prefetch(line[i + BITS_AHEAD], 1);
         verdict[i] = !put(line[i], mask_of(&word[0][i], RUN, rounds, k), generation);
     }
     return n - bits_count(verdict, n);
@@ -89,16 +88,16 @@ ALWAYS_INLINE size_t observe_many(struct filter *f, uint64_t generation, size_t 
     uint32_t live = f->shape.live, current = (uint32_t)(generation % live);
     uint64_t buckets = f->shape.lines / live;
     size_t added = 0;
-    for (size_t from = 0; from < n; from += AHEAD) {
-        size_t group = n - from < AHEAD ? n - from : AHEAD;
-        uint64_t *bucket[AHEAD], word[ROUNDS][AHEAD];
+    for (size_t from = 0; from < n; from += BITS_AHEAD) {
+        size_t group = n - from < BITS_AHEAD ? n - from : BITS_AHEAD;
+        uint64_t *bucket[BITS_AHEAD], word[ROUNDS][BITS_AHEAD];
         for (size_t i = 0; i < group; i++) {
             bucket[i] = table_line(f, live * table_place(d[from + i].lo, buckets));
             for (uint32_t c = 0; c < live; c++) __builtin_prefetch(bucket[i] + 8 * c, 1);
             for (uint32_t r = 0; r < rounds; r++) word[r][i] = word_of(d[from + i], r);
         }
         for (size_t i = 0; i < group; i++) {
-            vector mask = mask_of(&word[0][i], AHEAD, rounds, f->shape.k);
+            vector mask = mask_of(&word[0][i], BITS_AHEAD, rounds, f->shape.k);
             bool found = false;
             for (uint32_t c = 0; c < live; c++) {
                 const uint64_t *line = bucket[i] + 8 * c;

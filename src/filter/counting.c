@@ -30,7 +30,7 @@
  *            1 = 0+1+0; a cell 15 = 9+8+0, which stood for 17, becomes 8 = 0+8+0.
  * Cost       k cache lines a record.
  */
-#include "base/error.h"
+#include "base/base.h"
 #include "spec/options.h"
 #include "table/cells.h"
 #include "table/counters.h"
@@ -178,7 +178,7 @@ static void store(struct filter *f, uint64_t generation, const struct probe *pro
 
 static size_t observe_group(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                             uint8_t *verdict) {
-    struct probe probe[CELLS_GROUP][64];
+    struct probe probe[BITS_AHEAD][64];
     uint32_t slot = slot_of(&f->shape, generation);
     size_t added = 0;
     for (size_t i = 0; i < n; i++)
@@ -200,8 +200,8 @@ static size_t observe_group(struct filter *f, uint64_t generation, size_t n, con
 static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                       uint8_t *verdict) {
     size_t added = 0;
-    for (size_t i = 0; i < n; i += CELLS_GROUP)
-        added += observe_group(f, generation, bits_min(n - i, CELLS_GROUP), d + i, verdict + i);
+    for (size_t i = 0; i < n; i += BITS_AHEAD)
+        added += observe_group(f, generation, bits_min(n - i, BITS_AHEAD), d + i, verdict + i);
     return added;
 }
 

@@ -25,10 +25,10 @@
  * Cost       b-p+1 cache lines a record, fetched together.  Keys of more than 128 bits are not
  *            split among shards and not cached: those go by one digest.
  */
-#include "base/error.h"
+#include "base/base.h"
 #include "spec/options.h"
 #include "table/cells.h"
-#include "theory/vectors.h"
+#include "theory/bloom.h"
 
 #define BITS_DEFAULT   64
 #define SUBSTRING_MOST 40

@@ -18,8 +18,7 @@
  * Example    a b c b a: the second b has 1 record and 1 key between, the second a 3 records, 2
  * keys. Cost       log2(places/64) steps a record; a squeeze every places/2 records at most.
  */
-#include "base/alloc.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "gaps/gap_law.h"
 #include "gaps/sample.h"
 
@@ -27,7 +26,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { PICK_DRAW = 68, HOME_DRAW, MEM_LEAST = 2 << 20, HALVINGS_MOST = 62 };
+enum { MEM_LEAST = 2 << 20, HALVINGS_MOST = 62 };
 
 struct entry {
     seen_digest key;
@@ -117,13 +116,13 @@ static uint64_t live_to(const seen_gaps *g, uint64_t place) {
 /* -- the index ---------------------------------------------------------------------------- */
 
 static bool is_followed(const seen_gaps *g, seen_digest d) {
-    return !g->halvings || !(bits_draw(d.lo, d.hi, PICK_DRAW) >> (64 - g->halvings));
+    return !g->halvings || !(bits_draw(d.lo, d.hi, DRAW_PICK) >> (64 - g->halvings));
 }
 
 /* Where the key's place stands, or would. */
 static uint32_t *probe(const seen_gaps *g, seen_digest d) {
     uint32_t *index = table(g);
-    uint64_t slots = 2 * g->places, i = bits_range(bits_draw(d.lo, d.hi, HOME_DRAW), slots);
+    uint64_t slots = 2 * g->places, i = bits_range(bits_draw(d.lo, d.hi, DRAW_HOME), slots);
     for (; index[i]; i = i + 1 < slots ? i + 1 : 0) {
         const struct entry *entry = &g->log[index[i] - 1];
         if (entry->key.lo == d.lo && entry->key.hi == d.hi) break;

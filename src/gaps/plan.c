@@ -4,7 +4,7 @@
  * of these is planned as if the user had asked for it, and its errors are predicted for the sample.
  */
 #include "plan/plan.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "detector/registry.h"
 #include "gaps/sample.h"
 #include "plan/advise.h"

@@ -1,8 +1,8 @@
 /* advise.c - tries changes of a spec and words the ones that help. */
 #include "plan/advise.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "plan/plan.h"
 #include "spec/units.h"
 

@@ -1,11 +1,12 @@
 /* age.c - plans an Age-Partitioned Bloom filter. */
 #include "plan/age.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "plan/plan.h"
 #include "table/table.h"
 #include "theory/bloom.h"
+#include "theory/numeric.h"
 
 _Static_assert(THEORY_AGE_K + AGE_GENERATIONS <= THEORY_AGE_SLICES, "slices are kept in arrays");
 

@@ -3,7 +3,7 @@
 #define AGE_H
 
 #include "filter/filter.h"
-#include "theory/age.h"
+#include "theory/bloom.h"
 
 #define AGE_GENERATIONS 255 /* the most in a window */
 

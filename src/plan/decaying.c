@@ -1,8 +1,8 @@
 /* decaying.c - settles the options that structures of decaying windows share. */
 #include "plan/decaying.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "detector/detector.h"
 #include "plan/plan.h"
 #include "spec/units.h"

@@ -4,6 +4,7 @@
 #include "base/bits.h"
 #include "table/table.h"
 #include "theory/bloom.h"
+#include "theory/numeric.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
  * pasted from `seen plan` all mean the same structure for ever. */
 #include "plan/plan.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "base/hash.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"

@@ -1,7 +1,7 @@
 /* size.c - the size of one filter in one window.  Any of lines=, items=, fp= and mem= may be given;
  * this file computes the others, or refuses with options that would work. */
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "plan/advise.h"
 #include "plan/plan.h"
 #include "spec/units.h"

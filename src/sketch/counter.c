@@ -13,10 +13,9 @@
  *            | checksum u64 | slots, or the sketch's cells | checksum u64 */
 #include "sketch/counter.h"
 
-#include "base/alloc.h"
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
-#include "base/stream.h"
+#include "base/hash.h"
 #include "table/digest_table.h"
 
 #include <math.h>

@@ -6,11 +6,11 @@
 #include "base/bits.h"
 #include "sketch/counter.h"
 
-enum { HLL_RANKS = 64, HLL_DRAW = 65 }; /* HLL_DRAW: one that neither probes nor shards use */
+enum { HLL_RANKS = 64 };
 
 /* The register of a key, of 2^p, and its rank there, from 1. */
 static inline uint64_t hll_place(seen_digest d, int p, uint8_t *rank) {
-    uint64_t x = bits_draw(d.lo, d.hi, HLL_DRAW);
+    uint64_t x = bits_draw(d.lo, d.hi, DRAW_HLL);
     uint64_t rest = x << p | (uint64_t)1 << (p - 1); /* a 1 behind the q bits ends the search */
     *rank = (uint8_t)(__builtin_clzll(rest) + 1);
     return x >> (64 - p);

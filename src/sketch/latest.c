@@ -3,7 +3,7 @@
 
 #include "base/bits.h"
 
-enum { DRAW = 68, LEAST = 16, REACH = 4096 }; /* REACH: no honest search is that long */
+enum { LEAST = 16, REACH = 4096 }; /* REACH: no honest search is that long */
 
 void latest_free(struct latest *s, const struct seen_allocator *alloc) {
     if (s->slot) alloc->free(alloc->ctx, s->slot, s->slots * sizeof *s->slot);
@@ -11,7 +11,7 @@ void latest_free(struct latest *s, const struct seen_allocator *alloc) {
 }
 
 static uint64_t home(const struct latest *s, seen_digest d) {
-    return bits_draw(d.lo, d.hi, DRAW) & (s->slots - 1);
+    return bits_draw(d.lo, d.hi, DRAW_LATEST) & (s->slots - 1);
 }
 
 /* Where it is, or would be. */

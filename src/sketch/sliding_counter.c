@@ -18,10 +18,9 @@
  * Snapshot   "SEEW" | version u32 | kind u32 | flags u32 | m u64 | window u64 | newest u64
  *            | slots u64 | used u64 | checksum u64 | slots, or of each register the number of its
  *            pairs u8, and of each pair time u64, rank u8 | checksum u64; little-endian. */
-#include "base/alloc.h"
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
-#include "base/stream.h"
+#include "base/hash.h"
 #include "detector/detector.h"
 #include "sketch/hll.h"
 #include "sketch/latest.h"

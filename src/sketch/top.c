@@ -17,10 +17,9 @@
  * Snapshot   "SEET" | version u32 | k u64 | used u64 | checksum u64 | counter[used] | checksum u64,
  *            little-endian; the heap is told by the counters' places.
  */
-#include "base/alloc.h"
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
-#include "base/stream.h"
+#include "base/hash.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -38,7 +37,7 @@ struct seen_top {
     uint64_t counters_at, heap_at, index_at;
 };
 
-enum { DRAW = 66, VERSION = 1, REACH = 4096 }; /* REACH: no honest search is that long */
+enum { VERSION = 1, REACH = 4096 }; /* REACH: no honest search is that long */
 
 struct header {
     char magic[4];
@@ -96,7 +95,7 @@ uint64_t seen_top_bytes(const seen_top *t) { return t->bytes; }
 /* -- the index ---------------------------------------------------------------------------- */
 
 static uint64_t home(const seen_top *t, seen_digest key) {
-    return bits_draw(key.lo, key.hi, DRAW) & (t->slots - 1);
+    return bits_draw(key.lo, key.hi, DRAW_TOP) & (t->slots - 1);
 }
 
 /* Where the key is, or would be. */

@@ -35,7 +35,7 @@
  *            of a run first and passes over all runs with a miss.  A generation's begin sweeps a
  *            2^15th of the table, a landmark or a silence k+l of them.
  */
-#include "base/error.h"
+#include "base/base.h"
 #include "detector/detector.h"
 #include "plan/age.h"
 #include "plan/plan.h"
@@ -46,7 +46,7 @@
 
 #define K_MOST     THEORY_AGE_K
 #define SLICES     THEORY_AGE_SLICES
-#define PROBE_DRAW (DETECTOR_SHARD_DRAW + 1)
+#define PROBE_DRAW (DRAW_SHARD + 1)
 
 struct state {
     struct ring ring;
@@ -162,7 +162,7 @@ static struct search search_beyond(const struct window *w, struct youngest y, se
 
 /* Several side by side, so that none waits for memory. */
 static void youngest_runs(const struct window *w, struct youngest y, struct search *q, size_t n) {
-    uint8_t open[CELLS_GROUP];
+    uint8_t open[BITS_AHEAD];
     size_t left = 0;
     for (size_t i = 0; i < n; i++) {
         open[left] = (uint8_t)i;
@@ -281,8 +281,8 @@ static uint8_t observe_one(struct window *w, const struct cells_probe *probe, ui
 static void observe_group(struct window *w, size_t n, const seen_digest *d, uint8_t *verdict) {
     const struct state *s = w->state;
     struct youngest y = now(s);
-    struct cells_probe probe[CELLS_GROUP][K_MOST];
-    struct search q[CELLS_GROUP];
+    struct cells_probe probe[BITS_AHEAD][K_MOST];
+    struct search q[BITS_AHEAD];
     for (size_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < s->k; j++) {
             probe[i][j] = probe_of(s, y, d[i], j);
@@ -303,7 +303,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     for (size_t i = 0; i < n;) {
         if (at[i] >= s->ring.boundary) advance_to(w, at[i]);
         size_t run = ring_run(&s->ring, n - i, at + i);
-        run = bits_min(run, CELLS_GROUP);
+        run = bits_min(run, BITS_AHEAD);
         observe_group(w, run, d + i, verdict + i);
         i += run;
     }

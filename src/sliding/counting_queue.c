@@ -31,13 +31,12 @@
  */
 #include "sliding/counting_queue.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "detector/detector.h"
 #include "theory/bloom.h"
 
 #include <math.h>
 
-#define BATCH        16   /* records whose lines are fetched together */
 #define WALK         4    /* entries counted again a record, if a counter is stuck */
 #define READ_ENTRIES 1024 /* of the queue of a snapshot, at once */
 #define LEAVE                                                                                      \
@@ -171,9 +170,9 @@ static void prefetch(const struct counting_queue *s, const struct cells_probe *p
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     struct counting_queue *s = w->state;
-    struct cells_probe probe[BATCH][COUNTING_QUEUE_K_MOST], leaving[COUNTING_QUEUE_K_MOST];
-    for (size_t i = 0; i < n; i += BATCH) {
-        size_t batch = bits_min(n - i, BATCH);
+    struct cells_probe probe[BITS_AHEAD][COUNTING_QUEUE_K_MOST], leaving[COUNTING_QUEUE_K_MOST];
+    for (size_t i = 0; i < n; i += BITS_AHEAD) {
+        size_t batch = bits_min(n - i, BITS_AHEAD);
         for (size_t j = 0; j < batch; j++) {
             place(s, entry_of(d[i + j]), probe[j]);
             prefetch(s, probe[j]);

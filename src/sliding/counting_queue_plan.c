@@ -2,7 +2,7 @@
  * (counting_queue.c says what it is). */
 #include "sliding/counting_queue.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "detector/detector.h"
 #include "theory/bloom.h"
 

@@ -14,8 +14,8 @@
  *
  * With lateness= records are judged by their own time as far back as that: late.h.
  */
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "detector/detector.h"
 #include "plan/plan.h"
 #include "sliding/late.h"

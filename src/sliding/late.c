@@ -3,12 +3,12 @@
 
 #include "base/bits.h"
 
-#define GROUP (STORE_GROUP / 3) /* records fetched ahead of use */
+#define GROUP (BITS_AHEAD / 3) /* records fetched ahead of use */
 
 /* The digest of a key in the k-th stretch.  It goes into the upper half, which keys taken as they
  * are (hash=int) leave free. */
 static seen_digest within(seen_digest key, uint64_t k) {
-    key.hi += k * 0x9e3779b97f4a7c15u;
+    key.hi += k * BITS_GOLDEN;
     return key;
 }
 

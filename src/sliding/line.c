@@ -43,8 +43,7 @@
  */
 #include "sliding/line.h"
 
-#include "base/cpu.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "table/table.h"
 
 #include <math.h>

@@ -22,7 +22,7 @@
 
 #include "base/bits.h"
 #include "detector/detector.h"
-#include "theory/line.h"
+#include "theory/sliding.h"
 #include "window/ring.h"
 
 #include <stdbool.h>
@@ -116,7 +116,7 @@ static inline uint64_t line_print(seen_digest d, uint32_t bits) {
     return d.hi & (((uint64_t)1 << bits) - 1);
 }
 static inline uint64_t line_next(const struct line_state *s, uint64_t at, uint64_t print) {
-    return bits_range(bits_fold(at ^ print * 0x9e3779b97f4a7c15u, 0x8ebc6af09c88c6e3u), s->lines);
+    return bits_range(bits_fold(at ^ print * BITS_GOLDEN, 0x8ebc6af09c88c6e3u), s->lines);
 }
 static inline uint64_t line_tag(uint64_t at, uint64_t print) { return bits_draw(at, print, 5); }
 

@@ -1,5 +1,5 @@
 /* line_plan.c - how wide fingerprints must be, and how many lines. */
-#include "base/error.h"
+#include "base/base.h"
 #include "plan/advise.h"
 #include "plan/plan.h"
 #include "sliding/line.h"

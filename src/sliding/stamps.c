@@ -1,7 +1,7 @@
 /* stamps.c - plans and advances clocks that wrap around. */
 #include "sliding/stamps.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "plan/plan.h"
 
 #define TICKS 1024

@@ -32,7 +32,7 @@
  *            sweep, side by side: some 2 lambda/N cells, or a line every 9 records or so.
  */
 #include "sliding/timed_cuckoo.h"
-#include "base/error.h"
+#include "base/base.h"
 #include "table/table.h"
 #include "theory/sliding.h"
 

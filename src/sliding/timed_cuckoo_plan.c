@@ -2,7 +2,7 @@
  *
  * Each table has two cells a key.  With less memory flat tables shrink, down to 1.05 cells a key;
  * with vla=1 keys fill the lines, not cells, and fewer cells would gain nothing. */
-#include "base/error.h"
+#include "base/base.h"
 #include "sliding/timed_cuckoo.h"
 #include "spec/units.h"
 #include "theory/sliding.h"

@@ -29,7 +29,7 @@
  *            be 1.
  * Cost       k cache lines and the sweep: some m/N cells, side by side.
  */
-#include "base/error.h"
+#include "base/base.h"
 #include "detector/detector.h"
 #include "plan/plan.h"
 #include "sliding/stamps.h"
@@ -39,7 +39,6 @@
 
 #include <math.h>
 
-#define BATCH  16 /* records whose cells are fetched together */
 #define K_MOST 64
 
 struct state {
@@ -173,9 +172,9 @@ static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     struct state *s = w->state;
-    uint64_t probe[BATCH][K_MOST];
-    for (size_t i = 0; i < n; i += BATCH) {
-        size_t batch = bits_min(n - i, BATCH);
+    uint64_t probe[BITS_AHEAD][K_MOST];
+    for (size_t i = 0; i < n; i += BITS_AHEAD) {
+        size_t batch = bits_min(n - i, BITS_AHEAD);
         for (size_t j = 0; j < batch; j++) {
             place(s, d[i + j], probe[j]);
             for (uint32_t r = 0; r < s->k; r++)

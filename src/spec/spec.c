@@ -6,8 +6,8 @@
  *
  * Printing is canonical: the window, then the options given, in table order, so that parsing and
  * printing again gives the same text. */
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "detector/registry.h"
 #include "spec/options.h"
 #include "spec/units.h"

@@ -12,8 +12,8 @@
  * through a double. */
 #include "spec/units.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "spec/options.h"
 
 #include <ctype.h>

@@ -96,9 +96,8 @@ static inline void buffer_fetch(const struct buffer *b, seen_digest d) {
 /* Call this before the i-th of n digests: it prefetches the chains of the next ones. */
 static inline void buffer_prefetch(const struct buffer *b, size_t i, size_t n,
                                    const seen_digest *d) {
-    enum { GROUP = 16 };
-    if (i % GROUP) return;
-    for (size_t j = i; j < n && j < i + GROUP; j++) buffer_fetch(b, d[j]);
+    if (i % BITS_AHEAD) return;
+    for (size_t j = i; j < n && j < i + BITS_AHEAD; j++) buffer_fetch(b, d[j]);
 }
 
 #endif

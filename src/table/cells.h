@@ -82,8 +82,7 @@ bool cells_merge(struct filter *into, uint64_t generation, const struct filter *
 
 /* -- test and add, specialised at compile time by `place`, `width` and the `digests` a key - */
 
-#define CELLS_GROUP 16   /* keys whose lines are fetched ahead of use ... */
-#define CELLS_AHEAD 1024 /* ... as long as they have no more probes */
+#define CELLS_AHEAD 1024 /* probes whose lines are fetched ahead of use, at most */
 
 ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t n,
                                    const seen_digest *digest, uint8_t *verdict,
@@ -94,7 +93,7 @@ ALWAYS_INLINE size_t cells_observe(struct filter *f, uint64_t generation, size_t
     uint64_t live = cells_columns(generation, shape->live, width);
     uint64_t current = cells_columns(generation, 1, width);
     struct cells_probe probes[CELLS_AHEAD];
-    size_t added = 0, most = k <= CELLS_AHEAD / CELLS_GROUP ? CELLS_GROUP : CELLS_AHEAD / k;
+    size_t added = 0, most = k <= CELLS_AHEAD / BITS_AHEAD ? BITS_AHEAD : CELLS_AHEAD / k;
     for (size_t from = 0, group; from < n; from += group) {
         group = bits_min(n - from, most);
         for (size_t i = 0; i < group; i++) {

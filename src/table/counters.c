@@ -1,7 +1,7 @@
 /* counters.c - settles width= for filters of counters. */
 #include "table/counters.h"
 
-#include "base/error.h"
+#include "base/base.h"
 #include "spec/options.h"
 
 int counters_settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {

@@ -3,7 +3,7 @@
 
 #include "base/bits.h"
 
-enum { DRAW = 67, LEAST = 16, REACH = 4096 }; /* REACH: no honest search is that long */
+enum { LEAST = 16, REACH = 4096 }; /* REACH: no honest search is that long */
 
 void digests_free(struct digests *s, const struct seen_allocator *alloc) {
     if (s->slot) alloc->free(alloc->ctx, s->slot, s->slots * sizeof *s->slot);
@@ -15,7 +15,7 @@ static bool same(seen_digest a, seen_digest b) { return a.lo == b.lo && a.hi == 
 static bool is_zero(seen_digest d) { return !d.lo && !d.hi; }
 
 static uint64_t home(const struct digests *s, seen_digest d) {
-    return bits_draw(d.lo, d.hi, DRAW) & (s->slots - 1);
+    return bits_draw(d.lo, d.hi, DRAW_DIGESTS) & (s->slots - 1);
 }
 
 /* Where it is, or would be. */

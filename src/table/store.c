@@ -1,8 +1,8 @@
 /* store.c - an exact set of digests with a queue by age, in chunks. */
 #include "table/store.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 
 #include <string.h>
 
@@ -202,7 +202,7 @@ static void insert(struct store *s, seen_digest d, uint64_t stamp, uint32_t next
 
 void store_fetch(const struct store *s, size_t n, const seen_digest *d) {
     if (!s->buckets) return;
-    const uint32_t *head[STORE_GROUP];
+    const uint32_t *head[BITS_AHEAD];
     for (size_t i = 0; i < n; i++) __builtin_prefetch(head[i] = bucket(s, bucket_of(s, d[i])), 1);
     for (size_t i = 0; i < n; i++)
         if (*head[i]) __builtin_prefetch(at(s, *head[i]), 1);
@@ -216,7 +216,7 @@ size_t store_observe(struct store *s, size_t n, const seen_digest *d, const uint
                      size_t stride, uint64_t reach, bool refresh_first, uint8_t *verdict) {
     size_t changed = 0;
     for (size_t i = 0; i < n; i++) {
-        if (i % STORE_GROUP == 0) store_fetch(s, n - i < STORE_GROUP ? n - i : STORE_GROUP, d + i);
+        if (i % BITS_AHEAD == 0) store_fetch(s, n - i < BITS_AHEAD ? n - i : BITS_AHEAD, d + i);
         uint64_t now = stamp[i * stride], least = now > reach ? now - reach : 0;
         store_expire(s, least);
         uint32_t ref = lookup(s, d[i]);

@@ -18,8 +18,6 @@
 
 #include <stdbool.h>
 
-#define STORE_GROUP 16 /* keys fetched ahead of use, at most */
-
 struct store {
     const struct seen_allocator *alloc;
     struct store_chunk **chunks;
@@ -49,7 +47,7 @@ size_t store_observe(struct store *, size_t n, const seen_digest *, const uint64
                      size_t stride, uint64_t reach, bool refresh_first, uint8_t *verdict);
 
 /* The same in steps, for callers with their own rule for verdicts.  store_fetch prefetches up to
- * STORE_GROUP keys.  store_expire removes at most two keys stamped below `least`.  store_add adds a
+ * BITS_AHEAD keys.  store_expire removes at most two keys stamped below `least`.  store_add adds a
  * key that is not held as the newest.  Stamps may go back: keys leave in the order of arrival. */
 void store_fetch(const struct store *, size_t n, const seen_digest *);
 void store_expire(struct store *, uint64_t least);

@@ -1,7 +1,7 @@
 /* table.c - sizes, saves and loads tables of stamped lines, and cuts them into pieces. */
 #include "table/table.h"
 
-#include "base/error.h"
+#include "base/base.h"
 
 #define SWEEP_BITS 15
 #define READ_LINES 256 /* at once */

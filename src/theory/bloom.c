@@ -1,16 +1,12 @@
+/* bloom.c - false-positive rates of Bloom filters: plain, blocked, of substrings, age-partitioned.
+ */
 #include "theory/bloom.h"
 
+#include "theory/numeric.h"
+
 #include <math.h>
-#include <stdbool.h>
-
-#define RARE 1e-18 /* a share that no double shows, nor the sum of all that are rarer */
-#define PI   3.14159265358979323846
-
-#define SCATTERED_FEW 200 /* Poisson numbers of such a mean are summed over, */
-#define WAVES         40  /* with a stride that leaves e^-40 */
-#define REACH_MOST    1e15
-#define REACH_NEAR    1e-9
-#define GROWING_MOST  800 /* keys, of a mean of THEORY_GROWING_MOST */
+#include <stddef.h>
+#include <string.h>
 
 /* 1-(1-q)^x, exact for tiny q and for huge x. */
 static double at_least_once(double q, double x) {
@@ -41,104 +37,6 @@ double theory_odds(double p) { return p < .999999 ? p / (1 - p) : 1e6; }
 
 double theory_union(double p, double count) { return at_least_once(p, count); }
 
-/* -- keys by chance ----------------------------------------------------------------------- */
-
-/* Mean of rate[X] over a Poisson number X, while its mean grows from a to b: X is j for a share
- * (P(X_b > j) - P(X_a > j))/(b-a) of the time.  Summed downwards, so that small tails count. */
-static double growing_mean(const double *rate, uint32_t end, double a, double b) {
-    double at_a[GROWING_MOST], at_b[GROWING_MOST], tail_a = 0, tail_b = 0, sum = 0;
-    at_a[0] = exp(-a), at_b[0] = exp(-b);
-    for (uint32_t j = 1; j < end; j++) {
-        at_a[j] = at_a[j - 1] * a / j;
-        at_b[j] = at_b[j - 1] * b / j;
-    }
-    for (uint32_t j = end; j-- > 0;) {
-        sum += rate[j] * (tail_b - tail_a);
-        tail_a += at_a[j], tail_b += at_b[j];
-    }
-    return sum / (b - a);
-}
-
-/* Every how many keys a sum over a Poisson number of them may be taken, where what is summed is
- * smooth: of its wave of that length a mean n leaves exp(-n(1-cos(2 pi/stride))). */
-static uint32_t stride_of(double n) {
-    uint32_t stride = 1;
-    while (n * (1 - cos(2 * PI / (stride + 1))) > WAVES) stride++;
-    return stride;
-}
-
-double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
-    static const double x[4] = {1.0232556637891326, 2.0768479786778302, 3.2054290028564703,
-                                4.5127458633997826};
-    static const double w[4] = {0.2440975028949394, 0.0499164067652179, 0.0027891413212318,
-                                2.2345844007746e-5};
-    double sum = 0;
-    if (n < SCATTERED_FEW) {
-        uint32_t stride = stride_of(n), next = stride;
-        double poisson = exp(-n), end = n + 12 * sqrt(n) + 30, term = 1;
-        for (uint32_t j = 1; j < end && (j < n || term >= RARE * sum); j++) {
-            poisson *= n / j;
-            if (j < next) continue;
-            next = j + stride;
-            if (j < n && poisson < RARE) continue;
-            sum += term = poisson * rate(ctx, j);
-        }
-        return sum * stride;
-    }
-    for (int i = 0; i < 4; i++)
-        sum += w[i] * (rate(ctx, n - x[i] * sqrt(n)) + rate(ctx, n + x[i] * sqrt(n)));
-    return sum + 0.4063492063492063 * rate(ctx, n);
-}
-
-double theory_scattered_growing(double (*rate)(const void *ctx, double keys), const void *ctx,
-                                double a, double b) {
-    double at[GROWING_MOST] = {0};
-    uint32_t end = (uint32_t)(b + 12 * sqrt(b) + 30);
-    for (uint32_t j = 1; j < end; j++) at[j] = rate(ctx, j);
-    return growing_mean(at, end, a, b);
-}
-
-double theory_few(double n, double q, double limit) {
-    struct theory_few few = theory_few_begin(n, q);
-    double sum = 0;
-    for (double i = 0; i < limit; i++) sum = theory_few_next(&few);
-    return sum;
-}
-
-/* -- means and intervals ------------------------------------------------------------------ */
-
-/* Gauss-Legendre of 2 `half` points on [from, from + width]; x, w: those on the right. */
-static double quadrature(double (*rate)(const void *ctx, double keys), const void *ctx, double from,
-                         double width, int half, const double *x, const double *w) {
-    double sum = 0, middle = from + width / 2;
-    for (int i = 0; i < half; i++)
-        sum += w[i] / 2 *
-               (rate(ctx, middle - width / 2 * x[i]) + rate(ctx, middle + width / 2 * x[i]));
-    return sum;
-}
-
-/* 16 points on each quarter. */
-double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
-    static const double x[8] = {0.0950125098376374, 0.2816035507792589, 0.4580167776572274,
-                                0.6178762444026438, 0.7554044083550030, 0.8656312023878318,
-                                0.9445750230732326, 0.9894009349916499};
-    static const double w[8] = {0.1894506104550685, 0.1826034150449236, 0.1691565193950025,
-                                0.1495959888165767, 0.1246289712555339, 0.0951585116824928,
-                                0.0622535239386479, 0.0271524594117541};
-    double sum = 0;
-    for (int quarter = 0; quarter < 4; quarter++)
-        sum += quadrature(rate, ctx, n * quarter / 4, n / 4, 8, x, w) / 4;
-    return sum;
-}
-
-double theory_mean_smooth(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
-    static const double x[4] = {0.1834346424956498, 0.5255324099163290, 0.7966664774136268,
-                                0.9602898564975363};
-    static const double w[4] = {0.3626837833783620, 0.3137066458778874, 0.2223810344533745,
-                                0.1012285362903762};
-    return quadrature(rate, ctx, 0, n, 4, x, w);
-}
-
 struct mean_case {
     double a;
     uint32_t k;
@@ -152,72 +50,6 @@ static double landmark_rate(const void *ctx, double u) {
 double theory_landmark_mean(double a, uint32_t k) {
     struct mean_case c = {a, k};
     return theory_mean(landmark_rate, &c, 1);
-}
-
-/* Smallest c with P(X <= c) >= tail, by summing; normal where the sum would be long. */
-static uint64_t poisson_quantile(double mean, double tail, double z) {
-    if (mean > 500) return (uint64_t)fmax(0, floor(mean + z * sqrt(mean) + .5));
-    double p = exp(-mean), sum = p;
-    uint64_t c = 0;
-    while (sum < tail && c < 2000) {
-        c++;
-        p *= mean / (double)c;
-        sum += p;
-    }
-    return c;
-}
-
-void theory_poisson(double mean, uint64_t *lo, uint64_t *hi) {
-    *lo = poisson_quantile(mean, .025, -1.959964);
-    *hi = poisson_quantile(mean, .975, 1.959964);
-}
-
-/* -- how far back ------------------------------------------------------------------------- */
-
-struct half {
-    double (*found)(const void *ctx, double gap);
-    const void *ctx;
-    double yes, no, above, below; /* gaps asked, and by how much there and there it is not 1/2 */
-};
-
-static bool half_found(struct half *h, double gap) {
-    if (gap <= h->yes) return true;
-    if (gap >= h->no) return false;
-    double more = h->found(h->ctx, gap) - .5;
-    if (more >= 0)
-        h->yes = gap, h->above = more;
-    else
-        h->no = gap, h->below = more;
-    return more >= 0;
-}
-
-/* Regula falsi between powers of two, halving what stays (Illinois): gaps as near as asked for. */
-static void half_narrow(struct half *h) {
-    for (int lo = 0, hi = 50; lo + 1 < hi;)
-        *(half_found(h, exp2((lo + hi) / 2)) ? &lo : &hi) = (lo + hi) / 2;
-    for (int i = 0, last = 0; i < 40 && h->no - h->yes > fmax(.25, h->no * REACH_NEAR / 4); i++) {
-        double x = (h->no * h->above - h->yes * h->below) / (h->above - h->below);
-        if (!(x > h->yes && x < h->no)) return;
-        int side = half_found(h, x) ? 1 : -1;
-        if (side == last) *(side > 0 ? &h->below : &h->above) /= 2;
-        last = side;
-    }
-}
-
-double theory_reach(double (*found)(const void *ctx, double gap), const void *ctx) {
-    struct half h = {found, ctx, 0, INFINITY, .5, -.5};
-    double lo = 0, hi = 1;
-    if (!half_found(&h, 1)) return 0;
-    half_narrow(&h);
-    while (hi < REACH_MOST && half_found(&h, hi)) lo = hi, hi *= 2;
-    while (hi - lo > .5 && hi - lo > hi * REACH_NEAR) {
-        double middle = lo + (hi - lo) / 2;
-        if (half_found(&h, middle))
-            lo = middle;
-        else
-            hi = middle;
-    }
-    return floor(lo);
 }
 
 /* -- memory that waits -------------------------------------------------------------------- */
@@ -252,4 +84,237 @@ struct theory_latency theory_latency_shared(double tau, uint32_t d, uint32_t mod
     for (uint32_t most = 0; most < d; most++) fullest += 1 - none_above(most, d, modules);
     return (struct theory_latency){theory_latency_separate(tau, d, modules), fullest * tau,
                                    d * tau};
+}
+
+/* -- blocked ------------------------------------------------------------------------------ */
+
+#define RARE           1e-18 /* a share that no double shows */
+#define LINE_MEAN_MOST 600   /* far beyond full: each bit of 496 is set */
+#define LINE_KEYS_MOST 1041  /* in a line, of that mean */
+
+/* A lane of `width` bits into which each of j keys throws b bits. */
+struct lane {
+    double width, miss[4], step[4]; /* miss[i] = P(no throw hits i given bits) = (1-i/width)^(bj) */
+    uint32_t b, power;              /* `power` lanes are alike */
+};
+
+static struct lane lane_empty(double width, uint32_t b, uint32_t power) {
+    struct lane lane = {.width = width, .b = b, .power = power};
+    for (int i = 0; i < 4; i++) {
+        lane.miss[i] = 1;
+        lane.step[i] = pow(1 - i / width, b);
+    }
+    return lane;
+}
+
+static void lane_add_key(struct lane *lane) {
+    for (int i = 0; i < 4; i++) lane->miss[i] *= lane->step[i];
+}
+
+/* P(the b probes of another key are all set): by how many different bits they ask for (Stirling),
+ * and by inclusion and exclusion over those bits. */
+static double lane_hit(const struct lane *lane) {
+    const double *m = lane->miss, w = lane->width;
+    double one = 1 - m[1], two = 1 - 2 * m[1] + m[2], three = 1 - 3 * m[1] + 3 * m[2] - m[3],
+           hit = 1;
+    if (lane->b == 1) hit = one;
+    if (lane->b == 2) hit = (one + (w - 1) * two) / w;
+    if (lane->b == 3) hit = (one + 3 * (w - 1) * two + (w - 1) * (w - 2) * three) / (w * w);
+    double all = 1;
+    for (uint32_t i = 0; i < lane->power; i++) all *= hit > 0 ? hit : 0;
+    return all;
+}
+
+/* A line of 8 lanes, its keys coming one by one. */
+struct line {
+    struct lane lanes[3];
+};
+
+static struct line line_empty(uint32_t k) {
+    uint32_t rounds = k / 8, more = k % 8;
+    return (struct line){{lane_empty(64, rounds + 1, more), lane_empty(64, rounds, 7 - more),
+                          lane_empty(48, rounds, 1)}};
+}
+
+/* Its rate with one key more. */
+static double line_add_key(struct line *line) {
+    double hit = 1;
+    for (int i = 0; i < 3; i++) {
+        struct lane *lane = &line->lanes[i];
+        if (!lane->power || !lane->b) continue;
+        lane_add_key(lane);
+        hit *= lane_hit(lane);
+    }
+    return hit;
+}
+
+/* -- all lines ---------------------------------------------------------------------------- */
+
+struct blocked {
+    double lines;
+    uint32_t k;
+    bool scattered;
+    const double *hit; /* rates of lines of 1, 2, … keys, from [1] on; NULL: not yet known */
+};
+
+static double line_end(double mean) { return mean + 16 * sqrt(mean) + 48; }
+
+/* The mean over how many keys a line has: of j as often as of j-1 (first - fall (j-1)) / j times.
+ * Where the sum of all is large it is scaled down, so that no term of weight is lost. */
+static double over_lines(const struct blocked *b, double first, double fall, double mean) {
+    struct line line = line_empty(b->k);
+    double often = 1, all = 1, sum = 0, last = line_end(mean);
+    for (double j = 1; j < last && first > fall * (j - 1); j++) {
+        often *= (first - fall * (j - 1)) / j;
+        all += often;
+        sum += often * (b->hit ? b->hit[(uint32_t)j] : line_add_key(&line));
+        if (all > 1e200) often *= 1e-200, all *= 1e-200, sum *= 1e-200;
+        if (j > mean && often < RARE * sum) break;
+    }
+    return sum / all;
+}
+
+/* All in one line: of a fraction of a key, that fraction of the step. */
+static double in_one_line(const struct blocked *b, double n) {
+    struct line line = line_empty(b->k);
+    double before = 0, hit = 0;
+    for (double j = 0; j < n; j++)
+        before = hit, hit = b->hit ? b->hit[(uint32_t)j + 1] : line_add_key(&line);
+    return before + (hit - before) * (n - ceil(n) + 1);
+}
+
+static double rate(const void *ctx, double n) {
+    const struct blocked *b = ctx;
+    double others = b->lines - 1, mean = n / b->lines;
+    if (mean > LINE_MEAN_MOST) return 1;
+    if (b->scattered) return over_lines(b, mean, 0, mean);
+    return others > 0 ? over_lines(b, n / others, 1 / others, mean) : in_one_line(b, n);
+}
+
+double theory_blocked(double lines, double n, uint32_t k) {
+    return rate(&(struct blocked){lines, k, false, NULL}, n);
+}
+
+double theory_blocked_scattered(double lines, double n, uint32_t k) {
+    return rate(&(struct blocked){lines, k, true, NULL}, n);
+}
+
+double theory_blocked_filling(double lines, double n, uint32_t k, bool scattered) {
+    double hit[LINE_KEYS_MOST + 1];
+    struct line line = line_empty(k);
+    uint32_t end = (uint32_t)line_end(fmin(n / lines, LINE_MEAN_MOST)) + 1;
+    for (uint32_t j = 1; j <= end; j++) hit[j] = line_add_key(&line);
+    return theory_mean(rate, &(struct blocked){lines, k, scattered, hit}, n);
+}
+
+/* -- substrings --------------------------------------------------------------------------- */
+
+#define TERMS_MOST 128
+
+double theory_substring(uint32_t p, double n) { return -expm1(n * log1p(-ldexp(1, -(int)p))); }
+
+/* P(`windows` of them are covered).  The u_d of the header are sums of geometric series,
+ * u_d - e^-a = sum over r >= 1 of w_r 2^-dr with w_r = P(Poisson(a) = r), so that a number t_r for
+ * each r carries all that has been: t_r = sum of S_m 2^-r(i-m). */
+static double all_covered(uint32_t windows, double a) {
+    double w[TERMS_MOST], parts[TERMS_MOST], t[TERMS_MOST] = {0}, half[TERMS_MOST];
+    double term = exp(-a), power = 1, largest = 0, covered = 1, rate = 0;
+    uint32_t terms = 0;
+    if (a > 40) return 1; /* an uncovered window is rarer than the last digit */
+    for (double r = 1; r < a + 2 || term > 1e-17 * largest; r++, terms++) {
+        w[terms] = term *= a / r;
+        half[terms] = power /= 2;
+        parts[terms] = term * (1 - power);
+        if (term > largest) largest = term;
+    }
+    for (; windows > 0; windows--) {
+        double next = 0;
+        for (uint32_t r = 0; r < terms; r++) {
+            t[r] = t[r] * half[r] + covered;
+            next += parts[r] * t[r];
+        }
+        covered = next; /* S_1, S_2, … */
+    }
+    for (uint32_t r = 0; r < terms; r++) rate += w[r] * t[r];
+    return rate < 1 ? rate : 1;
+}
+
+double theory_substrings_scattered(uint32_t b, uint32_t p, double n) {
+    return all_covered(b - p + 1, ldexp(n, -(int)p));
+}
+
+/* The rate for a fixed number of keys: f(n) - n/2 f"(n), where f is close to a power of n. */
+double theory_substrings(uint32_t b, uint32_t p, double n) {
+    double a = ldexp(n, -(int)p), rate = all_covered(b - p + 1, a), near = .999;
+    if (rate <= 0 || rate >= 1) return rate;
+    double power = log(all_covered(b - p + 1, a * near) / rate) / log(near);
+    return rate / (1 + power * (power - 1) / (2 * n));
+}
+
+/* -- age-partitioned ---------------------------------------------------------------------- */
+
+/* Nearly the least double there is, and less, is taken as 0: such numbers are slow. */
+static double product(double a, double b) { return a * b < THEORY_AGE_LEAST ? 0 : a * b; }
+
+void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double most,
+                     double lead) {
+    double miss = log1p(-1 / m), whole = -expm1(fmin(k * n, most) * miss);
+    for (uint32_t i = 0; i < slices; i++)
+        fill[i] = i < k ? -expm1(fmin((i + lead) * n, most) * miss) : whole;
+}
+
+/* Products of k fills in a row are a prefix of one block of k and a suffix of the one before; of
+ * slices from `alike` on they are one number.  within[i]: a run is among the first i slices. */
+static double run_among(const double *fill, uint32_t slices, uint32_t k, uint32_t alike) {
+    double within[THEORY_AGE_SLICES + 1], suffix[THEORY_AGE_K + 1], run = 1, last;
+    uint32_t end = slices < alike + k ? slices : alike + k, i = 0;
+    for (; i < k; i++) within[i] = 0, run = product(run, fill[i]);
+    last = within[k] = run;
+    while (i < end) {
+        double prefix = suffix[k] = 1;
+        for (uint32_t j = k; j > 0; j--) suffix[j - 1] = product(suffix[j], fill[i - k + j - 1]);
+        for (uint32_t place = 1; place <= k && i < end; place++, i++) {
+            prefix = product(prefix, fill[i]);
+            run = product(prefix, suffix[place]);
+            last += run * (1 - within[i - k]) * (1 - fill[i - k]);
+            within[i + 1] = last;
+        }
+    }
+    run *= 1 - fill[end - 1];
+    for (; i < slices; i++) within[i + 1] = last += run * (1 - within[i - k]);
+    return last;
+}
+
+double theory_age(const double *fill, uint32_t slices, uint32_t k) {
+    return run_among(fill, slices, k, slices);
+}
+
+double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double most,
+                         double lead) {
+    double fill[2 * THEORY_AGE_K];
+    uint32_t filled = slices < 2 * k ? slices : 2 * k;
+    theory_age_fill(fill, filled, k, m, n, most, lead);
+    if (k * log(fill[filled - 1]) < log(THEORY_AGE_LEAST)) return 0;
+    return run_among(fill, slices, k, k);
+}
+
+/* A search is at slice `top` with `span` slices to test down from there: reach[top][span] is how
+ * probable that is.  A miss at slice t leads to top t+k, all down to top+1: some top of the next k.
+ * Searches of one top go down together, `at` of each, until their spans end. */
+double theory_age_probes(const double *fill, uint32_t slices, uint32_t k, uint32_t first) {
+    double reach[THEORY_AGE_K + 1][THEORY_AGE_K + 1] = {{0}}, sum = 0;
+    reach[(k - 1) % (k + 1)][k] = 1;
+    for (uint32_t top = k - 1; top < slices; top++) {
+        double *here = reach[top % (k + 1)], going[THEORY_AGE_K + 2] = {0}, at = 1;
+        for (uint32_t span = k; span > 0; span--) going[span] = going[span + 1] + here[span];
+        memset(here, 0, sizeof *reach);
+        for (uint32_t down = 0; down < k && down <= top; down++) {
+            uint32_t t = top - down;
+            double searches = at * going[down + 1];
+            if (t >= first) sum += searches;
+            reach[(t + k) % (k + 1)][k - down] += searches * (1 - fill[t]);
+            at = product(at, fill[t]);
+        }
+    }
+    return sum;
 }

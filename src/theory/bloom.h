@@ -1,12 +1,12 @@
-/* bloom.h - what the papers promise, as pure formulas.  Each cites its source; none allocates.
+/* bloom.h - false-positive rates of Bloom filters as pure formulas.  Each cites its source.
  *
  *   [M05]  Metwally, Agrawal, El Abbadi: Duplicate Detection in Click Streams, WWW 2005
  *   [P07]  Putze, Sanders, Singler: Cache-, Hash- and Space-Efficient Bloom Filters, WEA 2007
+ *   [S20]  Shtul, Baquero, Almeida: Age-Partitioned Bloom Filters, arXiv:2001.03147, 2020
  */
-#ifndef THEORY_H
-#define THEORY_H
+#ifndef THEORY_BLOOM_H
+#define THEORY_BLOOM_H
 
-#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,47 +14,23 @@
  * (1-(1-1/m)^(kn))^k.  [M05] §5.1. */
 double theory_bloom(double m, double n, double k);
 
-/* Keys that a Bloom filter holds if `set` of its m cells are set: -m/k ln(1-set/m).  [M05] §5.1,
- * turned around; of a full one what all but a cell would mean. */
+/* The number of keys in a Bloom filter if `set` of its m cells are set: -m/k ln(1-set/m).  This is
+ * [M05] §5.1 solved for n.  A full filter counts as one with a single cell left. */
 double theory_bloom_keys(double m, double set, double k);
 
 /* The same with a space of m/k cells for each probe: (1-(1-k/m)^n)^k.  [M05] §5.1, figure 4. */
 double theory_partitioned(double m, double n, double k);
 
-/* One line of 496 bits a key: its bits are 8 lanes of 64 (the last of 48), probe r goes to lane
- * r mod 8, and the keys of a line are binomial (n, 1/lines): [P07] takes their limit, Poisson's,
- * which in a few lines errs more.  Exact for that layout. */
+/* Each key has one line of 496 bits in 8 lanes of 64 (the last has 48), and probe r goes to lane r
+ * mod 8.  The number of keys in a line is binomial (n, 1/lines).  [P07] takes its limit, a Poisson
+ * number, which errs more if there are few lines.  This rate is exact for the layout. */
 double theory_blocked(double lines, double n, uint32_t k);
 
-/* The same for a Poisson number of keys, n on average: then each line has a Poisson number too. */
+/* The same for a Poisson number of keys of mean n.  Each line then has a Poisson number too. */
 double theory_blocked_scattered(double lines, double n, uint32_t k);
 
-/* The mean of either while keys come, up to n. */
+/* The mean of either while the number of keys grows from 0 to n. */
 double theory_blocked_filling(double lines, double n, uint32_t k, bool scattered);
-
-/* P(fewer than `limit` successes in n trials of probability q), for limits below 256. */
-double theory_few(double n, double q, double limit);
-
-/* The same for limits of 1, 2, …, one after the other.  Sums upwards; where the first term is below
- * all doubles, so is the sum for any limit below 256. */
-struct theory_few {
-    double n, odds, term, sum, limit;
-    bool certain;
-};
-
-static inline struct theory_few theory_few_begin(double n, double q) {
-    return (struct theory_few){n, q / (1 - q), exp(n * log1p(-q)), 0, 0, q >= 1};
-}
-
-static inline double theory_few_next(struct theory_few *few) {
-    if (few->certain) return few->n < ++few->limit;
-    if (few->limit <= few->n) {
-        few->sum += few->term;
-        few->term *= (few->n - few->limit) / (few->limit + 1) * few->odds;
-        few->limit++;
-    }
-    return few->sum < 1 ? few->sum : 1;
-}
 
 /* p/(1-p): at a false-positive rate p, the number of new records called duplicates for each record
  * called new.  At most 1e6. */
@@ -63,43 +39,77 @@ double theory_odds(double p);
 /* Rate of a union of `count` independent sets that each err at rate p: 1-(1-p)^count. */
 double theory_union(double p, double count);
 
-/* Mean of rate(ctx, u x n) for u uniform in [0,1]: a landmark window that fills.  [M05] §5.2.2.
- * By Gauss-Legendre quadrature: the closed alternating sum loses all digits past k = 16. */
-double theory_mean(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
-
-/* The same of a rate that is as a polynomial of low degree: by 8 points instead of 64. */
-double theory_mean_smooth(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
-
-/* Mean of rate(ctx, keys) for a Poisson number of keys of mean n: what a shard gets.  Summed up to
- * n = 200, with a stride where there are many; then by 9-point Gauss-Hermite quadrature. */
-double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
-
-/* The mean of that while n grows from a to b <= THEORY_GROWING_MOST: summed. */
-#define THEORY_GROWING_MOST 500
-double theory_scattered_growing(double (*rate)(const void *ctx, double keys), const void *ctx,
-                                double a, double b);
-
-/* The gap at which found(ctx, gap), which never rises, falls below 1/2, in whole numbers or to nine
- * digits, at most 1e15; 0 where it is below at 1. */
-double theory_reach(double (*found)(const void *ctx, double gap), const void *ctx);
-
 /* The landmark mean of a Bloom filter with a = kn/m: integral over u of (1-e^(-au))^k. */
 double theory_landmark_mean(double a, uint32_t k);
 
-/* Time wasted when d probes wait for D modules of memory, where a module is idle for `tau` between
- * two accesses and all work at once: the busiest module's accesses, in tau.  [M05] §5.1.
+/* The time for d probes in D modules of memory that work in parallel.  A module is idle for `tau`
+ * between two accesses, so the busiest module decides.  [M05] §5.1.
  *
- * With a space for each probe, dealt out to the modules in turn: ceil(d/D) tau. */
+ * Each probe has a space of its own, and the modules take the spaces in turn: ceil(d/D) tau. */
 double theory_latency_separate(double tau, uint32_t d, uint32_t modules);
 
-/* With one space spread over all: that at best, d tau at worst; the mean for probes that fall on
- * each module alike, which is that of the fullest of D bins after d <= 64 balls, by counting. */
+/* One space is spread over all modules.  At best the time is the same, at worst d tau.  The mean is
+ * that of the fullest of D bins after d <= 64 balls, by counting. */
 struct theory_latency {
     double least, mean, most;
 };
 struct theory_latency theory_latency_shared(double tau, uint32_t d, uint32_t modules);
 
-/* Central 95 % interval of a Poisson count of the given mean. */
-void theory_poisson(double mean, uint64_t *lo, uint64_t *hi);
+/* -- substrings --------------------------------------------------------------------------- */
+
+/* Bit vectors over all substrings of a key: what [M05] §4 and figure 2 leave uncounted. */
+
+/* P(a window of p bits of a new key equals that window of one of n stored keys): 1-(1-2^-p)^n. */
+double theory_substring(uint32_t p, double n);
+
+/* P(all b-p+1 windows do): the false-positive rate, for keys of b uniform bits.
+ *
+ * Windows that overlap are not independent: a stored key that agrees with the new one in window j
+ * agrees in window j+1 if one more bit does.  So the number M of stored keys that agree is a Markov
+ * chain: half of them stay, and as many new ones come,
+ *
+ *     M_0 ~ Poisson(a),  M_{j+1} = Binomial(M_j, 1/2) + Poisson(a/2),  a = n 2^-p,
+ *
+ * and the rate is P(M_j >= 1 for all j).  If M_j = 0, the chain forgets its past: this is a renewal
+ * process.  Let u_d = P(M_{j+d} = 0 | M_j = 0) = exp(-a(1-2^-d)), and S_i the probability of i
+ * covered windows after an uncovered one.  Then
+ *
+ *     S_i = sum over m < i of S_m (u_{i-1-m} - u_{i-m}),
+ *     P = sum over m <= b-p of S_m (u_{b-p-m} - e^-a).
+ *
+ * No term is negative, so a rate of 1e-30 is as exact as one of 1e-3.  P is the rate for a Poisson
+ * number of keys.  For exactly n keys it is P - n/2 P"(n), some percent less if 2^p is small.  Keys
+ * that agree, differ and agree again over p bits, one in 2^p, are left out. */
+double theory_substrings(uint32_t b, uint32_t p, double n);
+double theory_substrings_scattered(uint32_t b, uint32_t p, double n); /* P itself */
+
+/* -- age-partitioned ---------------------------------------------------------------------- */
+
+/* Slices are numbered by age, 0 being the youngest; a key is there if k slices in a row match. */
+
+#define THEORY_AGE_K      64     /* the most that k may be, */
+#define THEORY_AGE_SLICES 320    /* and that slices may */
+#define THEORY_AGE_LEAST  1e-300 /* rates below are 0 */
+
+/* The fill ratios of slices of m cells.  `lead` (0 to 1) is the part of the youngest generation, of
+ * n keys, that has come.  Each slice takes the keys of k generations, so slice i has taken those of
+ * min(i + lead, k) generations, but at most `most` different keys. */
+void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double most,
+                     double lead);
+
+/* The false-positive rate of slices with these fills: the probability that k in a row match.
+ * Slices are independent.  [S20] computes it by a recursion over runs.  This is a sum of positive
+ * terms over the end i of the first run: slices i-k+1 to i match, i-k does not, and no run comes
+ * before. */
+double theory_age(const double *fill, uint32_t slices, uint32_t k);
+
+/* The same with the fills of theory_age_fill, in less time, because slices from k on have equal
+ * fills. */
+double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double most, double lead);
+
+/* The expected number of slices from `first` on in which a new key is looked up.  The search is for
+ * the youngest run.  It begins with the oldest slice of a run, and a miss skips all runs with that
+ * slice. */
+double theory_age_probes(const double *fill, uint32_t slices, uint32_t k, uint32_t first);
 
 #endif

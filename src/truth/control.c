@@ -1,15 +1,11 @@
 #include "truth/control.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "spec/options.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The number of the draw (bits_draw) for digests that are not uniform; the next one is the tag's.
- */
-#define SAMPLE_DRAW 65
 
 #define RATE_LEVELS 8  /* levels that the number of records alone brings about */
 #define FIRST_LEVEL 14 /* log2 of the record at which level 0 ends */
@@ -84,8 +80,8 @@ static seen_digest uniform(const struct control *c, seen_digest d) {
     if (c->bits && c->bits < 64) d.lo &= ((uint64_t)1 << c->bits) - 1;
     if (c->bits && c->bits <= 64) d.hi = 0;
     if (c->bits > 64 && c->bits < 128) d.hi &= ((uint64_t)1 << (c->bits - 64)) - 1;
-    uint64_t tag = bits_draw(d.lo, d.hi, SAMPLE_DRAW + 1);
-    return (seen_digest){tag, tag ^ bits_draw(d.lo, d.hi, SAMPLE_DRAW)};
+    uint64_t tag = bits_draw(d.lo, d.hi, DRAW_TAG);
+    return (seen_digest){tag, tag ^ bits_draw(d.lo, d.hi, DRAW_SAMPLE)};
 }
 
 /* The same of key i, of several digests: what is above its bits= does not count. */
@@ -96,8 +92,8 @@ static seen_digest key_at(const struct control *c, const seen_digest *d, size_t 
         const seen_digest *part = &d[i * c->digests + w / 2];
         uint64_t word = w % 2 ? part->hi : part->lo, above = 64 * (w + 1);
         if (above > c->bits) word = above - c->bits < 64 ? word << (above - c->bits) : 0;
-        tag = bits_draw(tag ^ word, draw, SAMPLE_DRAW + 1);
-        draw = bits_draw(tag, draw ^ word, SAMPLE_DRAW);
+        tag = bits_draw(tag ^ word, draw, DRAW_TAG);
+        draw = bits_draw(tag, draw ^ word, DRAW_SAMPLE);
     }
     return (seen_digest){tag, tag ^ draw};
 }
@@ -105,7 +101,7 @@ static seen_digest key_at(const struct control *c, const seen_digest *d, size_t 
 /* Its low bits are those that decide at which level the key leaves the sample. */
 static uint64_t tag_of(seen_digest d) {
     uint64_t low = ((uint64_t)1 << CONTROL_LEVELS) - 1;
-    return (bits_fold(d.lo ^ 0x9e3779b97f4a7c15u, ~d.hi | 1) & ~low) |
+    return (bits_fold(d.lo ^ BITS_GOLDEN, ~d.hi | 1) & ~low) |
            ((d.lo ^ d.hi) >> CONTROL_SHIFT & low);
 }
 

@@ -1,6 +1,6 @@
 #include "truth/interval.h"
 
-#include "theory/gamma.h"
+#include "theory/numeric.h"
 
 #include <math.h>
 #include <stdbool.h>

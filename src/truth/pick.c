@@ -1,6 +1,6 @@
 #include "truth/pick.h"
 
-#include "base/cpu.h"
+#include "base/base.h"
 
 /* x - 1 has its top bit set for x = 0 alone: the mask leaves that bit out. */
 size_t pick_portable(const seen_digest *d, size_t n, uint64_t mask, uint16_t *place) {

@@ -1,7 +1,7 @@
 #include "truth/truth.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "spec/options.h"
 #include "truth/interval.h"
 

@@ -22,8 +22,8 @@
  */
 #include "window/generations.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "plan/plan.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* generations_plan.c - how many generations a window has, how long they are, and what they take. */
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/error.h"
 #include "plan/plan.h"
 #include "window/generations.h"
 

@@ -3,7 +3,7 @@
 #include "law.h"
 
 #include "theory/bloom.h"
-#include "theory/buffer.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <stdio.h>

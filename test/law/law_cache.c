@@ -3,9 +3,9 @@
 #include "law.h"
 #include "tally.h"
 
+#include "base/base.h"
 #include "base/bits.h"
-#include "base/cpu.h"
-#include "theory/cache.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "law.h"
 #include "tally.h"
 
-#include "theory/stable.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* law_truth - verdicts against the naive exact window, and calls against each other. */
 #include "law.h"
 
-#include "base/cpu.h"
+#include "base/base.h"
 #include "spec/options.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* The Age-Partitioned Bloom filter: its formulas against enumeration and chance, and what happens
  * to keys that leave the window, which the law tests do not look at. */
-#include "theory/age.h"
+#include "theory/bloom.h"
 
 #include "seen.h"
 

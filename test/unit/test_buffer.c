@@ -1,6 +1,6 @@
 /* The formulas of buffers, against lru on streams whose stack distances follow a known law. */
 #include "seen.h"
-#include "theory/buffer.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <setjmp.h>

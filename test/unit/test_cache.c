@@ -1,6 +1,6 @@
 /* The formulas of the fingerprint cache against sums without a closed form, and its plans. */
 #include "decaying/cache.h"
-#include "theory/cache.h"
+#include "theory/decaying.h"
 
 #include "detectors.h"
 

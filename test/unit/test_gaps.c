@@ -5,8 +5,7 @@
 #include "decaying/stable.h"
 #include "gaps/gap_law.h"
 #include "gaps/sample.h"
-#include "theory/cache.h"
-#include "theory/stable.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <setjmp.h>

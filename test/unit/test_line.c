@@ -5,7 +5,7 @@
  * he knows lines, fingerprints, classes and chains.  SEEN_LONG=1 makes it 10^9 such duplicates. */
 #include "line_trial.h"
 
-#include "base/cpu.h"
+#include "base/base.h"
 #include "sliding/line.h"
 
 #include <math.h>

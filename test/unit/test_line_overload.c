@@ -4,7 +4,7 @@
  * how long ago it was here.  SEEN_VERBOSE=1 prints tables. */
 #include "law/law.h"
 
-#include "base/cpu.h"
+#include "base/base.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The formulas of the Stable Bloom filter, against the sums they close and the paper's figures. */
 #include "seen.h"
-#include "theory/stable.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <setjmp.h>

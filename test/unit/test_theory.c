@@ -12,6 +12,7 @@
 #include "base/bits.h"
 #include "seen.h"
 #include "theory/bloom.h"
+#include "theory/numeric.h"
 
 static void near(double value, double expected, double relative) {
     if (!(fabs(value - expected) <= relative * expected))

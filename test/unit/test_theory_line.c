@@ -3,7 +3,7 @@
 #include "law/tally.h"
 
 #include "sliding/line.h"
-#include "theory/line.h"
+#include "theory/sliding.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -13,7 +13,7 @@
 
 #include "chance.h"
 #include "seen.h"
-#include "theory/vectors.h"
+#include "theory/bloom.h"
 
 #define SEEDS 20
 

@@ -15,7 +15,7 @@
 #include "formulas.h"
 #include "learn.h"
 #include "stream.h"
-#include "theory/stable.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "formulas.h"
 
 #include "../lab.h"
-#include "theory/stable.h"
+#include "theory/decaying.h"
 
 #include <math.h>
 #include <stdio.h>

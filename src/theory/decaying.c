@@ -1,10 +1,76 @@
-#include "theory/stable.h"
+/* decaying.c - what buffers, the fingerprint cache and the Stable Bloom filter miss, and how often
+ * they err. */
+#include "theory/decaying.h"
 
-#include "theory/bloom.h"
+#include "theory/numeric.h"
 
 #include <math.h>
 
-/* -- one cell ----------------------------------------------------------------------------- */
+double theory_buffer_fn(const double *weight, uint64_t n, double capacity) {
+    double missed = 0, all = 0;
+    for (uint64_t d = 0; d < n; d++) {
+        all += weight[d];
+        if ((double)d >= capacity) missed += weight[d];
+    }
+    return all > 0 ? missed / all : 0;
+}
+
+double theory_buffer_fn_spread(double capacity, double most) {
+    return fmax(0, 1 - log(capacity) / log(most));
+}
+
+double theory_buffer_fn_coin(double fn, double q) { return fn * (1 - q); }
+
+/* -- the fingerprint cache ---------------------------------------------------------------- */
+
+double theory_cache_fp(const struct theory_cache *c) { return c->ways / c->values; }
+
+/* The probability that one of `keys` different keys brought a given value to a given set. */
+static double came(const struct theory_cache *c, double keys) {
+    return -expm1(-keys / (c->sets * c->values));
+}
+
+double theory_cache_fp_after(const struct theory_cache *c, double keys) {
+    struct theory_few few = theory_few_begin(c->values, came(c, keys));
+    double held = 0;
+    for (double i = 0; i < c->ways; i++) held += 1 - theory_few_next(&few);
+    return held / c->values;
+}
+
+static double found_fifo(const struct theory_cache *c, double gap) {
+    double put = gap / c->sets * (1 - theory_cache_fp(c)), term = exp(-put), sum = 0;
+    for (double j = 0; j < c->ways; term *= put / ++j) sum += term;
+    return sum;
+}
+
+double theory_cache_found(const struct theory_cache *c, double gap) {
+    if (c->fifo) return found_fifo(c, gap);
+    double kept = theory_few(c->values, came(c, gap), c->ways);
+    return kept + (1 - kept) * theory_cache_fp(c);
+}
+
+struct cache_gaps {
+    const struct theory_cache *c;
+    double most;
+};
+
+static double cache_missed_at(const void *ctx, double u) {
+    const struct cache_gaps *g = ctx;
+    return 1 - theory_cache_found(g->c, pow(g->most, u));
+}
+
+double theory_cache_fn_mean(const struct theory_cache *c, double most) {
+    struct cache_gaps g = {c, most};
+    return theory_mean(cache_missed_at, &g, 1);
+}
+
+static double cache_found_at(const void *ctx, double gap) { return theory_cache_found(ctx, gap); }
+
+double theory_cache_reach(const struct theory_cache *c) { return theory_reach(cache_found_at, c); }
+
+/* -- the Stable Bloom filter -------------------------------------------------------------- */
+
+/* -- its cells ----------------------------------------------------------------------------- */
 
 /* P(not 0, and set within the last n records): Eqs. 1-3 and 9-11 turned around.  The sum over l of
  * k(1-k)^l P(Bin(l,p) = j) is k b^j/(1-a)^(j+1) of a negative binomial law, with a = (1-p)(1-k) and
@@ -61,19 +127,19 @@ double theory_stable_fn_of(const struct theory_stable *s, double gap, double sha
     return -expm1(s->K * log1p(-theory_stable_lost(gap, s->Max, s->P / s->m, k)));
 }
 
-struct gaps {
+struct stable_gaps {
     const struct theory_stable *s;
     double most;
 };
 
-static double fn_at(const void *ctx, double u) {
-    const struct gaps *g = ctx;
+static double stable_missed_at(const void *ctx, double u) {
+    const struct stable_gaps *g = ctx;
     return theory_stable_fn(g->s, pow(g->most, u));
 }
 
 double theory_stable_fn_mean(const struct theory_stable *s, double most) {
-    struct gaps g = {s, most};
-    return theory_mean(fn_at, &g, 1);
+    struct stable_gaps g = {s, most};
+    return theory_mean(stable_missed_at, &g, 1);
 }
 
 double theory_stable_found_one(const struct theory_stable *s, double gap) {
@@ -110,9 +176,11 @@ double theory_stable_best_k(double m, double Max, double fp, double most, int wh
     return best;
 }
 
-static double found_at(const void *ctx, double gap) {
+static double stable_found_at(const void *ctx, double gap) {
     const struct theory_stable *s = ctx;
     return 1 - theory_stable_fn(s, gap);
 }
 
-double theory_stable_reach(const struct theory_stable *s) { return theory_reach(found_at, s); }
+double theory_stable_reach(const struct theory_stable *s) {
+    return theory_reach(stable_found_at, s);
+}

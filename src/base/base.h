@@ -1,0 +1,32 @@
+/* base.h - what every part of the library needs: errors, memory, and what the processor can do.
+ *
+ * Only speed depends on the processor, never answers. */
+#ifndef BASE_H
+#define BASE_H
+
+#include "seen.h"
+
+#include <stdint.h>
+
+/* -- errors ------------------------------------------------------------------------------- */
+
+/* Fills *e with one sentence and the column of the mistake (0: no column), and returns `code`, so
+ * that `return error_set(...)` refuses.  e may be NULL. */
+int error_set(struct seen_error *e, int code, size_t where, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* -- memory ------------------------------------------------------------------------------- */
+
+/* The allocator used where the caller gives none.  Blocks are zeroed and aligned to 64 bytes.
+ * Those of 2 MiB and more are mapped from the system, on huge pages if it has them. */
+extern const struct seen_allocator alloc_default;
+
+/* -- the processor ------------------------------------------------------------------------ */
+
+/* Instruction sets; each includes those before it. */
+enum cpu { CPU_BEST, CPU_PORTABLE, CPU_AVX2, CPU_AVX512, CPU_VBMI2 };
+
+/* Returns `wanted` if the machine has it, else the best that the machine has. */
+uint32_t cpu_choose(uint32_t wanted);
+
+#endif
