@@ -58,7 +58,7 @@ static void read_times(const struct judge *j, const struct batch *b, seen_time n
         r->time[m] = now;
         if (own) {
             const struct slice *f = &b->field[record * l->slots + (uint32_t)l->time];
-            if (!time_of_field(j->format, f, &r->time[m])) {
+            if (!slice_time(f, j->format, &r->time[m])) {
                 enum cause why = f->at ? CAUSE_TIME : cause_of_missing(l, &b->record[record]);
                 r->cause[record] = (uint8_t)why;
                 continue;

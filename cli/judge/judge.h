@@ -8,9 +8,8 @@
 #include "judge/key.h"
 #include "judge/lateness.h"
 #include "judge/shares.h"
-#include "time/calendar.h"
 #include "time/time.h"
-#include "time/time_format.h"
+#include "time/zone.h"
 
 #include <regex.h>
 

@@ -2,7 +2,7 @@
 #ifndef SEEN_LATENESS_H
 #define SEEN_LATENESS_H
 
-#include "time/calendar.h"
+#include "time/zone.h"
 
 #include <stddef.h>
 

@@ -4,7 +4,7 @@
 #ifndef SEEN_LEDGER_H
 #define SEEN_LEDGER_H
 
-#include "judge/fact.h"
+#include "output/tags.h"
 
 struct ledger {
     struct entry *entries; /* by key, and in order of age */

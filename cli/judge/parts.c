@@ -2,7 +2,7 @@
 #include "judge/parts.h"
 
 #include "base/cli.h"
-#include "records/format/fields.h"
+#include "records/fields.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,15 +44,15 @@ static void add(struct parts *p, size_t len) {
 /* -- one field ---------------------------------------------------------------------------- */
 
 static size_t applied(const struct key_form *form, char *value, size_t len) {
-    return form && !form->by_word ? form_apply(form, value, len) : len;
+    return form && !form->by_word ? key_form_apply(form, value, len) : len;
 }
 
 /* The expression's parts of the value at the end of the text, which has `len` bytes. */
 static bool find_groups(struct parts *p, const struct key_form *form, size_t len) {
     regmatch_t match[FORM_GROUPS + 1];
-    if (!p->compiled) form_compile(form, &p->pattern);
+    if (!p->compiled) key_form_compile(form, &p->pattern);
     p->compiled = true;
-    size_t value = p->used, n = form_match(form, &p->pattern, p->text + value, len, match);
+    size_t value = p->used, n = key_form_match(form, &p->pattern, p->text + value, len, match);
     p->used += len;
     for (size_t i = 0; i < n; i++) {
         size_t size = (size_t)(match[i].rm_eo - match[i].rm_so);
@@ -64,7 +64,7 @@ static bool find_groups(struct parts *p, const struct key_form *form, size_t len
 }
 
 static bool add_field(struct parts *p, const struct key_form *form, const struct slice *f) {
-    char *at = room_for(p, (size_t)f->len + 1); /* form_apply may add a byte */
+    char *at = room_for(p, (size_t)f->len + 1); /* key_form_apply may add a byte */
     size_t len = slice_value(f, at);
     if (form && form->regex) return find_groups(p, form, len);
     add(p, applied(form, at, len));

@@ -3,7 +3,7 @@
 #ifndef SEEN_PARTS_H
 #define SEEN_PARTS_H
 
-#include "judge/form.h"
+#include "records/key_form.h"
 #include "records/record.h"
 
 struct key_part {

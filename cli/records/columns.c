@@ -3,10 +3,9 @@
 #include "records/columns.h"
 
 #include "base/cli.h"
-#include "judge/form.h"
+#include "records/fields.h"
 #include "records/format/json.h"
-#include "records/guess.h"
-#include "records/span.h"
+#include "records/key_form.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -159,7 +159,7 @@ static void check_end(const struct input_options *s) {
 void input_options_files(struct input_options *s, const struct args *a) {
     static char *const standard_input[] = {"-"};
     set_delimiter(s);
-    form_check(&s->form);
+    key_form_check(&s->form);
     check_end(s);
     if (s->no_quotes && s->shape != SHAPE_CSV)
         die("--no-quotes is for --csv; elsewhere quotes are bytes already, or part of the format");

@@ -5,8 +5,8 @@
 
 #include "base/cli.h"
 
-#include "judge/form.h"
 #include "records/columns.h"
+#include "records/key_form.h"
 
 #include <stdbool.h>
 

@@ -9,7 +9,7 @@
 
 #include "base/cli.h"
 #include "records/input.h"
-#include "time/time_format.h"
+#include "time/time.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -108,7 +108,7 @@ static bool take_header(struct merge *m, struct lane *l) {
 static void read_time(const struct merge *m, struct lane *l) {
     const struct slice *f = &l->batch.field[l->at * m->layout.slots + (uint32_t)m->layout.time];
     seen_time t;
-    if (time_of_field(m->input->time_format, f, &t) && t <= m->latest) l->time = t;
+    if (slice_time(f, m->input->time_format, &t) && t <= m->latest) l->time = t;
 }
 
 /* Cuts records off what the buffer holds.  False if it holds no whole one. */

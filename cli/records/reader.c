@@ -83,7 +83,7 @@ static const char *end(const struct reader *r) { return r->in.buf + r->in.end; }
 static void resolve(struct reader *r, const struct header *header) {
     if (r->input->shape == SHAPE_NDJSON) columns_of_json(&r->layout);
     r->layout.cutting = input_options_cutting(r->input);
-    r->layout.form = form_any(&r->input->form) ? &r->input->form : NULL;
+    r->layout.form = key_form_any(&r->input->form) ? &r->input->form : NULL;
     columns_resolve(&r->layout, r->input->keys, r->input->time, header);
     if (r->on->columns) r->on->columns(r->ctx, header);
     r->batch = reader_new_batch(r);

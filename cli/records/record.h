@@ -165,6 +165,10 @@ static inline struct record record_of(const char *at, const char *nl, const char
  * value is longer than its writing. */
 size_t slice_value(const struct slice *, char *out);
 
+/* Reads the time that a field holds (time_format_parse); false where there is no field. */
+struct time_format;
+bool slice_time(const struct slice *, const struct time_format *, seen_time *);
+
 size_t csv_unquote(const char *field, size_t len, char *out);
 size_t clf_unescape(const char *field, size_t len, char *out);
 int hex_digit(char); /* or -1 */

@@ -3,12 +3,10 @@
 
 #include "base/cli.h"
 #include "base/number.h"
-#include "judge/form.h"
-#include "records/format/fields.h"
+#include "records/fields.h"
 #include "records/format/json.h"
-#include "records/guess.h"
+#include "records/key_form.h"
 #include "time/time.h"
-#include "time/time_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -192,7 +190,7 @@ static const char *text_of(seen_time t, char buf[40]) {
 static void tell_future(const struct reject *r, char *text) {
     char time[40], now[40];
     seen_time t = SEEN_NEVER;
-    time_of_field(r->all->input->time_format, &r->field[r->all->layout->time], &t);
+    slice_time(&r->field[r->all->layout->time], r->all->input->time_format, &t);
     snprintf(text, UNJUDGED_TEXT,
              "record %ju says %s, the clock %s, more than a day before it; --allow-future takes "
              "such times, and --zone says where times without an offset were written",

@@ -1,13 +1,12 @@
-/* time.c - what a time field says, and where days and weeks begin in a time zone.  The engine knows
- * neither clocks nor zones; both stay here. */
-#include "time/time_parts.h"
+/* time.c - reads times in every known form, prints them, and reads the machine's clocks. */
+#include "time/time.h"
+
+#include "time/zone.h"
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { SECOND = 1000000, DAY = 86400 };
 
@@ -46,61 +45,70 @@ static bool parse_epoch(seen_time *out, const char *p, const char *end) {
 
 /* -- dates -------------------------------------------------------------------------------- */
 
-/* Days since 1970-01-01 of a date in the Gregorian calendar; years are counted from March, so that
- * the leap day is the last of its year. */
-static int64_t days_from_civil(int64_t year, int month, int day) {
-    year -= month <= 2;
-    int64_t era = year / 400, of_era = year % 400;
-    int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+struct date {
+    int year, month, day, hour, minute, second; /* month and day from 1 */
+    uint64_t micros;
+    bool has_offset; /* else the time is in the zone that is set, or in UTC */
+    int offset;      /* seconds east of UTC */
+};
+
+/* `n` digits at p as a number, or -1. */
+static int digits(const char *p, int n) {
+    int value = 0;
+    for (int i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9') return -1;
+        value = value * 10 + (p[i] - '0');
+    }
+    return value;
 }
 
-static int days_in_month(int year, int month) {
-    static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-    return days[month - 1] + (month == 2 && leap);
+/* The place of the name at p among names of three letters, from 1; 0: it is none of them. */
+static int name_at(const char *p, const char *names) {
+    for (int i = 0; names[3 * i]; i++)
+        if (!memcmp(names + 3 * i, p, 3)) return i + 1;
+    return 0;
 }
 
-static bool is_valid(const struct civil *c) {
-    if (c->year < 0 || c->month < 1 || c->month > 12) return false;
-    if (c->day < 1 || c->day > days_in_month(c->year, c->month)) return false;
-    return c->hour >= 0 && c->hour <= 23 && c->minute >= 0 && c->minute <= 59 && c->second >= 0 &&
-           c->second <= 60;
-}
+static int month_at(const char *p) { return name_at(p, "JanFebMarAprMayJunJulAugSepOctNovDec"); }
 
-bool civil_time(const struct civil *c, seen_time *out) {
-    if (!is_valid(c)) return false;
-    int64_t seconds = days_from_civil(c->year, c->month, c->day) * DAY + c->hour * 3600 +
-                      c->minute * 60 + c->second;
-    seconds -= c->has_offset ? c->offset : time_zone_offset(seconds);
+/* False if there is no such date or time of day, or if it was before 1970.  A leap second counts as
+ * the second after it. */
+static bool moment_of(const struct date *d, seen_time *out) {
+    static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = (d->year % 4 == 0 && d->year % 100 != 0) || d->year % 400 == 0;
+    if (d->year < 0 || d->month < 1 || d->month > 12) return false;
+    int last = lengths[d->month - 1] + (d->month == 2 && leap);
+    if (d->day < 1 || d->day > last || d->hour < 0 || d->hour > 23) return false;
+    if (d->minute < 0 || d->minute > 59 || d->second < 0 || d->second > 60) return false;
+    int64_t seconds =
+        time_days(d->year, d->month, d->day) * DAY + d->hour * 3600 + d->minute * 60 + d->second;
+    seconds -= d->has_offset ? d->offset : time_zone_offset(seconds);
     if (seconds < 0) return false;
-    *out = (seen_time)seconds * SECOND + c->micros;
+    *out = (seen_time)seconds * SECOND + d->micros;
     return true;
 }
 
-/* +01:00, +0100 or +01 */
-static bool numeric_offset(struct civil *c, const char *p, const char *end) {
-    long n = end - p;
-    bool colon = n == 6 && p[3] == ':';
-    if ((n != 3 && n != 5 && !colon) || (*p != '+' && *p != '-')) return false;
-    int hours = digits(p + 1, 2), minutes = n == 3 ? 0 : digits(end - 2, 2);
-    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return false;
-    c->offset = (hours * 60 + minutes) * 60 * (*p == '-' ? -1 : 1);
-    return true;
-}
-
-bool civil_offset(struct civil *c, const char *p, const char *end) {
-    c->has_offset = p < end;
+/* Reads all of [p, end): nothing, or an offset: Z, +01:00, +0100, +01, UTC, GMT, with a space
+ * before it or none.  False if it is something else. */
+static bool read_offset(struct date *d, const char *p, const char *end) {
+    d->has_offset = p < end;
     if (p == end) return true;
     if (*p == ' ' && end - p > 1) p++;
     long n = end - p;
     if (n == 1 && (*p == 'Z' || *p == 'z')) return true;
     if (n == 3 && (!memcmp(p, "UTC", 3) || !memcmp(p, "GMT", 3))) return true;
-    return numeric_offset(c, p, end);
+    bool colon = n == 6 && p[3] == ':';
+    if ((n != 3 && n != 5 && !colon) || (*p != '+' && *p != '-')) return false;
+    int hours = digits(p + 1, 2), minutes = n == 3 ? 0 : digits(end - 2, 2);
+    if (hours < 0 || hours > 23 || minutes < 0 || minutes > 59) return false;
+    d->offset = (hours * 60 + minutes) * 60 * (*p == '-' ? -1 : 1);
+    return true;
 }
 
+/* -- RFC 3339 ----------------------------------------------------------------------------- */
+
 /* :51.25 or nothing; NULL if it is something else. */
-static const char *parse_seconds(struct civil *c, const char *p, const char *end) {
+static const char *parse_seconds(struct date *c, const char *p, const char *end) {
     if (p == end || *p != ':') return p;
     if (end - p < 3) return NULL;
     c->second = digits(p + 1, 2);
@@ -113,21 +121,77 @@ static const char *parse_seconds(struct civil *c, const char *p, const char *end
 
 /* Parses 2020-11-06, alone or followed by a time such as T18:10:51.5+01:00.  The seconds and the
  * offset may be missing. */
-static bool parse_date(seen_time *out, const char *p, const char *end) {
+static bool parse_rfc3339(seen_time *out, const char *p, const char *end) {
     if (end - p < 10 || p[4] != '-' || p[7] != '-') return false;
-    struct civil c = {.year = digits(p, 4), .month = digits(p + 5, 2), .day = digits(p + 8, 2)};
+    struct date c = {.year = digits(p, 4), .month = digits(p + 5, 2), .day = digits(p + 8, 2)};
     p += 10;
-    if (p == end) return civil_time(&c, out);
+    if (p == end) return moment_of(&c, out);
     if (end - p < 6 || !*p || !strchr("Tt _", *p) || p[3] != ':') return false;
     c.hour = digits(p + 1, 2);
     c.minute = digits(p + 4, 2);
     p = parse_seconds(&c, p + 6, end);
-    return p && civil_offset(&c, p, end) && civil_time(&c, out);
+    return p && read_offset(&c, p, end) && moment_of(&c, out);
 }
 
+/* -- web logs: 10/Oct/2000:13:55:36 -0700 --------------------------------------------------- */
+
+static bool parse_clf(seen_time *out, const char *p, const char *end) {
+    static const char form[] = "  /   /    :  :  :   "; /* blanks stand for anything */
+    if (end - p != 26 || p[20] != ' ' || (p[21] != '+' && p[21] != '-')) return false;
+    for (size_t i = 0; form[i]; i++)
+        if (form[i] != ' ' && form[i] != p[i]) return false;
+    struct date d = {.year = digits(p + 7, 4),
+                     .month = month_at(p + 3),
+                     .day = digits(p, 2),
+                     .hour = digits(p + 12, 2),
+                     .minute = digits(p + 15, 2),
+                     .second = digits(p + 18, 2)};
+    return read_offset(&d, p + 20, end) && moment_of(&d, out);
+}
+
+/* -- RFC 2822, mails and HTTP: Fri, 06 Nov 2020 18:10:51 +0100 ------------------------------ */
+
+/* The names that RFC 2822 gives to offsets of North America: hours west of UTC. */
+static bool read_named_offset(struct date *d, const char *p, const char *end) {
+    static const int hours[] = {4, 5, 5, 6, 6, 7, 7, 8};
+    int zone = end - p == 4 && *p == ' ' ? name_at(p + 1, "EDTESTCDTCSTMDTMSTPDTPST") : 0;
+    if (!zone) return false;
+    d->has_offset = true;
+    d->offset = -3600 * hours[zone - 1];
+    return true;
+}
+
+/* The day of the week, the seconds and a comment in parentheses at the end, such as (CET), may be
+ * missing.  Which day of the week it says does not matter. */
+static bool parse_mail(seen_time *out, const char *p, const char *end) {
+    struct date d = {0};
+    const char *comment = end > p && end[-1] == ')' ? memchr(p, '(', (size_t)(end - p)) : NULL;
+    if (comment) end = comment;
+    while (comment && end > p && end[-1] == ' ') end--;
+    if (end - p > 5 && name_at(p, "MonTueWedThuFriSatSun") && p[3] == ',' && p[4] == ' ') p += 5;
+    int length = end - p > 2 && p[1] != ' ' ? 2 : 1; /* of the day of the month */
+    if (end - p < length + 15 || p[length] != ' ') return false;
+    d.day = digits(p, length);
+    p += length + 1;
+    if (d.day < 0 || p[3] != ' ' || p[8] != ' ' || p[11] != ':') return false;
+    d.month = month_at(p);
+    d.year = digits(p + 4, 4);
+    d.hour = digits(p + 9, 2);
+    d.minute = digits(p + 12, 2);
+    p += 14;
+    if (end - p >= 3 && *p == ':') {
+        d.second = digits(p + 1, 2);
+        p += 3;
+    }
+    return (read_offset(&d, p, end) || read_named_offset(&d, p, end)) && moment_of(&d, out);
+}
+
+/* -- all ---------------------------------------------------------------------------------- */
+
 bool time_parse(seen_time *out, const char *text, size_t len) {
-    return parse_epoch(out, text, text + len) || parse_date(out, text, text + len) ||
-           clf_time_parse(out, text, len) || mail_time_parse(out, text, len);
+    const char *end = text + len;
+    return parse_epoch(out, text, end) || parse_rfc3339(out, text, end) ||
+           parse_clf(out, text, end) || parse_mail(out, text, end);
 }
 
 int time_text(seen_time t, char *buf, size_t cap) {
@@ -157,92 +221,4 @@ double time_monotonic(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* -- zones -------------------------------------------------------------------------------- */
-
-static bool zone_is_set;
-
-bool time_set_zone(const char *name) {
-    char path[512];
-    const char *dir = getenv("TZDIR");
-    snprintf(path, sizeof path, "%s/%s", dir ? dir : "/usr/share/zoneinfo", name);
-    bool safe = name[0] && name[0] != '/' && !strstr(name, "..");
-    bool utc = !strcmp(name, "UTC");
-    if (!utc) { /* libc would take an unknown name for UTC without a word */
-        char magic[5] = "";
-        FILE *file = safe ? fopen(path, "rb") : NULL;
-        if (!file) return false;
-        size_t got = fread(magic, 1, 4, file);
-        fclose(file);
-        if (got != 4 || strcmp(magic, "TZif")) return false;
-    }
-    if (setenv("TZ", utc ? "UTC0" : name, 1)) return false;
-    tzset();
-    zone_is_set = true;
-    return true;
-}
-
-/* Seconds east of UTC at a moment. */
-static int64_t offset_at(int64_t t) {
-    struct tm tm;
-    time_t moment = (time_t)t;
-    localtime_r(&moment, &tm);
-    return tm.tm_gmtoff;
-}
-
-/* Where clocks were put back an hour comes twice: the first is taken.  Where they were put forward
- * an hour is missing: its times go on from the hour before. */
-static int64_t search_offset(int64_t local) {
-    int64_t before = offset_at(local - DAY), after = offset_at(local + DAY);
-    if (before == after || offset_at(local - before) == before) return before;
-    return offset_at(local - after) == after ? after : before;
-}
-
-/* Zones change at whole minutes, nearly always at quarters of an hour; those of a stream are much
- * the same.  A quarter is kept if both its ends agree. */
-int64_t time_zone_offset(int64_t local) {
-    enum { QUARTER = 900 };
-    static _Thread_local int64_t quarter = -1, offset;
-    if (!zone_is_set) return 0;
-    if (local / QUARTER == quarter && local >= 0) return offset;
-    int64_t first = local - local % QUARTER, found = search_offset(local);
-    bool same = search_offset(first) == found && search_offset(first + QUARTER - 1) == found;
-    quarter = same && local >= 0 ? local / QUARTER : -1;
-    offset = found;
-    return found;
-}
-
-/* A date in the zone as one number that grows from day to day. */
-static int64_t local_day(time_t t) {
-    struct tm tm;
-    localtime_r(&t, &tm);
-    return days_from_civil(tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
-}
-
-/* The first second of the first day that is not before `target`.  Searched rather than computed
- * with mktime: a day may begin at 01:00, or be missing.  The search starts from the date alone, so
- * the answer is the same for all records of a day. */
-static seen_time first_of_day(int64_t target) {
-    time_t before = (time_t)(target * DAY - 26 * 3600), after = before + 2 * 26 * 3600;
-    while (after - before > 1) { /* before: still an earlier day; after: not */
-        time_t middle = before + (after - before) / 2;
-        if (local_day(middle) < target)
-            before = middle;
-        else
-            after = middle;
-    }
-    return after > 0 ? (seen_time)after * SECOND : 0;
-}
-
-static int64_t since_monday(int64_t day) { return (day + 3) % 7; } /* day 0 was a Thursday */
-
-seen_time time_boundary(seen_time t, bool week) {
-    int64_t today = local_day((time_t)(t / SECOND));
-    return first_of_day(week ? today - since_monday(today) : today);
-}
-
-seen_time time_next_boundary(seen_time t, bool week) {
-    int64_t today = local_day((time_t)(t / SECOND));
-    return first_of_day(week ? today + 7 - since_monday(today) : today + 1);
 }

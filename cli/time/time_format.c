@@ -1,9 +1,9 @@
-/* time_format.c - strptime(3), in the C locale, with two things more: %f, the fraction of a second,
- * which it does not know; and dates that are none (31 June), which it takes. */
-#include "time/time_format.h"
+/* time_format.c - reads times by strptime(3) in the C locale.  Beyond strptime, it reads %f, the
+ * fraction of a second, and refuses dates that the calendar lacks, such as 31 June. */
+#include "time/time.h"
 
 #include "base/cli.h"
-#include "time/time.h"
+#include "time/zone.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,8 @@ static void refuse_unfit(const char *text) {
         die("--time-format '%s': seconds since 1970 (%%s) are read without a format", text);
 }
 
-/* What it writes it must read: so a letter that no format has is found before the first record. */
+/* The format must read what it writes.  So a letter that strptime does not know is found before the
+ * first record. */
 static void refuse_unknown(const struct time_format *f, const char *text) {
     const time_t moment = 1604686251;
     char written[2 * LONGEST], *end = written;
@@ -74,6 +75,7 @@ bool time_format_parse(const struct time_format *f, seen_time *out, const char *
     char copy[LONGEST + 1];
     seen_time micros = 0;
     struct tm tm = {.tm_mday = 1, .tm_year = 70}, date;
+    if (!f) return time_parse(out, text, len);
     if (len > LONGEST || memchr(text, '\0', len)) return false;
     memcpy(copy, text, len);
     copy[len] = '\0';
@@ -89,12 +91,4 @@ bool time_format_parse(const struct time_format *f, seen_time *out, const char *
     if (date.tm_mday != day || seconds < 0) return false;
     *out = (seen_time)seconds * 1000000 + micros;
     return true;
-}
-
-bool time_of_field(const struct time_format *format, const struct slice *f, seen_time *out) {
-    char value[6 * LONGEST]; /* of an escaped one; \u0031 is the longest way to say a byte */
-    if (!f->at || (f->escaped && f->len > sizeof value)) return false;
-    const char *text = f->escaped ? value : f->at;
-    size_t len = f->escaped ? slice_value(f, value) : f->len;
-    return format ? time_format_parse(format, out, text, len) : time_parse(out, text, len);
 }

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/signals.h"
 #include "commands/diff/packed.h"
-#include "time/time_format.h"
+#include "time/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static void read_facts(const struct side *s, const struct batch *b, struct facts
         const struct slice *f = &b->field[record * l->slots];
         r->time[m] = 0;
         r->amount[m] = 0;
-        if (s->timed && !time_of_field(s->input.time_format, &f[l->time], &r->time[m])) {
+        if (s->timed && !slice_time(&f[l->time], s->input.time_format, &r->time[m])) {
             bool there = f[l->time].at;
             r->cause[record] =
                 (uint8_t)(there ? CAUSE_TIME : cause_of_missing(l, &b->record[record]));

@@ -42,7 +42,7 @@ static const char *formed(struct any *a, const char *word, size_t *len) {
         if (!a->word) die("out of memory for a word of %zu bytes", *len);
     }
     memcpy(a->word, word, *len);
-    *len = form_apply(form, a->word, *len);
+    *len = key_form_apply(form, a->word, *len);
     return a->word;
 }
 

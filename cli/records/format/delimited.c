@@ -1,6 +1,6 @@
 /* delimited.c - lines whose fields are separated by one byte, without quoting: -d C and --tsv; or
  * by runs of blanks: --blanks. */
-#include "records/format/fields.h"
+#include "records/fields.h"
 #include "records/format/scan.h"
 #include "records/record.h"
 
