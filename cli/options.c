@@ -2,7 +2,6 @@
  * getopt_long does the reading; this gives it the rows and says in one sentence what is wrong. */
 #include "base/cli.h"
 #include "help/help.h"
-#include "help/value.h"
 #include "seen.h"
 
 #include <getopt.h>
@@ -17,8 +16,6 @@ static bool optional(const struct option_row *row) { return row->arg && row->arg
 static bool heading(const struct option_row *row) { return row->id == 0; }
 
 /* -- values -------------------------------------------------------------------------------- */
-
-bool option_is_json(const char *value) { return value && !strcmp(value, "json"); }
 
 /* The next of words with blanks between. */
 static const char *next_word(void *ctx) {
@@ -45,7 +42,7 @@ static void list_words(const char *words, char *list, size_t cap) {
 
 /* A value that is one of a few words has to be one of them. */
 static void check_choice(const struct option_row *row, const char *value) {
-    struct value v = value_of(row);
+    struct option_value v = option_value_of(row);
     char words[sizeof v.words], list[2 * sizeof v.words], *rest = words;
     if (!value || v.kind != VALUE_CHOICES) return;
     for (const char *w = v.words; *w; w += strcspn(w, " "), w += *w == ' ')
@@ -59,16 +56,6 @@ static void check_choice(const struct option_row *row, const char *value) {
 }
 
 /* -- suggestions -------------------------------------------------------------------------- */
-
-const char *nearest_name(const char *word, const char *(*next)(void *ctx), void *ctx) {
-    const char *best = NULL, *name;
-    size_t least = SIZE_MAX;
-    while ((name = next(ctx))) {
-        size_t d = seen_slip(word, strlen(word), name);
-        if (d < least) best = name, least = d;
-    }
-    return best;
-}
 
 static const char *next_option(void *ctx) {
     const struct option_row **at = ctx;

@@ -48,7 +48,7 @@ struct option_row {
     const char *name; /* --name */
     int letter;       /* -x, or 0 */
     const char *arg;  /* its value: of "text|json" it is one, "[=json]" may be left out, FILE,
-                         SPEC, ZONE, FILTER (help/value.h) are completed; NULL: a flag */
+                         SPEC, ZONE, FILTER (value_of) are completed; NULL: a flag */
     const char *help; /* one line; NULL: known and not shown */
     int id;           /* what args_next returns, > 0; 0: the name is a heading */
 };
@@ -76,6 +76,30 @@ enum { OPTION_HELP = 400, OPTION_VERSION, OPTION_LOG };
     {                                                                                              \
         "version", 'V', NULL, "the version", OPTION_VERSION                                        \
     }
+
+/* -- what the value of an option can be, as far as that can be listed --------------------- */
+
+enum value_kind {
+    VALUE_NONE,    /* a flag */
+    VALUE_ANY,     /* a number, a name: nothing to list */
+    VALUE_CHOICES, /* one of a few words */
+    VALUE_FILE,
+    VALUE_SPEC, /* words of the grammar of windows */
+    VALUE_ZONE  /* a time zone */
+};
+
+struct option_value {
+    enum value_kind kind;
+    bool optional;   /* only as --name=value */
+    char words[512]; /* of VALUE_CHOICES, a blank between */
+};
+
+/* Read from the placeholder in the option's row. */
+struct option_value option_value_of(const struct option_row *);
+
+/* As snprintf, behind what stands in buf. */
+void value_append(char *buf, size_t cap, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Reads the value of an option that takes text or json: true for json. */
 bool option_is_json(const char *value);

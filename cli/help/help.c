@@ -2,15 +2,48 @@
  * first, the names of the others.  --help=all explains every option. */
 #include "help/help.h"
 
-#include "help/exits.h"
-#include "help/text.h"
-#include "help/value.h"
 #include "judge/asked.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { OPTION_COLUMN = 26, EXAMPLE_COLUMN = 43, EXIT_COLUMN = 5 };
+enum { TEXT_WIDTH = 79, OPTION_COLUMN = 26, EXAMPLE_COLUMN = 43, EXIT_COLUMN = 5 };
+
+/* -- prose ------------------------------------------------------------------------------- */
+
+/* Words one by one, in lines that begin `indent` columns in; `at` is the column so far. */
+static void put_word(const char *word, size_t indent, size_t *at) {
+    size_t len = strlen(word);
+    if (*at > indent && *at + 1 + len > TEXT_WIDTH) {
+        printf("\n%*s", (int)indent, "");
+        *at = indent;
+    }
+    *at += (size_t)printf("%s%s", *at > indent ? " " : "", word);
+}
+
+/* The word at `text` without its backquotes. */
+static size_t copy_word(char *word, size_t cap, const char *text) {
+    size_t n = strcspn(text, " \n"), out = 0;
+    for (size_t i = 0; i < n && out + 1 < cap; i++)
+        if (text[i] != '`') word[out++] = text[i];
+    word[out] = '\0';
+    return n;
+}
+
+/* Fills lines with the words of `text` up to a blank line in it, backquotes left out.  Lines begin
+ * `indent` columns in; the first one is there already.  Returns what is behind that blank line, or
+ * NULL. */
+static const char *put_paragraph(const char *text, size_t indent) {
+    char word[128];
+    size_t at = indent;
+    while (*text && *text != '\n') {
+        text += copy_word(word, sizeof word, text);
+        put_word(word, indent, &at);
+        text += *text == ' ';
+    }
+    putchar('\n');
+    return *text ? text + strspn(text, "\n") : NULL;
+}
 
 /* -- examples ----------------------------------------------------------------------------- */
 
@@ -71,7 +104,7 @@ enum help_spec help_spec(const struct command *c) {
     enum help_spec found = SPEC_NONE;
     for (const struct option_row *row = c->rows(); row->name; row++) {
         if (row->id >= ASKED_ENGINE) return SPEC_AND_OPTIONS;
-        if (value_of(row).kind == VALUE_SPEC) found = SPEC_ALONE;
+        if (option_value_of(row).kind == VALUE_SPEC) found = SPEC_ALONE;
     }
     return found;
 }
@@ -108,10 +141,39 @@ static void put_others(const struct command *c) {
             continue;
         if (!at) at = (size_t)printf("\nAlso");
         snprintf(word, sizeof word, "--%s", row->name);
-        text_word(word, 2, &at);
+        put_word(word, 2, &at);
     }
     if (help_spec(c) == SPEC_AND_OPTIONS) puts("\n  and every NAME=VALUE of SPEC as --NAME VALUE");
     if (help_spec(c) != SPEC_AND_OPTIONS) putchar('\n');
+}
+
+/* -- exit codes --------------------------------------------------------------------------- */
+
+static const struct exit_row table[] = {
+    {EXIT_FINE, NULL, "All went well."},
+    {EXIT_FOUND, "exit-code",
+     "There were duplicates, or `seen diff` found a difference, and `--exit-code` was given."},
+    {EXIT_TROUBLE, NULL,
+     "The command line makes no sense, or something could not be read or written; one sentence on "
+     "standard error says what, where and what to do."},
+    {EXIT_TROUBLE, "rejects",
+     "The input has records, and none of them could be judged; the output is complete all the "
+     "same."},
+    {EXIT_TROUBLE, "strict", "A record could not be judged, and `--strict` was given."},
+    {EXIT_DEGRADED, "hold",
+     "An answer was degraded: `--hold` was too small for `--keep` last, which printed duplicates, "
+     "or for `--reorder`, which judged records out of order. If 2 applies as well, the exit code "
+     "is 2; if 1 does, it is 3."},
+    {EXIT_DEGRADED, "sum",
+     "An answer was degraded: amounts of `--sum` could not be read, or a sum did not fit. With "
+     "`--strict` the exit code is 2."},
+    {0},
+};
+
+const struct exit_row *exits_next(const struct exit_row *row, const struct command *c) {
+    for (row = row ? row + 1 : table; row->text; row++)
+        if (!c || !row->option || help_has_option(c, row->option)) return row;
+    return NULL;
 }
 
 /* -- the whole ---------------------------------------------------------------------------- */
@@ -122,7 +184,7 @@ static void put_usage(const struct command *c) {
 }
 
 static void put_short(const struct command *c) {
-    text_paragraph(c->about);
+    put_paragraph(c->about, 0);
     putchar('\n');
     put_examples(c);
     put_usage(c);
@@ -136,13 +198,13 @@ static void put_exits(const struct command *c) {
     puts("\nExit codes:");
     for (const struct exit_row *row = NULL; (row = exits_next(row, c));) {
         printf("  %d  ", row->code);
-        text_indented(row->text, EXIT_COLUMN);
+        put_paragraph(row->text, EXIT_COLUMN);
     }
 }
 
 static void put_all(const struct command *c) {
     for (const char *text = c->about; text;) {
-        text = text_paragraph(text);
+        text = put_paragraph(text, 0);
         putchar('\n');
     }
     put_examples(c);

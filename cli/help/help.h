@@ -18,6 +18,18 @@ void help_man_print(const struct command *);
 /* A script for "bash", "zsh" or "fish" to read; false if the shell is none of them. */
 bool help_completion_print(const char *shell);
 
+/* -- exit codes, for --help=all and the manual pages --------------------------------------- */
+
+struct exit_row {
+    int code;
+    const char *option; /* only subcommands that have it return this code; NULL: all do */
+    const char *text;   /* prose, as in struct command */
+};
+
+/* The next row after `row` (NULL: the first) that holds for a subcommand (NULL: for any), or NULL.
+ */
+const struct exit_row *exits_next(const struct exit_row *row, const struct command *);
+
 bool help_has_option(const struct command *, const char *name);
 
 /* Does it take specs, and what may stand in them as options as well? */

@@ -1,8 +1,6 @@
 /* man.c - manual pages in man(7), which groff and mandoc read: one for `seen`, one a subcommand. */
-#include "help/exits.h"
 #include "help/help.h"
 
-#include "help/value.h"
 #include "judge/asked.h"
 #include "seen.h"
 

@@ -6,7 +6,6 @@
 #include "records/input_options.h"
 #include "records/merge.h"
 #include "records/record.h"
-#include "records/unpack/foreign.h"
 #include "records/unpack/unpack.h"
 
 #include <errno.h>

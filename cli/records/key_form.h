@@ -1,5 +1,5 @@
-/* key_form.h - what is done to each value of a key before it is hashed, so that keys are compared as
- * people mean them.  The record itself is printed as it stands.
+/* key_form.h - what is done to each value of a key before it is hashed, so that keys are compared
+ * as people mean them.  The record itself is printed as it stands.
  *
  *     value of a field  ->  --key-regex  ->  --trim  ->  --key-url  ->  --ignore-case  ->  hash
  *

@@ -2,7 +2,7 @@
 #ifndef SEEN_COUNT_PART_H
 #define SEEN_COUNT_PART_H
 
-#include "group/names.h"
+#include "group/group.h"
 #include "state/blocks.h"
 
 /* What --exact may take, and whether it asked for more. */

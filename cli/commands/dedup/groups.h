@@ -4,7 +4,7 @@
 #define SEEN_GROUPS_H
 
 #include "commands/dedup/sums.h"
-#include "group/names.h"
+#include "group/group.h"
 #include "state/pack.h"
 
 struct group {

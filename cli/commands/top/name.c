@@ -1,6 +1,6 @@
 #include "commands/top/name.h"
 
-#include "group/values.h"
+#include "group/group.h"
 
 void name_of_key(struct name *n, struct keyer *k, const struct batch *b, size_t i) {
     key_find_parts(k, b, i);

@@ -1,5 +1,5 @@
 /* foreign.c - recognises archives, databases and other files that are not lines of text. */
-#include "records/unpack/foreign.h"
+#include "records/unpack/unpack.h"
 
 #include <stdint.h>
 #include <string.h>

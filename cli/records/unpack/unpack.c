@@ -2,7 +2,6 @@
 #include "records/unpack/unpack.h"
 
 #include "base/cli.h"
-#include "records/unpack/foreign.h"
 
 #include <errno.h>
 #include <stdio.h>

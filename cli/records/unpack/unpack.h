@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* -- a way to pack, one file each (gzip.c, zstd.c, xz.c, bzip2.c)
- * ------------------------------------------ */
+/* -- ways to pack (codecs.c) -------------------------------------------------------------- */
 
 struct stretch {
     const char *in;
@@ -55,5 +54,20 @@ const char *unpack_trouble(const struct unpack *);
 
 /* Something may come out without a read. */
 bool unpack_pending(const struct unpack *);
+
+/* -- files that are not lines of text and that seen cannot read (foreign.c) ---------------- *
+ *
+ * Archives, columns, databases, other encodings: judged as bytes they would silently give a wrong
+ * answer.  They are told by bytes that no line of text begins with: control characters, NUL, bytes
+ * that are not UTF-8. */
+
+enum { FOREIGN_BYTES = 512 }; /* that are looked at; fewer tell less */
+
+/* What a file is that begins with these n bytes, and how it can be read; NULL: nothing foreign.
+ * `lines`: its records end in newlines, so that NUL bytes at every other place are UTF-16. */
+const char *foreign_tell(const char *begin, size_t n, bool lines);
+
+/* The same of a regular file, by its end as well. */
+const char *foreign_tell_file(int fd, const char *begin, size_t n, bool lines);
 
 #endif

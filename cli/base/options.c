@@ -1,5 +1,5 @@
-/* value.c - what the value of an option can be, read from its row's placeholder. */
-#include "help/value.h"
+/* options.c - what the value of an option can be, and the nearest of some names. */
+#include "base/cli.h"
 
 #include "seen.h"
 
@@ -7,10 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append(char *buf, size_t cap, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+/* -- values -------------------------------------------------------------------------------- */
 
-static void append(char *buf, size_t cap, const char *format, ...) {
+void value_append(char *buf, size_t cap, const char *format, ...) {
     va_list args;
     size_t used = strlen(buf);
     va_start(args, format);
@@ -19,8 +18,8 @@ static void append(char *buf, size_t cap, const char *format, ...) {
 }
 
 /* "a|b|c" as "a b c"; what is written in capitals is a placeholder and no word. */
-static enum value_kind choices(struct value *v, const char *arg) {
-    append(v->words, sizeof v->words, "%.*s", (int)strcspn(arg, "]"), arg);
+static enum value_kind choices(struct option_value *v, const char *arg) {
+    value_append(v->words, sizeof v->words, "%.*s", (int)strcspn(arg, "]"), arg);
     for (char *p = v->words; *p; p++) {
         if (*p >= 'A' && *p <= 'Z') return v->words[0] = '\0', VALUE_ANY;
         if (*p == '|') *p = ' ';
@@ -28,13 +27,13 @@ static enum value_kind choices(struct value *v, const char *arg) {
     return v->optional || strchr(v->words, ' ') ? VALUE_CHOICES : VALUE_ANY;
 }
 
-static void filters(struct value *v) {
+static void filters(struct option_value *v) {
     const char *name;
     for (size_t i = 0; (name = seen_filter_name(i)); i++)
-        append(v->words, sizeof v->words, "%s%s", i ? " " : "", name);
+        value_append(v->words, sizeof v->words, "%s%s", i ? " " : "", name);
 }
 
-struct value value_of(const struct option_row *row) {
+struct option_value option_value_of(const struct option_row *row) {
     static const struct {
         const char *arg;
         enum value_kind kind;
@@ -42,7 +41,7 @@ struct value value_of(const struct option_row *row) {
                  {"SPEC", VALUE_SPEC},
                  {"ZONE", VALUE_ZONE},
                  {"FILTER", VALUE_CHOICES}};
-    struct value v = {.kind = VALUE_NONE};
+    struct option_value v = {.kind = VALUE_NONE};
     if (!row->arg) return v;
     v.optional = row->arg[0] == '[';
     const char *arg = row->arg + 2 * v.optional; /* behind [= */
@@ -54,19 +53,16 @@ struct value value_of(const struct option_row *row) {
     return v;
 }
 
-const char *value_spec_words(void) {
-    static char words[4096] = "landmark landmark: jumping: sliding: decaying";
-    static bool done;
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
-    const char *name;
-    for (size_t i = 0; i < n && !done; i++) {
-        if (o[i].kind != SEEN_CHOICE) append(words, sizeof words, " %s=", o[i].name);
-        for (const char *const *c = o[i].choices; c && *c; c++)
-            append(words, sizeof words, " %s=%s", o[i].name, *c);
+bool option_is_json(const char *value) { return value && !strcmp(value, "json"); }
+
+/* -- suggestions -------------------------------------------------------------------------- */
+
+const char *nearest_name(const char *word, const char *(*next)(void *ctx), void *ctx) {
+    const char *best = NULL, *name;
+    size_t least = SIZE_MAX;
+    while ((name = next(ctx))) {
+        size_t d = seen_slip(word, strlen(word), name);
+        if (d < least) best = name, least = d;
     }
-    for (size_t i = 0; !done && (name = seen_filter_name(i)); i++)
-        append(words, sizeof words, " filter=%s", name);
-    done = true;
-    return words;
+    return best;
 }

@@ -1,12 +1,12 @@
-/* names.h - groups of records: one for each value of a field, or for each set of values of several
+/* group.h - groups of records: one for each value of a field, or for each set of values of several
  * fields (--group-by publisher,advertiser).
  *
  * Groups are numbered in the order in which they come, so that a caller can keep what it counts in
  * an array.  All groups beyond `most` share one number; so do all records that lack a field.
  * Memory: about 90 bytes a group besides its values.  Every function that allocates ends the
  * process with a sentence if memory is short. */
-#ifndef SEEN_GROUP_NAMES_H
-#define SEEN_GROUP_NAMES_H
+#ifndef SEEN_GROUP_H
+#define SEEN_GROUP_H
 
 #include "records/columns.h"
 
@@ -52,5 +52,21 @@ void names_put_text(const struct names *, uint32_t number, char separator, FILE 
 
 /* One value as a string, several as an array.  Bytes that are not UTF-8 are shown as Latin-1. */
 void names_put_json(const struct names *, uint32_t number, FILE *);
+
+/* -- values of fields in one run of bytes --------------------------------------------------- *
+ *
+ * Each value is its length, in two bytes, and its bytes, so that `ab`,`c` and `a`,`bc` differ:
+ *
+ *     02 00 'a' 'b' 01 00 'c'
+ */
+
+/* Writes one at `to`, which has room for len + 2 bytes; len is below 65536.  Returns the end. */
+char *values_append(char *to, const char *value, size_t len);
+
+/* The value at *at, which moves behind it. */
+const char *values_next(const char **at, size_t *len);
+
+/* The n values at `at` for programs: one as a string, several as an array. */
+void values_print_json(const char *at, size_t n, FILE *);
 
 #endif

@@ -1,0 +1,330 @@
+/* completions.c - writes scripts that teach bash, zsh and fish to complete seen: the tables of
+ * options as data, and the shell's own few lines that look a word up in them. */
+#include "help/help.h"
+
+#include "seen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* -- what the shells share ---------------------------------------------------------------- */
+
+/* What a command's operands are: files, specs, subcommands (VALUE_CHOICES) or none. */
+static enum value_kind operands_of(const struct command *c) {
+    const char *usage = c->usage, *options = strstr(usage, "[OPTION]...");
+    if (options) usage = options;
+    if (strstr(usage, "FILE")) return VALUE_FILE;
+    if (strstr(usage, "SPEC")) return VALUE_SPEC;
+    return strstr(usage, "COMMAND") ? VALUE_CHOICES : VALUE_NONE;
+}
+
+/* Does --help tell of this row, and is it an option at all? */
+static bool shown(const struct option_row *row) { return row->id != 0 && row->help; }
+
+/* `text` with each byte of `special` behind a backslash, and each single quote as `quote`. */
+static void put_escaped(const char *text, const char *special, const char *quote) {
+    for (; *text; text++) {
+        if (*text == '\'') {
+            fputs(quote, stdout);
+            continue;
+        }
+        if (strchr(special, *text)) putchar('\\');
+        putchar(*text);
+    }
+}
+
+/* The names of all subcommands, a blank between. */
+static void put_commands(void) {
+    for (const struct command *const *c = commands; *c; c++)
+        printf("%s%s", c == commands ? "" : " ", (*c)->name);
+}
+
+/* A window, then name=value: every word that a spec may hold, a blank between. */
+static const char *spec_words(void) {
+    static char words[4096] = "landmark landmark: jumping: sliding: decaying";
+    static bool done;
+    size_t n;
+    const struct seen_option *o = seen_options(&n);
+    const char *name;
+    for (size_t i = 0; i < n && !done; i++) {
+        if (o[i].kind != SEEN_CHOICE) value_append(words, sizeof words, " %s=", o[i].name);
+        for (const char *const *c = o[i].choices; c && *c; c++)
+            value_append(words, sizeof words, " %s=%s", o[i].name, *c);
+    }
+    for (size_t i = 0; !done && (name = seen_filter_name(i)); i++)
+        value_append(words, sizeof words, " filter=%s", name);
+    done = true;
+    return words;
+}
+
+/* -- bash, without the bash-completion package, which need not be installed --------------- */
+
+/* The word at the cursor is read from the line, since readline cuts its own at = and :, and takes a
+ * quoted spec for one word; what is proposed is cut to what readline replaces ($2). */
+static const char bash_script[] =
+    "_seen_propose() { # PROPOSAL...: those that begin like the word at the cursor\n"
+    "    local full\n"
+    "    for full; do\n"
+    "        [[ $full == \"$word\"* ]] || continue\n"
+    "        [[ $full == *[=:] ]] && compopt -o nospace\n"
+    "        if [[ $word == *\"$cut\" ]]; then\n"
+    "            COMPREPLY+=(\"${full#\"${word%\"$cut\"}\"}\")\n"
+    "        else\n"
+    "            COMPREPLY+=(\"${cut%\"$word\"}$full\")\n"
+    "        fi\n"
+    "    done\n"
+    "}\n"
+    "\n"
+    "_seen_files() {\n"
+    "    local IFS=$'\\n'\n"
+    "    compopt -o filenames\n"
+    "    COMPREPLY+=($(compgen -f -- \"${cut#\"$stem\"}\"))\n"
+    "}\n"
+    "\n"
+    "_seen_zones() {\n"
+    "    awk '/^[^#]/ { print $3 }' \"${TZDIR:-/usr/share/zoneinfo}/tzdata.zi\" \\\n"
+    "        \"${TZDIR:-/usr/share/zoneinfo}/zone.tab\" 2> /dev/null | grep /\n"
+    "}\n"
+    "\n"
+    "_seen() {\n"
+    "    local line=${COMP_LINE:0:COMP_POINT} cut=$2 command=dedup stem= takes= words word n\n"
+    "    local quoted='(-w|--window)[[:space:]=]*['\\''\"][^'\\''\"]*$'\n"
+    "    word=${line##*[[:space:]\\'\\\"]}\n"
+    "    read -r -a words <<< \"$line\"\n"
+    "    [[ $word ]] || words+=('')\n"
+    "    n=$((${#words[@]} - 1))\n"
+    "    ((n > 1)) && [[ \" $_seen_commands \" == *\" ${words[1]} \"* ]] && command=${words[1]}\n"
+    "    if [[ $line =~ $quoted ]]; then\n"
+    "        takes=@spec\n"
+    "    elif [[ $word == --*=* ]]; then\n"
+    "        stem=${word%%=*}=\n"
+    "        takes=$(_seen_takes \"$command ${word%%=*}\")\n"
+    "    elif [[ ${words[n - 1]} == -* ]]; then\n"
+    "        takes=$(_seen_takes \"$command ${words[n - 1]}\")\n"
+    "        [[ $takes == '?'* ]] && takes=\n"
+    "    fi\n"
+    "    if [[ ! $takes && $word == -* ]]; then\n"
+    "        _seen_propose $(_seen_options $command)\n"
+    "        return\n"
+    "    elif [[ ! $takes ]]; then\n"
+    "        ((n == 1)) && _seen_propose $_seen_commands\n"
+    "        takes=$(_seen_operands $command)\n"
+    "    fi\n"
+    "    case ${takes#'?'} in\n"
+    "    @file) _seen_files ;;\n"
+    "    @spec) _seen_propose $_seen_spec ;;\n"
+    "    @zone) _seen_propose $(_seen_zones | sed \"s/^/$stem/\") ;;\n"
+    "    @command) _seen_propose $_seen_commands ;;\n"
+    "    @*) ;;\n"
+    "    *) _seen_propose $(printf -- \"$stem%s \" ${takes#'?'}) ;;\n"
+    "    esac\n"
+    "}\n"
+    "\n"
+    "complete -F _seen seen\n";
+
+static const char *const bash_kinds[] = {
+    [VALUE_NONE] = "@none", [VALUE_ANY] = "@any",   [VALUE_CHOICES] = "@command",
+    [VALUE_FILE] = "@file", [VALUE_SPEC] = "@spec", [VALUE_ZONE] = "@zone"};
+
+static void bash_takes(const struct command *c, const struct option_row *row) {
+    struct option_value v = option_value_of(row);
+    if (v.kind == VALUE_NONE) return;
+    printf("    ");
+    if (row->letter) printf("'%s -%c' | ", c->name, row->letter);
+    printf("'%s --%s') echo '%s%s' ;;\n", c->name, row->name, v.optional ? "?" : "",
+           v.kind == VALUE_CHOICES ? v.words : bash_kinds[v.kind]);
+}
+
+/* What may be left out is proposed with and without. */
+static void bash_option(const struct option_row *row) {
+    struct option_value v = option_value_of(row);
+    if (row->letter) printf("-%c ", row->letter);
+    printf("--%s ", row->name);
+    if (v.optional) printf("--%s= ", row->name);
+}
+
+static void bash_print(void) {
+    puts("# Completes seen in bash.  Written by: seen help --completion bash");
+    printf("_seen_commands='");
+    put_commands();
+    printf("'\n_seen_spec='%s'\n\n_seen_options() {\n    case $1 in\n", spec_words());
+    for (const struct command *const *c = commands; *c; c++) {
+        printf("    %s) echo '", (*c)->name);
+        for (const struct option_row *row = (*c)->rows(); row->name; row++)
+            if (shown(row)) bash_option(row);
+        puts("' ;;");
+    }
+    puts("    esac\n}\n\n_seen_takes() {\n    case $1 in");
+    for (const struct command *const *c = commands; *c; c++)
+        for (const struct option_row *row = (*c)->rows(); row->name; row++)
+            if (shown(row)) bash_takes(*c, row);
+    puts("    esac\n}\n\n_seen_operands() {\n    case $1 in");
+    for (const struct command *const *c = commands; *c; c++)
+        printf("    %s) echo %s ;;\n", (*c)->name, bash_kinds[operands_of(*c)]);
+    printf("    esac\n}\n\n%s", bash_script);
+}
+
+/* -- zsh: a function a subcommand, for _arguments ----------------------------------------- */
+
+static const char *zsh_action(const struct option_value *v) {
+    switch (v->kind) {
+    case VALUE_FILE: return "_files";
+    case VALUE_SPEC: return "__seen_spec";
+    case VALUE_ZONE: return "_time_zone";
+    default: return " ";
+    }
+}
+
+/* '*'{-w+,--window=}'[help]:SPEC:action'; the star: it may be given again. */
+static void zsh_option(const struct option_row *row) {
+    struct option_value v = option_value_of(row);
+    bool takes = v.kind != VALUE_NONE;
+    const char *end = v.optional ? "=-" : takes ? "=" : "";
+    printf(" \\\n        '%s'", takes ? "*" : "");
+    if (row->letter && !v.optional)
+        printf("{-%c%s,--%s%s}'[", row->letter, takes ? "+" : "", row->name, end);
+    else
+        printf("--%s%s'[", row->name, end);
+    put_escaped(row->help, "[]:\\", "'\\''");
+    putchar(']');
+    if (takes) printf("%s:", v.optional ? ":" : "");
+    if (takes && v.kind == VALUE_CHOICES)
+        printf("%s:(%s)", row->name, v.words);
+    else if (takes)
+        put_escaped(row->arg + 2 * v.optional, "[]:\\", ""), printf(":%s", zsh_action(&v));
+    putchar('\'');
+}
+
+static void zsh_command(const struct command *c) {
+    printf("_seen_%s() {\n    _arguments -s -S", c->name);
+    for (const struct option_row *row = c->rows(); row->name; row++)
+        if (shown(row)) zsh_option(row);
+    switch (operands_of(c)) {
+    case VALUE_FILE: printf(" \\\n        '*:file:_files'"); break;
+    case VALUE_SPEC: printf(" \\\n        '*:spec:__seen_spec'"); break;
+    case VALUE_CHOICES: printf(" \\\n        '1:command:__seen_commands'"); break;
+    default: break;
+    }
+    puts("\n}\n");
+}
+
+static void zsh_names(void) {
+    puts("__seen_commands() {\n    local -a names=(");
+    for (const struct command *const *c = commands; *c; c++) {
+        printf("        '%s:", (*c)->name);
+        put_escaped((*c)->help, ":\\", "'\\''");
+        puts("'");
+    }
+    puts("    )\n    _describe command names\n}\n");
+}
+
+static void zsh_print(void) {
+    puts("#compdef seen\n# Completes seen in zsh.  Written by: seen help --completion zsh\n");
+    printf("# The words of a spec, one of them or several between quotes.\n"
+           "__seen_spec() {\n    local -a words=(%s)\n"
+           "    compset -P '* '\n    compadd -Q -S '' -- $words\n}\n\n",
+           spec_words());
+    zsh_names();
+    for (const struct command *const *c = commands; *c; c++) zsh_command(*c);
+    puts("_seen() {\n"
+         "    local name=$words[2]\n"
+         "    if (( CURRENT == 2 )) && [[ $name != -* ]]; then\n"
+         "        __seen_commands\n"
+         "        _files\n"
+         "    elif (( CURRENT > 2 && $+functions[_seen_$name] )); then\n"
+         "        shift words\n"
+         "        (( CURRENT-- ))\n"
+         "        _seen_$name\n"
+         "    else\n"
+         "        _seen_dedup\n"
+         "    fi\n"
+         "}\n\n"
+         "if [[ $funcstack[1] == _seen ]]; then _seen \"$@\"; else compdef _seen seen; fi");
+}
+
+/* -- fish: a line an option --------------------------------------------------------------- */
+
+static const char fish_script[] =
+    "# Completes the last word of a quoted spec and keeps the words before it.\n"
+    "function __seen_in_spec\n"
+    "    set -l before (string replace -r '[^ ]*$' '' -- (commandline -ct | string trim -l -c "
+    "\\'\\\"))\n"
+    "    printf '%s\\n' \"$before\"$__seen_spec\n"
+    "end\n"
+    "\n"
+    "function __seen_zones\n"
+    "    string replace -rf '^[A-Z]{2}\\t[^\\t]*\\t([^\\t]*).*' '$1' < "
+    "/usr/share/zoneinfo/zone.tab\n"
+    "end\n"
+    "\n"
+    "function __seen_runs -a wanted # is it this subcommand that is being typed?\n"
+    "    set -l words (commandline -opc)\n"
+    "    set -l name dedup\n"
+    "    contains -- \"$words[2]\" $__seen_commands; and set name $words[2]\n"
+    "    test $name = $wanted\n"
+    "end\n"
+    "\n"
+    "function __seen_first\n"
+    "    test (count (commandline -opc)) -eq 1\n"
+    "end\n"
+    "\n"
+    "complete -c seen -f -n 'not __seen_first' -n 'not __seen_takes_files'\n";
+
+static void fish_option(const struct command *c, const struct option_row *row) {
+    struct option_value v = option_value_of(row);
+    printf("complete -c seen -n '__seen_runs %s'", c->name);
+    if (row->letter) printf(" -s %c", row->letter);
+    printf(" -l %s", row->name);
+    switch (v.kind) {
+    case VALUE_NONE: break;
+    case VALUE_ANY: printf(" -x"); break;
+    case VALUE_CHOICES: printf(" %s -a '%s'", v.optional ? "-f" : "-x", v.words); break;
+    case VALUE_FILE: printf(" -r -F"); break;
+    case VALUE_SPEC: printf(" -x -a '(__seen_in_spec)'"); break;
+    case VALUE_ZONE: printf(" -x -a '(__seen_zones)'"); break;
+    }
+    printf(" -d '");
+    put_escaped(row->help, "\\", "\\'");
+    puts("'");
+}
+
+static void fish_operands(const struct command *c) {
+    enum value_kind kind = operands_of(c);
+    if (kind == VALUE_SPEC)
+        printf("complete -c seen -f -n '__seen_runs %s' -a '(__seen_in_spec)'\n", c->name);
+    if (kind == VALUE_CHOICES)
+        printf("complete -c seen -f -n '__seen_runs %s' -a '$__seen_commands'\n", c->name);
+}
+
+static void fish_print(void) {
+    puts("# Completes seen in fish.  Written by: seen help --completion fish");
+    printf("set -g __seen_commands ");
+    put_commands();
+    printf("\nset -g __seen_spec %s\n\n", spec_words());
+    puts("function __seen_takes_files");
+    for (const struct command *const *c = commands; *c; c++)
+        if (operands_of(*c) == VALUE_FILE) printf("    __seen_runs %s; and return 0\n", (*c)->name);
+    printf("    return 1\nend\n\n%s\n", fish_script);
+    for (const struct command *const *c = commands; *c; c++) {
+        printf("complete -c seen -n __seen_first -a %s -d '", (*c)->name);
+        put_escaped((*c)->help, "\\", "\\'");
+        puts("'");
+    }
+    for (const struct command *const *c = commands; *c; c++) {
+        fish_operands(*c);
+        for (const struct option_row *row = (*c)->rows(); row->name; row++)
+            if (shown(row)) fish_option(*c, row);
+    }
+}
+
+/* ----------------------------------------------------------------------------------------- */
+
+bool help_completion_print(const char *shell) {
+    static const struct {
+        const char *name;
+        void (*print)(void);
+    } shells[] = {{"bash", bash_print}, {"zsh", zsh_print}, {"fish", fish_print}};
+    for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
+        if (!strcmp(shells[i].name, shell)) return shells[i].print(), true;
+    return false;
+}
