@@ -114,9 +114,10 @@ void asked_of_judge(const struct asked *a, const struct input_options *input, en
     j->zone = zone;
     j->window = a->window;
     if (!input->time && !input->arrival && !a->outlives) j->clocks.window = a->window;
-    if (zone ||
-        (j->timed && j->detector && seen_plan_of(j->detector)->spec.window == SEEN_LANDMARK))
-        j->lateness.calendar = (struct calendar){a->window, zone};
+    const struct seen_spec *s = judge_window(j);
+    bool calendar = j->timed && s->window == SEEN_LANDMARK;
+    if (zone || calendar)
+        j->lateness.calendar = (struct calendar){zone ? a->window : s->length, zone};
     j->times |= zone || a->times;
     if (a->landmark_on) j->pattern = a->pattern;
     if (a->time_format) j->format = &a->format;

@@ -15,6 +15,7 @@ void shelf_init(struct shelf *s, unsigned with, char end) {
     if (with & HELD_GROUP) s->more += sizeof(uint32_t);
     if (with & HELD_FEED) s->more += sizeof(seen_digest) + 1;
     if (with & HELD_SERIAL) s->more += sizeof(uint32_t);
+    if (with & HELD_KEY) s->more += sizeof(uint32_t);
 }
 
 void shelf_free(struct shelf *s) {
@@ -62,15 +63,20 @@ static bool ended(const struct shelf *s, const struct record *r) {
     return r->len > 0 && r->at[r->len - 1] == s->end;
 }
 
-static size_t need(const struct shelf *s, const struct record *r) {
-    return size_of(s, r->len + !ended(s, r));
+static size_t key_len(const struct shelf *s, const struct reading *r) {
+    return s->with & HELD_KEY ? r->key.len : 0;
+}
+
+static size_t need(const struct shelf *s, const struct record *r, const struct reading *read) {
+    return size_of(s, r->len + !ended(s, r) + key_len(s, read));
 }
 
 /* Gaps are closed when they are a tenth of what is used, so that nine records move at most for
  * each that goes.  At the limit, where owners let records go early, there is always about as much.
  */
-bool shelf_crowded(const struct shelf *s, const struct record *r, size_t limit) {
-    size_t more = s->used + need(s, r);
+bool shelf_crowded(const struct shelf *s, const struct record *r, const struct reading *read,
+                   size_t limit) {
+    size_t more = s->used + need(s, r, read);
     if (s->dead > LEAST_ROOM && s->dead >= s->used / 10) return true;
     return more > s->room && more > limit && s->dead > s->used / 16;
 }
@@ -98,22 +104,24 @@ static char *put_reading(const struct shelf *s, char *to, const struct reading *
     if (s->with & HELD_FEED) to = put_part(to, &r->add, sizeof r->add);
     if (s->with & HELD_FEED) to = put_part(to, &r->parts, sizeof r->parts);
     if (s->with & HELD_SERIAL) to = put_part(to, &serial, sizeof serial);
+    if (s->with & HELD_KEY) to = put_part(to, &r->key.len, sizeof r->key.len);
     return to;
 }
 
 uint32_t shelf_put(struct shelf *s, const struct record *r, const struct reading *read,
                    uint64_t clock, uint32_t serial, size_t limit) {
-    size_t more = need(s, r);
+    size_t more = need(s, r, read), text_len = r->len + !ended(s, r), key = key_len(s, read);
     make_room(s, more, limit);
     struct held *h = at_offset(s, s->used);
     h->key = read->digest;
     h->clock = clock;
     h->link = 0;
-    h->len = r->len + !ended(s, r);
-    h->gap = (uint8_t)(h->len - r->bare);
+    h->len = (uint32_t)(text_len + key);
+    h->gap = (uint8_t)(text_len - r->bare);
     char *text = put_reading(s, h->bytes, read, serial);
     memcpy(text, r->at, r->len);
     if (!ended(s, r)) text[r->len] = s->end;
+    if (key) memcpy(text + text_len, read->key.at, key);
     uint32_t place = (uint32_t)(s->used / UNIT + 1);
     s->used += more;
     return place;
@@ -136,7 +144,10 @@ void shelf_reading(const struct shelf *s, const struct held *h, struct reading *
     if (s->with & HELD_NUMBER) from = get_part(from, &r->number, sizeof r->number);
     if (s->with & HELD_GROUP) from = get_part(from, &r->group, sizeof r->group);
     if (s->with & HELD_FEED) from = get_part(from, &r->add, sizeof r->add);
-    if (s->with & HELD_FEED) get_part(from, &r->parts, sizeof r->parts);
+    if (s->with & HELD_FEED) from = get_part(from, &r->parts, sizeof r->parts);
+    if (!(s->with & HELD_KEY)) return;
+    get_part(from, &r->key.len, sizeof r->key.len);
+    r->key.at = h->bytes + s->more + h->len - r->key.len;
 }
 
 /* The serial stands right in front of the text. */
@@ -171,51 +182,67 @@ void shelf_slide(struct shelf *s) {
 
 /* -- let go ------------------------------------------------------------------------------- */
 
-void outlet_init(struct outlet *o) {
+void outlet_init(struct outlet *o, unsigned with) {
     *o = (struct outlet){.batch = calloc(1, sizeof *o->batch), .read = calloc(1, sizeof *o->read)};
     if (!o->batch || !o->read) die("out of memory for records let go");
+    if (!(with & HELD_KEY)) return;
+    o->read->key = calloc(BATCH, sizeof *o->read->key);
+    if (!o->read->key) die("out of memory for records let go");
 }
 
 void outlet_free(struct outlet *o) {
+    if (o->read) free(o->read->key);
     free(o->batch);
     free(o->read);
     free(o->text);
+    free(o->keys);
     *o = (struct outlet){0};
 }
 
 void outlet_begin(struct outlet *o) {
     o->batch->n = o->read->n = 0;
     o->read->due = false;
-    o->used = 0;
+    o->used = o->keys_used = 0;
 }
 
-bool outlet_full(const struct outlet *o) { return o->batch->n == BATCH || o->used >= TEXT_MOST; }
+bool outlet_full(const struct outlet *o) {
+    return o->batch->n == BATCH || o->used + o->keys_used >= TEXT_MOST;
+}
 
-static void make_room_for_text(struct outlet *o, size_t more) {
-    if (o->used + more <= o->cap) return;
-    o->cap = 2 * o->cap + more;
-    o->text = realloc(o->text, o->cap);
-    if (!o->text) die("out of memory for records let go");
+static void append(char **text, size_t *used, size_t *cap, const char *from, size_t n) {
+    if (*used + n > *cap) {
+        *cap = 2 * *cap + n;
+        *text = realloc(*text, *cap);
+        if (!*text) die("out of memory for records let go");
+    }
+    if (n) memcpy(*text + *used, from, n);
+    *used += n;
 }
 
 void outlet_take(struct outlet *o, const struct shelf *s, const struct held *h, uint8_t verdict) {
     size_t i = o->batch->n++;
     struct reading read;
-    make_room_for_text(o, h->len);
-    memcpy(o->text + o->used, h->bytes + s->more, h->len);
-    o->used += h->len;
-    o->batch->record[i] = (struct record){NULL, h->len, h->len - (h->gap & (GONE - 1))};
+    shelf_reading(s, h, &read);
+    uint32_t len = h->len - read.key.len;
+    append(&o->text, &o->used, &o->cap, h->bytes + s->more, len);
+    o->batch->record[i] = (struct record){NULL, len, len - (h->gap & (GONE - 1))};
     o->batch->verdict[i] = verdict;
     o->read->order[i] = (uint16_t)i;
     o->read->landmark[i] = false;
-    shelf_reading(s, h, &read);
     readable_put(o->read, i, &read);
     o->read->n = o->batch->n;
+    if (!o->read->key) return;
+    append(&o->keys, &o->keys_used, &o->keys_cap, read.key.at, read.key.len);
+    o->read->key[i] = read.key;
 }
 
 /* The text stands still from now on. */
 void outlet_end(struct outlet *o) {
-    const char *at = o->text;
-    for (size_t i = 0; i < o->batch->n; at += o->batch->record[i++].len)
+    const char *at = o->text, *key = o->keys;
+    for (size_t i = 0; i < o->batch->n; at += o->batch->record[i++].len) {
         o->batch->record[i].at = at;
+        if (!o->read->key) continue;
+        o->read->key[i].at = key;
+        key += o->read->key[i].len;
+    }
 }

@@ -2,7 +2,8 @@
  *
  *     block   | held | gone | held | held | gone | held |      free |
  *                    └ first                             └ used     └ room
- *     held    | key 16 | clock 8 | link 4 | len 4 | gap 1 | of the reading | text | to 8 bytes |
+ *     held    | key 16 | clock 8 | link 4 | len 4 | gap 1 | of the reading | text | key | to 8
+ * bytes |
  *
  * A place is a 32-bit number, in units of 8 bytes.  New records come last, so the block is in order
  * of arrival.  A record that goes leaves a gap; shelf_plan and shelf_slide close the gaps.  Beside
@@ -13,7 +14,14 @@
 #include "judge/judge.h"
 
 /* What of a reading is held beside its key and one time. */
-enum { HELD_TIME = 1, HELD_NUMBER = 2, HELD_GROUP = 4, HELD_FEED = 8, HELD_SERIAL = 16 };
+enum {
+    HELD_TIME = 1,
+    HELD_NUMBER = 2,
+    HELD_GROUP = 4,
+    HELD_FEED = 8,
+    HELD_SERIAL = 16,
+    HELD_KEY = 32
+};
 
 #define HELD_MOST ((uint64_t)32 << 30) /* bytes that places reach */
 
@@ -21,7 +29,7 @@ struct held {
     seen_digest key;
     uint64_t clock; /* the owner's: when it goes.  Without HELD_TIME also the record's time */
     uint32_t link;  /* the owner's, between shelf_slide and shelf_plan */
-    uint32_t len;   /* of its text; a line end is always there */
+    uint32_t len;   /* of its text, which always has a line end, and its key */
     uint8_t gap;    /* how much shorter it is without; GONE */
     char bytes[];
 };
@@ -44,7 +52,8 @@ static inline struct held *shelf_at(const struct shelf *s, uint32_t place) {
 
 /* True: the block would pass `limit` bytes with this record, or has gaps enough, so that closing
  * them comes first. */
-bool shelf_crowded(const struct shelf *, const struct record *, size_t limit);
+bool shelf_crowded(const struct shelf *, const struct record *, const struct reading *,
+                   size_t limit);
 
 /* Holds a copy, or one sentence and exit 2; returns its place, from 1.  What shelf_at gave before
  * is void. */
@@ -72,9 +81,12 @@ struct outlet {
     struct readable *read;
     char *text;
     size_t used, cap;
+    char *keys; /* likewise, with HELD_KEY */
+    size_t keys_used, keys_cap;
 };
 
-void outlet_init(struct outlet *);
+/* `with`: as of the shelf that records come from. */
+void outlet_init(struct outlet *, unsigned with);
 void outlet_free(struct outlet *);
 void outlet_begin(struct outlet *);
 bool outlet_full(const struct outlet *);

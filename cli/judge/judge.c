@@ -19,12 +19,15 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     j->in = &j->own;
 }
 
-void judge_init_elsewhere(struct judge *j, uint64_t seed, bool timed, const struct layout *layout,
-                          uint32_t max_record) {
+void judge_init_server(struct judge *j, struct server *server, const struct layout *layout,
+                       uint32_t max_record) {
     memset(j, 0, sizeof *j);
+    j->server = server;
     j->layout = layout;
-    j->timed = j->times = timed;
-    for (int i = 0; i < MAX_THREADS; i++) key_init_seeded(&j->keyer[i], seed, layout, max_record);
+    j->timed = j->times = server->window.unit == SEEN_MICROSECONDS;
+    for (int i = 0; i < MAX_THREADS; i++)
+        key_init_seeded(&j->keyer[i], SERVER_SEED, layout, max_record);
+    key_init_seeded(&j->wide, SERVER_SEED, layout, max_record);
     j->in = &j->own;
 }
 
@@ -40,6 +43,10 @@ void judge_free(struct judge *j) {
     free(j->adder);
     key_free(&j->wide);
     for (int i = 0; i < MAX_THREADS; i++) key_free(&j->keyer[i]);
+}
+
+const struct seen_spec *judge_window(const struct judge *j) {
+    return j->server ? &j->server->window : &seen_plan_of(j->detector)->spec;
 }
 
 void judge_share(struct judge *j, struct pool *pool) { shares_init(&j->shares, j->detector, pool); }
@@ -203,14 +210,48 @@ static void observe_feeds(struct judge *j, size_t n, uint8_t *verdict) {
 
 bool judge_counts(const struct judge *j) { return j->adder || j->within; }
 
-/* Record m has a key of several digests, or one; `all` has room for the several. */
+bool judge_needs_keys(const struct judge *j) {
+    return j->server || seen_plan_of(j->detector)->digests > 1;
+}
+
+const char *judge_key(struct judge *j, const struct batch *b, const struct readable *in, size_t m,
+                      size_t *len) {
+    if (!in->key) return key_bytes(&j->wide, b, in->order[m], len);
+    *len = in->key[m].len;
+    return in->key[m].at;
+}
+
+/* The key of record m as the detector takes it: one digest, or several, for which `all` has room.
+ */
 static const seen_digest *digests_of(struct judge *j, const struct batch *b, size_t m,
                                      seen_digest *all) {
     size_t len;
     if (seen_plan_of(j->detector)->digests == 1) return &j->in->digest[m];
-    const char *key = key_bytes(&j->wide, b, j->in->order[m], &len);
+    const char *key = judge_key(j, b, j->in, m, &len);
     seen_key(j->detector, key, len, all, NULL); /* it was a key when it was read */
     return all;
+}
+
+/* The server's clock counts unless records carry their own time. */
+static void ask_server(struct judge *j, const struct batch *b, size_t n, uint8_t *verdict) {
+    bool own = j->timed && j->input->time;
+    size_t len;
+    for (size_t m = 0; m < n; m++) {
+        const char *key = judge_key(j, b, j->in, m, &len);
+        server_add(j->server, key, len, j->in->digest[m],
+                   own ? j->in->time[m] / 1000 : SERVER_CLOCK);
+    }
+    server_judge(j->server, verdict);
+}
+
+void judge_stats(const struct judge *j, struct seen_stats *s) {
+    const struct server *server = j->server;
+    if (server)
+        *s = (struct seen_stats){.records = server->unique + server->duplicates + server->uncertain,
+                                 .unique = server->unique,
+                                 .duplicates = server->duplicates};
+    else
+        seen_stats(j->detector, s);
 }
 
 static void observe_wide(struct judge *j, struct batch *b, size_t n) {
@@ -223,7 +264,9 @@ static void observe_wide(struct judge *j, struct batch *b, size_t n) {
 }
 
 void judge_observe(struct judge *j, struct batch *b, size_t n) {
-    if (seen_plan_of(j->detector)->digests > 1)
+    if (j->server)
+        ask_server(j, b, n, b->verdict);
+    else if (seen_plan_of(j->detector)->digests > 1)
         observe_wide(j, b, n);
     else if (judge_counts(j))
         observe_feeds(j, n, b->verdict);

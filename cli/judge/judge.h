@@ -1,5 +1,10 @@
-/* judge.h - the verdict on each record of a batch: key and time in, the detector asked, landmarks
- * set where days begin in a zone or a pattern says so. */
+/* judge.h - the verdict on each record of a batch: key and time in, verdict out.
+ *
+ *     judge_ahead     keys and times of a batch by itself; several threads may do this
+ *     judge_take      the batch's turn: landmarks are placed where days begin or a pattern matches
+ *     judge_observe   the verdicts, by a detector of this process or by a server (--redis)
+ *
+ * A run is the same whoever gives the verdicts; only judge_observe knows. */
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
@@ -7,6 +12,7 @@
 #include "judge/feed.h"
 #include "judge/key.h"
 #include "judge/lateness.h"
+#include "judge/redis/server.h"
 #include "judge/shares.h"
 #include "time/time.h"
 #include "time/zone.h"
@@ -26,7 +32,9 @@ struct readable {
     uint32_t group[BATCH];  /* ... with --group-by */
     seen_digest add[BATCH]; /* of a feed: the digest is what is asked; likewise */
     uint8_t parts[BATCH];   /* ... which of them there are */
-    uint8_t cause[BATCH];   /* why not, at the places of the others (read/unjudged.h) */
+    uint8_t cause[BATCH];   /* why not, at the places of the others (records/unjudged.h) */
+    struct slice *key;      /* keys of records that were held back, whose fields are gone, by
+                               their places in `order`; NULL: keys are read from the fields */
 };
 
 /* All that was read of one record, for those who keep records back. */
@@ -37,11 +45,12 @@ struct reading {
     uint32_t group;
     seen_digest add;
     uint8_t parts;
+    struct slice key; /* where it is needed when the record is judged later */
 };
 
 static inline struct reading readable_get(const struct readable *r, size_t m) {
-    return (struct reading){r->digest[m], r->time[m], r->number[m],
-                            r->group[m],  r->add[m],  r->parts[m]};
+    return (struct reading){r->digest[m], r->time[m],  r->number[m], r->group[m],
+                            r->add[m],    r->parts[m], {0}};
 }
 
 static inline void readable_put(struct readable *r, size_t m, const struct reading *one) {
@@ -54,7 +63,8 @@ static inline void readable_put(struct readable *r, size_t m, const struct readi
 }
 
 struct judge {
-    seen_detector *detector;
+    seen_detector *detector;         /* NULL: the server gives the verdicts */
+    struct server *server;           /* NULL: the detector does */
     struct keyer keyer[MAX_THREADS]; /* one a thread */
     struct shares shares;
     const struct layout *layout;
@@ -85,10 +95,12 @@ void judge_feed(struct judge *, const struct layout *added);
 void judge_init(struct judge *, seen_detector *, const struct layout *, uint32_t max_record);
 void judge_free(struct judge *);
 
-/* The same without a detector, for verdicts that a server gives.  All calls work but judge_observe;
- * digests are those of seen_hash. */
-void judge_init_elsewhere(struct judge *, uint64_t seed, bool timed, const struct layout *,
-                          uint32_t max_record);
+/* The same with a server in place of a detector.  judge_feed, judge_share and judge_observe_ages
+ * need a detector. */
+void judge_init_server(struct judge *, struct server *, const struct layout *, uint32_t max_record);
+
+/* The window of the detector, or that of all shards of the server together. */
+const struct seen_spec *judge_window(const struct judge *);
 
 /* Lets the pool's threads observe shards in parallel, if there are several shards.  NULL: this
  * thread does all. */
@@ -119,6 +131,16 @@ bool judge_counts(const struct judge *);
 /* Prints what went wrong with times, at the end of a run.  `later` records of the run were judged
  * at a later time than their own. */
 void judge_tell(const struct judge *, uint64_t later);
+
+/* The bytes of the key of readable record m, good until the next call; and whether the verdict on a
+ * record needs them, because its digest alone will not do. */
+const char *judge_key(struct judge *, const struct batch *, const struct readable *, size_t m,
+                      size_t *len);
+bool judge_needs_keys(const struct judge *);
+
+/* Fills the statistics that verdicts have in common, of the detector or of the server: records,
+ * unique, duplicates. */
+void judge_stats(const struct judge *, struct seen_stats *);
 
 /* Moves the first n verdicts of the batch to the places of its n readable records. */
 void judge_spread(const struct judge *, struct batch *, size_t n);

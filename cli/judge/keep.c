@@ -15,8 +15,7 @@ static void *table_of(size_t places) {
     return table;
 }
 
-void keep_init(struct keep *k, const seen_detector *d, size_t most, unsigned with, char end) {
-    const struct seen_spec *s = &seen_plan_of(d)->spec;
+void keep_init(struct keep *k, const struct seen_spec *s, size_t most, unsigned with, char end) {
     bool timed = s->unit == SEEN_MICROSECONDS;
     *k = (struct keep){.spec = s,
                        .timed = timed,
@@ -106,7 +105,7 @@ static void close_gaps(struct keep *k) {
     shelf_plan(&k->shelf);
     for (uint64_t i = k->queue_from; i < k->next; i++) {
         uint32_t *place = &k->queue[i & (k->queue_room - 1)];
-        *place = shelf_at(&k->shelf, *place)->link;
+        if (*place) *place = shelf_at(&k->shelf, *place)->link;
     }
     shelf_slide(&k->shelf);
     chain_all(k, k->heads);
@@ -129,6 +128,7 @@ void keep_step(struct keep *k, const struct reading *r, bool landmark) {
     else if (r->time > k->clock)
         k->clock = r->time;
     if (landmark) k->base = k->noted;
+    k->again = false;
     k->noted++;
     if (k->spec->window != SEEN_LANDMARK) return;
     uint64_t window = window_of(k);
@@ -139,6 +139,7 @@ void keep_step(struct keep *k, const struct reading *r, bool landmark) {
 static struct held *oldest(struct keep *k) {
     if (!k->n) return NULL;
     if (!k->refresh_first) return shelf_oldest(&k->shelf);
+    while (!k->queue[k->queue_from & (k->queue_room - 1)]) k->queue_from++;
     return shelf_at(&k->shelf, k->queue[k->queue_from & (k->queue_room - 1)]);
 }
 
@@ -162,14 +163,16 @@ const struct held *keep_take(struct keep *k, bool all) {
     return let_go(k, find(k, h->key));
 }
 
-const struct held *keep_drop(struct keep *k, const struct reading *read) {
+const struct held *keep_drop(struct keep *k, const struct reading *read, bool over) {
     uint32_t *link = find(k, read->digest);
-    k->again = *link != 0;
-    if (!k->again) return NULL;
+    bool found = *link != 0;
+    k->again = found && !over;
+    if (!found) return NULL;
     const struct held *h = let_go(k, link);
     if (!k->refresh_first) return h;
     k->again_clock = h->clock;
     k->again_serial = shelf_serial(&k->shelf, h);
+    if (over) k->queue[k->again_serial & (k->queue_room - 1)] = 0;
     return h;
 }
 
@@ -183,7 +186,7 @@ static uint32_t serial_of(struct keep *k) {
 void keep_put(struct keep *k, const struct record *record, const struct reading *read, bool known) {
     bool inherits = k->again && k->refresh_first;
     k->repeats += known && !k->again && k->early > 0;
-    if (shelf_crowded(&k->shelf, record, limit(k))) close_gaps(k);
+    if (shelf_crowded(&k->shelf, record, read, limit(k))) close_gaps(k);
     if (k->n == k->heads) chain_all(k, 2 * k->heads);
     uint32_t serial = k->refresh_first ? serial_of(k) : 0;
     uint32_t place =

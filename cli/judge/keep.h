@@ -44,18 +44,23 @@ struct keep {
     double needed; /* bytes that would have held all, about; once records went early */
 };
 
-/* For an exact detector of a landmark or sliding window, which stays the caller's.  `with`: what is
+/* Keeps the spec of the window, landmark or sliding, which stays the caller's.  `with`: what is
  * held of a reading (held.h). */
-void keep_init(struct keep *, const seen_detector *, size_t most, unsigned with, char end);
+void keep_init(struct keep *, const struct seen_spec *, size_t most, unsigned with, char end);
 void keep_free(struct keep *);
 
-/* The next record is this one, in turn: keep_step says that it comes (`landmark`: after one that
- * was set).  keep_take gives what goes before it, NULL: no more (`all`: the input has ended).
- * keep_drop gives the one whose place it takes, or NULL.  keep_put holds it; `known`: the window
- * knows its key.  What keep_take and keep_drop give can be read until keep_put. */
+/* For each record in turn:
+ *
+ *     keep_step   a record comes; `landmark`: a landmark was set before it
+ *     keep_take   gives the records that go before it, one a call, then NULL; `all`: all go
+ *     keep_drop   gives the held record of the same key, which goes, or NULL.  The new record takes
+ *                 its place, unless the old one's window has ended (`over`)
+ *     keep_put    holds the record; `known`: the window knows its key
+ *
+ * What keep_take and keep_drop give can be read until keep_put. */
 void keep_step(struct keep *, const struct reading *, bool landmark);
 const struct held *keep_take(struct keep *, bool all);
-const struct held *keep_drop(struct keep *, const struct reading *);
+const struct held *keep_drop(struct keep *, const struct reading *, bool over);
 void keep_put(struct keep *, const struct record *, const struct reading *, bool known);
 
 /* Notes how many keys the window holds now: --keep last needs room for the last record of each. */

@@ -91,7 +91,7 @@ void reorder_put(struct reorder *r, const struct record *record, const struct re
         r->clamped++;
         r->displaced += r->gone > due;
     }
-    if (shelf_crowded(&r->shelf, record, limit(r))) close_gaps(r);
+    if (shelf_crowded(&r->shelf, record, read, limit(r))) close_gaps(r);
     make_room(r);
     size_t used = r->shelf.used;
     uint32_t place = shelf_put(&r->shelf, record, read, time, 0, limit(r));

@@ -128,7 +128,7 @@ def test_keep_first_is_as_without(seen):
     (["-w", "sliding:10 filter=line"], ["filter=exact"]),
     (["-w", "sliding:1h lateness=1h"], ["--lateness"]),
     (["--audit"], ["--audit"]),
-    (["--tag=age"], ["tags"]),
+    (["--tag=age"], ["--tag=age"]),
     (["--state", "s"], ["--state"]),
 ])
 def test_what_makes_no_sense_is_refused(seen, tmp_path, args, words):

@@ -1,7 +1,10 @@
 """`seen --redis`: what is sent, what comes out, what a shard is."""
 
+from random import Random
+
 import pytest
-from fake_redis import BATCH, Fake, Once, lines, text, unique
+from conftest import ROOT
+from fake_redis import BATCH, CLOSE, Fake, Once, lines, text, unique
 
 
 @pytest.fixture(autouse=True)
@@ -222,14 +225,109 @@ def test_an_address_that_is_none_is_refused_in_a_sentence(seen, url, words):
     seen("--redis", url).refused(words)
 
 
-@pytest.mark.parametrize("args, words", [
+REFUSED = [
     (["--landmark-on", "x"], "--landmark-on"), (["-w", "landmark:1d", "--zone", "UTC"], "--zone"),
     (["--cache", "100", "--confirmed"], "--confirmed"), (["-w", "landmark hash=int"], "hash=int"),
-    (["--state", "/nowhere/state"], "--state"), (["--tag=number"], "--tag=LIST"), (["--audit"], "--audit"),
-    (["--keep", "last"], "--keep last"), (["--group-by", "1"], "--group-by"), (["--output=json"], "--output=json"),
-    (["-w", "sliding:1h", "-k", "1", "--time", "2", "--reorder", "1s"], "--reorder")])
+    (["-w", "landmark hash=raw"], "hash=raw"), (["--state", "/tmp/no-such-folder/state"], "--state"),
+    (["--audit"], "--audit"), (["--tag=age"], "--tag=age"), (["--tag=first"], "--tag with first"),
+    (["--query-key", "1", "--add-key", "2"], "--query-key"), (["-w", "sliding:9", "--within", "3"], "--within")]
+
+
+@pytest.mark.parametrize("args, words", REFUSED)
 def test_what_only_a_filter_kept_here_can_do_is_refused(seen, args, words):
-    seen("--redis", "redis://127.0.0.1:1/x", *args).refused(words)
+    seen("--redis", "redis://127.0.0.1:1/x", *args).refused("--redis and %s" % words, "exclude each other: ")
+
+
+def test_the_document_tells_every_refusal_with_its_reason(seen):
+    table = (ROOT / "doc/scaling.md").read_text()
+    for args, words in REFUSED:
+        done = seen("--redis", "redis://127.0.0.1:1/x", *args)
+        reason = done.err.decode().split("exclude each other: ")[1].strip()
+        assert any(words.split()[0] in row and reason in row for row in table.splitlines()), reason
+
+
+# -- the same options as without a server ---------------------------------------------------------------
+
+
+def clicks(n=3 * BATCH):
+    """Rows (seconds, publisher, id, cost), mostly in order; some ids come again."""
+    rng = Random(7)
+    rows = []
+    for i in range(n):
+        key = rng.randrange(n // 2)
+        rows.append("%d.%03d\tp%d\tid%d\t0.%02d" % (1000 + i // 10 - rng.choice([0, 0, 0, 5]), i % 1000, key % 3, key, key % 100))
+    return "\n".join(rows) + "\n"
+
+
+WINDOW = ["-w", "sliding:1m", "--time", "1", "-k", "3"]
+
+
+@pytest.mark.parametrize("args", [
+    ["--group-by", "2"], ["--sum", "4"], ["--group-by", "2", "--sum", "4", "--duplicates"],
+    ["--tag=verdict,number,time"], ["--tag=number", "--group-by", "2"], ["--output=json"],
+    ["--reorder", "10s"], ["--reorder", "10s", "--tag=verdict,number", "--group-by", "2", "--sum", "4"]])
+@pytest.mark.parametrize("shards", [1, 5])
+def test_an_option_does_the_same_with_a_server(seen, args, shards):
+    text = clicks()
+    with Fake() as server:
+        long = ["-w", "sliding:1w", *WINDOW[2:]]
+        here = seen(*long, "--filter=exact", *args, text=text)
+        there = seen("--redis", server.url(), "--shards", shards, *long, *args, text=text)
+    assert (there.out, there.err) == (here.out, here.err)
+
+
+@pytest.mark.parametrize("args", [[], ["--duplicates"], ["--tag=verdict,number", "--group-by", "2"]])
+def test_keep_last_holds_what_the_server_calls_new(seen, args):
+    text = clicks()
+    long = ["-w", "sliding:1w", *WINDOW[2:], "--keep", "last", *args]
+    here = seen(*long, text=text)
+    with Fake() as server:
+        there = seen("--redis", server.url(), *long, text=text)
+        assert (there.out, there.err) == (here.out, here.err)
+        again = seen("--redis", server.url(), "-w", "sliding:1w", *WINDOW[2:], "--keep", "last", "--tag", text=text)
+    assert {line.split("\t")[0] for line in again.lines} == {"dup"}, "an earlier run let them through"
+
+
+def test_keep_last_lets_as_many_through_as_the_server_calls_new(seen):
+    """The server forgets key a before its window has ended here: both records go through."""
+    forget = []
+
+    def hook(node, words):
+        if words[0] == b"SEEN.MADDX" and words[2] == b"x":
+            for items in node.fake.items().values():
+                items.discard(b"a")
+            forget.append(1)
+
+    for refresh in "last", "first":
+        with Fake() as server:
+            server.hook = hook
+            done = seen("--redis", server.url(), "-w", "sliding:1h", "--refresh", refresh, "--time", 2, "-k", 1,
+                        "--keep", "last", text="a\t1\na\t2\nx\t3\na\t4\nb\t5\nb\t6\na\t7\n")
+            assert done.lines == ["a\t2", "x\t3", "a\t7", "b\t6"] if refresh == "first" else ["a\t2", "x\t3", "b\t6", "a\t7"]
+    assert forget
+
+
+def test_keep_last_needs_a_window_with_an_end_on_the_server_too(seen):
+    with Fake() as server:
+        seen("--redis", server.url(), "-w", "decaying mem=1MiB", text="a\n")
+        seen("--redis", server.url(), "--keep", "last", text="a\n").refused("whose ends are known")
+
+
+def test_records_held_back_are_passed_on_when_the_server_is_lost(seen):
+    text = clicks(BATCH)
+
+    def lose(node, words):
+        return CLOSE if words[0] == b"SEEN.MADDX" else None
+
+    for args in ["--reorder", "10s"], ["--keep", "last"]:
+        with Fake() as server:
+            seen("--redis", server.url(), "-w", "sliding:1w", text="")
+            server.hook = lose
+            done = seen("--redis", server.url(), "--patience", "100ms", "-w", "sliding:1w", *WINDOW[2:], *args,
+                        "--stats=json", text=text)
+        assert done.code == 2 and b"the server is lost" in done.err
+        assert sorted(done.lines) == sorted(text.splitlines())
+        assert done.stats["uncertain"] == done.stats["records"] == BATCH
 
 
 def test_options_about_the_server_need_one(seen):

@@ -77,9 +77,17 @@ def test_hashed_keys_of_512_bits(seen):
     assert 490 <= len(done.lines) <= 500
 
 
+def test_records_held_back_keep_their_wide_keys(seen, rng):
+    keys = ids(rng, 1000)
+    rows = [(1000 + i, key) for i, key in enumerate(keys)]
+    late = sorted(rows, key=lambda row: row[0] + rng.randrange(8))
+    args = ["-w", "landmark " + SPEC, "--tag", "--time", 1, "-k", 2]
+    sorted_here = seen(*args, "--reorder", "10s", text="".join("%d\t%s\n" % row for row in late))
+    assert sorted_here.lines == ["%s\t%d\t%s" % (tag, *row) for tag, row in zip(expected(keys), rows)]
+
+
 @pytest.mark.parametrize("args,words", [
     (["--keep=last"], ["filter=exact"]),
-    (["--reorder=1h", "--time=1", "-k2"], ["--reorder"]),
     (["--query-key=1", "--add-key=2"], ["--query-key"]),
     (["--shards=2"], ["shards="]),
     (["--cache=9"], ["cache="]),

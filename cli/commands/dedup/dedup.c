@@ -2,7 +2,7 @@
 #include "base/cli.h"
 #include "base/signals.h"
 #include "commands/dedup/flow.h"
-#include "commands/dedup/settings.h"
+#include "commands/dedup/options.h"
 #include "commands/dedup/stats.h"
 #include "commands/dedup/warnings.h"
 #include "judge/judge.h"
@@ -17,13 +17,14 @@
 #include <unistd.h>
 
 struct run {
-    struct settings settings;
+    struct dedup_options options;
     struct reader reader;
     struct judge judge;
     struct flow flow;
     struct sink sink;
-    seen_detector *detector;
-    double started; /* on the monotonic clock */
+    seen_detector *detector; /* NULL: ... */
+    struct server *server;   /* ... a server gives the verdicts */
+    double started;          /* on the monotonic clock */
     struct progress progress;
     struct warnings warnings;
     uint64_t found; /* duplicates before this run */
@@ -37,32 +38,34 @@ static uint64_t unreadable(const struct run *r) {
 }
 
 static struct run_counts counts_of(const struct run *r) {
-    return (struct run_counts){.unreadable = unreadable(r),
+    return (struct run_counts){.judge = &r->judge,
+                               .detector = r->detector,
+                               .server = r->server,
+                               .unreadable = unreadable(r),
                                .unjudged = &r->reader.unjudged,
                                .lateness = &r->judge.lateness,
-                               .reorder = r->settings.wanted.reorder ? &r->flow.reorder : NULL,
+                               .reorder = r->options.reorder ? &r->flow.reorder : NULL,
                                .fed = judge_counts(&r->judge) ? &r->judge.fed : NULL,
                                .feeds = r->judge.adder,
-                               .keep = r->settings.wanted.keep_last ? &r->flow.keep : NULL,
+                               .keep = r->options.keep_last ? &r->flow.keep : NULL,
                                .seconds = time_monotonic() - r->started,
-                               .groups =
-                                   wanted_groups(&r->settings.wanted) ? &r->flow.groups : NULL,
-                               .zone = r->settings.zone ? r->settings.asked.zone : NULL,
-                               .weeks = r->settings.zone == ZONE_WEEK};
+                               .groups = wants_groups(&r->options) ? &r->flow.groups : NULL,
+                               .zone = r->options.zone ? r->options.asked.zone : NULL,
+                               .weeks = r->options.zone == ZONE_WEEK};
 }
 
 static void print_stats(const struct run *r) {
     struct run_counts counts = counts_of(r);
-    if (r->settings.report == REPORT_JSON)
-        stats_print_json(r->detector, &counts);
+    if (r->options.report == REPORT_JSON)
+        stats_print_json(&counts);
     else
-        stats_print_text(r->detector, &counts);
+        stats_print_text(&counts);
 }
 
 static void show_progress(struct run *r) {
     char text[128];
     struct run_counts counts = counts_of(r);
-    stats_progress(r->detector, &counts, text, sizeof text);
+    stats_progress(&counts, text, sizeof text);
     progress_show(&r->progress, &r->reader, text);
 }
 
@@ -85,7 +88,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     const struct readable *in = b->own;
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     flow_batch(&r->flow, b);
-    state_judged(&r->settings.state);
+    state_judged(&r->options.state);
     warnings_after(&r->warnings, r->reader.records);
 }
 
@@ -95,7 +98,7 @@ static void on_unreadable(void *ctx, const char *p, size_t n, bool first, bool l
 
 static void on_attend(void *ctx) {
     struct run *r = ctx;
-    state_attend(&r->settings.state);
+    state_attend(&r->options.state);
     sink_tend(&r->sink, time_monotonic());
     if (progress_due(&r->progress)) show_progress(r);
     if (signals_taken_stats()) print_stats(r);
@@ -108,11 +111,16 @@ static void on_flush(void *ctx) {
     warnings_now(&r->warnings, r->reader.records);
 }
 
-static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
+static bool server_lost(const struct run *r) { return r->server && r->server->why[0]; }
 
-static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->settings.state); }
+static bool on_ending(void *ctx) {
+    const struct run *r = ctx;
+    return r->sink.error || server_lost(r);
+}
 
-static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->settings.state); }
+static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->options.state); }
+
+static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->options.state); }
 
 static const struct reader_events events = {.columns = on_columns,
                                             .header = on_header,
@@ -130,40 +138,65 @@ static const struct reader_events events = {.columns = on_columns,
 
 static uint64_t found(const struct run *r) {
     struct seen_stats s;
-    seen_stats(r->detector, &s);
+    judge_stats(&r->judge, &s);
     if (judge_counts(&r->judge)) return r->judge.fed.duplicates;
-    return r->settings.confirmed ? s.confirmed : s.duplicates;
+    return r->options.confirmed ? s.confirmed : s.duplicates;
 }
 
 /* At a later time than their own, in all runs of a state. */
 static uint64_t judged_later(const struct run *r) {
     struct seen_stats s;
-    if (r->settings.wanted.reorder) return r->flow.reorder.clamped;
-    if (r->settings.zone) return r->judge.lateness.late;
+    if (r->options.reorder) return r->flow.reorder.clamped;
+    if (r->options.zone || r->server) return r->judge.lateness.late;
     seen_stats(r->detector, &s);
     return s.clamped;
 }
 
-static void start(struct run *r) {
-    struct settings *s = &r->settings;
+/* Nothing was said about the filter but, perhaps, in how many shards it is. */
+static bool nothing_asked(const struct asked *a) {
+    return !a->specs && (a->n == 0 || (a->n == 1 && !strcmp(a->set[0].name, "shards")));
+}
+
+/* Finds who gives the verdicts: a server, the detector of a state, or a new one. */
+static void open_judge(struct run *r) {
+    struct dedup_options *o = &r->options;
     struct seen_error e;
-    r->detector = state_detector(&s->state);
-    if (!r->detector && seen_new(&r->detector, &s->plan, NULL, &e)) die("%s", e.text);
-    sink_init(&r->sink, STDOUT_FILENO, s->mode, input_options_column(&s->input));
-    r->sink.end = s->input.end;
-    sink_choose(&r->sink, s->confirmed, s->input.rejects);
-    flow_init(&r->flow, &s->wanted, &s->input, r->detector, &r->reader.layout, &r->judge, &r->sink);
-    if (s->state.name) groups_bound(&r->flow.groups, FLOW_STATE_GROUPS);
-    reader_init(&r->reader, &s->input, &events, r);
-    judge_init(&r->judge, r->detector, &r->reader.layout, s->input.max_record);
+    if (o->server.url) {
+        r->server = server_open(&o->server, &o->plan, nothing_asked(&o->asked));
+        dedup_check_keep(o, &r->server->window);
+        return;
+    }
+    r->detector = state_detector(&o->state);
+    if (!r->detector && seen_new(&r->detector, &o->plan, NULL, &e)) die("%s", e.text);
+}
+
+static void start_judge(struct run *r) {
+    const struct dedup_options *o = &r->options;
+    if (r->server) {
+        judge_init_server(&r->judge, r->server, &r->reader.layout, o->input.max_record);
+    } else {
+        judge_init(&r->judge, r->detector, &r->reader.layout, o->input.max_record);
+        judge_share(&r->judge, r->reader.pool);
+    }
     r->reader.unjudged.detector = r->detector;
-    judge_share(&r->judge, r->reader.pool);
-    asked_of_judge(&s->asked, &s->input, s->zone, &r->judge);
-    r->judge.within = s->wanted.within;
+    asked_of_judge(&o->asked, &o->input, o->zone, &r->judge);
+    r->judge.within = o->within;
+}
+
+static void start(struct run *r) {
+    struct dedup_options *o = &r->options;
+    open_judge(r);
+    sink_init(&r->sink, STDOUT_FILENO, o->mode, input_options_column(&o->input));
+    r->sink.end = o->input.end;
+    sink_choose(&r->sink, o->confirmed, o->input.rejects);
+    flow_init(&r->flow, o, r->detector, &r->reader.layout, &r->judge, &r->sink);
+    if (o->state.name) groups_bound(&r->flow.groups, FLOW_STATE_GROUPS);
+    reader_init(&r->reader, &o->input, &events, r);
+    start_judge(r);
     flow_begin(&r->flow);
-    progress_init(&r->progress, &s->input);
+    progress_init(&r->progress, &o->input);
     r->started = time_monotonic();
-    state_begin(&s->state, (struct state_of){.detector = r->detector,
+    state_begin(&o->state, (struct state_of){.detector = r->detector,
                                              .reader = &r->reader,
                                              .judge = &r->judge,
                                              .number = &r->flow.number,
@@ -171,8 +204,8 @@ static void start(struct run *r) {
                                              .end = r->sink.end,
                                              .ctx = &r->flow});
     r->found = found(r);
-    r->later = judged_later(r);
-    warnings_begin(&r->warnings, r->detector, s->input.quiet, s->confirmed);
+    r->later = r->server ? 0 : judged_later(r);
+    warnings_begin(&r->warnings, r->detector, o->input.quiet, o->confirmed);
 }
 
 /* Records held back went early, and that changed what is printed. */
@@ -191,9 +224,9 @@ static void report_hold(const struct run *r) {
     const struct reorder *reorder = &r->flow.reorder;
     char most[32], better[32];
     struct seen_stats s;
-    if (r->settings.input.quiet || !(keep->early + reorder->early)) return;
-    seen_stats(r->detector, &s);
-    seen_print_size(r->settings.wanted.hold, most, sizeof most);
+    if (r->options.input.quiet || !(keep->early + reorder->early)) return;
+    judge_stats(&r->judge, &s);
+    seen_print_size(r->options.hold, most, sizeof most);
     if (!hold_was_short(r))
         warn("--hold=%s let %ju records go before their time; no verdict changed by that", most,
              (uintmax_t)(keep->early + reorder->early));
@@ -201,7 +234,11 @@ static void report_hold(const struct run *r) {
         warn("memory was short: %ju records were judged later than their own time says, because "
              "--hold=%s let others go early; about --hold=%s would hold all",
              (uintmax_t)reorder->displaced, most, enough(reorder_needed(reorder), better));
-    if (keep->repeats)
+    if (keep->repeats && r->server)
+        warn("memory was short: %ju records went before their time, and up to %ju later ones of "
+             "the same keys were dropped in their place; give more than --hold=%s",
+             (uintmax_t)keep->early, (uintmax_t)keep->repeats, most);
+    else if (keep->repeats)
         warn("memory was short: %s%ju duplicates were printed, because --hold=%s does not hold the "
              "last record of each key; about --hold=%s would",
              s.forgotten ? "at least " : "", (uintmax_t)keep->repeats, most,
@@ -210,36 +247,64 @@ static void report_hold(const struct run *r) {
 
 static void report_crowd(const struct run *r) {
     const struct names *names = &r->flow.groups.names;
-    if (r->settings.input.quiet || !names->crowded) return;
+    if (r->options.input.quiet || !names->crowded) return;
     warn("a state keeps %d MiB of groups, and these are full: the first %u groups are told, all "
          "others together",
          FLOW_STATE_GROUPS >> 20, names->n - GROUP_FIRST);
 }
 
+static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
+
+static void report_server(const struct run *r) {
+    const struct server *s = r->server;
+    struct seen_stats stats;
+    if (!s) return;
+    judge_stats(&r->judge, &stats);
+    if (server_lost(r))
+        warn("the server is lost (%s): everything up to record %ju is passed on, nothing behind it "
+             "was read",
+             s->why, (uintmax_t)(stats.records + unreadable(r)));
+    if (r->options.input.quiet) return;
+    if (s->remade)
+        warn("%ju time%s a shard was gone and was made again: what it had seen is forgotten",
+             (uintmax_t)s->remade, plural(s->remade));
+    if (s->uncertain)
+        warn("%ju record%s passed on unjudged after a lost connection: whether seen before is "
+             "unknown",
+             (uintmax_t)s->uncertain, s->uncertain == 1 ? " was" : "s were");
+    if (s->unreplicated)
+        warn("%ju record%s judged before %u replica%s had them: should a server be lost now, they "
+             "may be forgotten",
+             (uintmax_t)s->unreplicated, s->unreplicated == 1 ? " was" : "s were", s->replicas,
+             plural(s->replicas));
+}
+
 static int finish(struct run *r) {
-    bool saved = state_end(&r->settings.state);
+    bool saved = state_end(&r->options.state);
     sink_close(&r->sink);
     message_transient(NULL);
     warnings_end(&r->warnings, r->reader.records,
-                 r->settings.mode != SINK_TAG && !judge_counts(&r->judge));
+                 r->options.mode != SINK_TAG && !judge_counts(&r->judge));
     report_hold(r);
-    judge_tell(&r->judge, r->settings.report ? 0 : judged_later(r) - r->later);
+    judge_tell(&r->judge, r->options.report ? 0 : judged_later(r) - r->later);
+    report_server(r);
     report_crowd(r);
-    bool lack = groups_lack(&r->flow.groups, r->settings.input.quiet);
-    bool failed = r->sink.error || r->reader.failed || !saved;
+    bool lack = groups_lack(&r->flow.groups, r->options.input.quiet);
+    bool failed = r->sink.error || r->reader.failed || server_lost(r) || !saved;
     bool bad =
-        !failed && unjudged_end(&r->reader.unjudged, "passed on unjudged", r->settings.report);
-    if (r->settings.report) {
+        !failed && unjudged_end(&r->reader.unjudged, "passed on unjudged", r->options.report);
+    if (r->options.report) {
         print_stats(r);
     } else {
         struct run_counts counts = counts_of(r);
-        stats_print_groups(&counts, r->settings.wanted.json);
+        stats_print_groups(&counts, r->options.json);
     }
     if (r->sink.error) warn("cannot write the output: %s", strerror(r->sink.error));
     bad |= !failed && flow_has_no_groups(&r->flow);
-    if (failed || bad || (r->settings.input.strict && lack)) return EXIT_TROUBLE;
+    bool unknown = lack || (r->server && r->server->uncertain);
+    if (failed || bad || (r->options.input.strict && unknown)) return EXIT_TROUBLE;
     if (lack || hold_was_short(r)) return EXIT_DEGRADED;
-    return r->settings.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
+    return r->options.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
 }
 
 static void free_run(struct run *r) {
@@ -248,6 +313,7 @@ static void free_run(struct run *r) {
     sink_free(&r->sink);
     reader_free(&r->reader);
     seen_free(r->detector);
+    server_close(r->server);
 }
 
 static int run(struct run *r) {
@@ -261,9 +327,9 @@ static int run(struct run *r) {
 
 static int dedup_main(int argc, char **argv) {
     static struct run r;
-    settings_read(&r.settings, argc, argv);
-    int code = r.settings.remote.url ? remote_main(&r.settings) : run(&r);
-    settings_free(&r.settings);
+    dedup_options_read(&r.options, argc, argv);
+    int code = run(&r);
+    dedup_options_free(&r.options);
     if (signals_stop()) signals_die(signals_stop());
     return code;
 }
@@ -317,14 +383,16 @@ const struct command dedup_command = {
         "passed on unjudged. A message at the end counts such records by cause and shows the "
         "first of each. With `--rejects` FILE they go there instead. Where no record could be "
         "judged, the exit code is 2; output and state are complete all the same.\n\n"
-        "With `--redis` the window is kept by a Redis or Valkey server, or a cluster, that has "
-        "loaded the seen module, and shared by all who name it. `--shards` spreads it over as many "
-        "keys. What a lost connection leaves in doubt is passed on like a record without a key, "
-        "and told of.\n\n"
+        "With `--redis` a Redis or Valkey server, or a cluster, that has loaded the seen module "
+        "keeps "
+        "the window; all runs that name it share it. `--shards` spreads it over as many keys. A "
+        "record whose verdict was lost with a connection is passed on like a record without a key, "
+        "and a message counts such records. Options that need the detector itself, such as "
+        "`--audit`, `--within` and `--state`, are refused.\n\n"
         "Where it reads from a pipe and nothing comes, it writes what it has, so that it can "
         "stand in the middle of a live pipeline. SIGINT and SIGTERM end it as the end of its "
         "input would; SIGUSR1 has it give its account, as `--stats` does at the end.",
     .examples = examples,
-    .rows = settings_rows,
+    .rows = dedup_rows,
     .often = "window keys csv no-quotes tsv ndjson clf time duplicates tag stats state fp mem",
 };

@@ -6,41 +6,38 @@
 
 #include <stdlib.h>
 
-/* What is needed of a reading once its record has been held back. */
-static unsigned part_of_reading(const struct wanted *w) {
-    return (wanted_details(w) ? HELD_NUMBER : 0) | (wanted_groups(w) ? HELD_GROUP : 0) |
-           (w->add_key ? HELD_FEED : 0);
+/* Records that are held back take along what is needed of their reading later. */
+static void init_holding(struct flow *f) {
+    const struct dedup_options *o = f->options;
+    unsigned with = (wants_details(o) ? HELD_NUMBER : 0) | (wants_groups(o) ? HELD_GROUP : 0);
+    unsigned sorting = with | (o->add_key ? HELD_FEED : 0);
+    unsigned keeping = with | (tags_have(&o->tags, TAG_TIME) ? HELD_TIME : 0);
+    if (judge_needs_keys(f->judge)) sorting |= HELD_KEY;
+    reorder_init(&f->reorder, o->reorder, o->hold, sorting, f->sink->end);
+    if (o->reorder) outlet_init(&f->sorted, sorting);
+    if (!o->keep_last) return;
+    outlet_init(&f->kept, keeping);
+    keep_init(&f->keep, judge_window(f->judge), o->hold, keeping, f->sink->end);
 }
 
-static void init_keep(struct flow *f) {
-    const struct wanted *w = f->wanted;
-    unsigned with = wanted_details(w) ? HELD_NUMBER : 0;
-    if (tags_have(&w->tags, TAG_TIME)) with |= HELD_TIME;
-    if (wanted_groups(w)) with |= HELD_GROUP;
-    outlet_init(&f->kept);
-    keep_init(&f->keep, f->detector, w->hold, with, f->sink->end);
-}
-
-void flow_init(struct flow *f, const struct wanted *w, const struct input_options *input,
-               seen_detector *d, struct layout *layout, struct judge *j, struct sink *s) {
+void flow_init(struct flow *f, const struct dedup_options *o, seen_detector *d,
+               struct layout *layout, struct judge *j, struct sink *s) {
     *f = (struct flow){
-        .wanted = w, .input = input, .detector = d, .layout = layout, .judge = j, .sink = s};
-    reorder_init(&f->reorder, w->reorder, w->hold, part_of_reading(w), s->end);
-    if (w->reorder) outlet_init(&f->sorted);
-    if (w->keep_last) init_keep(f);
-    if (w->ledger) ledger_init(&f->ledger, d);
-    if (w->tag_column) s->heading = w->tag_column;
-    f->ungrouped = (struct unjudged){.input = input, .layout = layout};
-    groups_init(&f->groups, w->group_by, w->sum, s->confirmed, seen_plan_of(d)->spec.cache);
-    if (!wanted_details(w)) return;
-    tags_heading(&w->tags, s->heading, s->column ? s->column : '\t', f->heading);
+        .options = o, .input = &o->input, .detector = d, .layout = layout, .judge = j, .sink = s};
+    if (o->tag_column) s->heading = o->tag_column;
+    f->ungrouped = (struct unjudged){.input = f->input, .layout = layout};
+    groups_init(&f->groups, o->group_by, o->sum, s->confirmed, d && seen_plan_of(d)->spec.cache);
+    if (!wants_details(o)) return;
+    tags_heading(&o->tags, s->heading, s->column ? s->column : '\t', f->heading);
     s->heading = f->heading;
-    s->tags = &w->tags;
-    s->json = w->json;
+    s->tags = &o->tags;
+    s->json = o->json;
 }
 
 void flow_begin(struct flow *f) {
-    if (f->wanted->add_key) judge_feed(f->judge, &f->added);
+    init_holding(f);
+    if (f->options->add_key) judge_feed(f->judge, &f->added);
+    if (f->options->occurrences) ledger_init(&f->ledger, f->detector);
 }
 
 void flow_free(struct flow *f) {
@@ -59,14 +56,14 @@ static void forget(void *ctx, size_t n, const seen_digest *digest) {
 }
 
 void flow_columns(struct flow *f, const struct header *header) {
-    const struct wanted *w = f->wanted;
+    const struct dedup_options *o = f->options;
     sink_check_heading(f->sink, header);
-    if (wanted_groups(w))
-        groups_columns(&f->groups, f->layout, w->group_by, w->sum, header, w->max_groups);
+    if (wants_groups(o))
+        groups_columns(&f->groups, f->layout, o->group_by, o->sum, header, o->max_groups);
     unjudged_wants(&f->ungrouped, f->groups.by.slot, f->groups.by.n, "--group-by");
-    if (w->add_key) columns_other_key(f->layout, w->add_key, header, &f->added);
-    const struct layout *kept = w->add_key ? &f->added : f->layout;
-    if (w->forget) key_list_read(w->forget, f->input, kept, f->detector, forget, NULL, f->detector);
+    if (o->add_key) columns_other_key(f->layout, o->add_key, header, &f->added);
+    const struct layout *kept = o->add_key ? &f->added : f->layout;
+    if (o->forget) key_list_read(o->forget, f->input, kept, f->detector, forget, NULL, f->detector);
 }
 
 /* -- what is known of records ------------------------------------------------------------- */
@@ -89,7 +86,7 @@ static void know(struct flow *f, const struct batch *b, const struct readable *i
 
 static void judge(struct flow *f, struct batch *b, size_t n) {
     const struct readable *in = f->judge->in;
-    if (f->wanted->ledger || !tags_have(&f->wanted->tags, TAG_AGE)) {
+    if (f->options->occurrences || !tags_have(&f->options->tags, TAG_AGE)) {
         judge_observe(f->judge, b, n);
         return;
     }
@@ -118,7 +115,7 @@ static void note_occurrences(struct flow *f, const struct batch *b) {
 }
 
 static void print(struct flow *f, const struct batch *b) {
-    if (wanted_details(f->wanted))
+    if (wants_details(f->options))
         sink_details(f->sink, b, f->fact);
     else
         sink_batch(f->sink, b);
@@ -128,7 +125,7 @@ static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number
                         bool last) {
     struct fact fact = nothing;
     fact.itself.number = number;
-    if (wanted_details(f->wanted))
+    if (wants_details(f->options))
         sink_loose(f->sink, p, n, &fact, first, last);
     else
         sink_unreadable(f->sink, p, n, first, last);
@@ -139,7 +136,7 @@ static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number
 static void let_go_kept(struct flow *f) {
     if (f->kept.batch->n) {
         outlet_end(&f->kept);
-        if (wanted_details(f->wanted)) know(f, f->kept.batch, f->kept.read, 0);
+        if (wants_details(f->options)) know(f, f->kept.batch, f->kept.read, 0);
         print(f, f->kept.batch);
     }
     outlet_begin(&f->kept);
@@ -149,7 +146,7 @@ static void keep_on(struct flow *f, const struct held *h, uint8_t verdict) {
     if (outlet_full(&f->kept)) let_go_kept(f);
     outlet_take(&f->kept, &f->keep.shelf, h, verdict);
     const struct readable *read = f->kept.read;
-    if (wanted_groups(f->wanted)) groups_count(&f->groups, read->group[read->n - 1], verdict);
+    if (wants_groups(f->options)) groups_count(&f->groups, read->group[read->n - 1], verdict);
 }
 
 static void take_kept(struct flow *f, bool all) {
@@ -159,13 +156,27 @@ static void take_kept(struct flow *f, bool all) {
 /* Short of memory: what the window would have needed is for the message at the end. */
 static void note_keys(struct flow *f) {
     struct seen_stats s;
-    if (!f->keep.early) return;
+    if (!f->keep.early || !f->detector) return;
     seen_stats(f->detector, &s);
     keep_note_keys(&f->keep, s.stored);
 }
 
-/* What cannot be judged goes on at once.  The verdict is the detector's no more: what is held is
- * new, until another takes its place. */
+/* What is held is new until another record of its key takes its place, whatever the detector said.
+ * Each "new" of a server lets one record through, here or at the client that it was given to:
+ *
+ *     new, a record of the key is held    the held record's window is over: it goes through
+ *     seen before, none is held           another client or an earlier run has the key: a duplicate
+ *     uncertain                           it goes on at once */
+static void keep_one(struct flow *f, const struct record *r, const struct reading *read,
+                     uint8_t verdict) {
+    bool asked = f->judge->server, new = verdict == SEEN_NEW, over = asked &&new;
+    const struct held *h = verdict == UNCERTAIN ? NULL : keep_drop(&f->keep, read, over);
+    if (h) keep_on(f, h, over ? SEEN_NEW : SEEN_DUPLICATE);
+    keep_put(&f->keep, r, read, !new);
+    if (asked && !new && !h) keep_on(f, keep_drop(&f->keep, read, true), verdict);
+}
+
+/* What cannot be judged goes on at once. */
 static void keep_last(struct flow *f, const struct batch *b, const struct readable *in,
                       uint64_t before) {
     size_t m = 0;
@@ -181,9 +192,7 @@ static void keep_last(struct flow *f, const struct batch *b, const struct readab
         keep_step(&f->keep, &read, judge_landmarks(f->judge) && in->landmark[m]);
         m++;
         take_kept(f, false);
-        const struct held *dropped = keep_drop(&f->keep, &read);
-        if (dropped) keep_on(f, dropped, SEEN_DUPLICATE);
-        keep_put(&f->keep, r, &read, b->verdict[i] != SEEN_NEW);
+        keep_one(f, r, &read, b->verdict[i]);
     }
     let_go_kept(f);
     note_keys(f);
@@ -191,14 +200,14 @@ static void keep_last(struct flow *f, const struct batch *b, const struct readab
 
 static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
     size_t n = judge_take(f->judge, in);
-    if (wanted_details(f->wanted)) know(f, b, in, before);
+    if (wants_details(f->options)) know(f, b, in, before);
     judge(f, b, n);
-    if (f->wanted->ledger) note_occurrences(f, b);
-    if (f->wanted->keep_last) {
+    if (f->options->occurrences) note_occurrences(f, b);
+    if (f->options->keep_last) {
         keep_last(f, b, in, before);
         return;
     }
-    for (size_t m = 0; wanted_groups(f->wanted) && m < n; m++)
+    for (size_t m = 0; wants_groups(f->options) && m < n; m++)
         groups_count(&f->groups, in->group[m], b->verdict[in->order[m]]);
     print(f, b);
 }
@@ -233,7 +242,13 @@ static void hold(struct flow *f, const struct batch *b, const struct readable *i
             print_loose(f, r->at, r->len, before + i + 1, true, true);
             continue;
         }
-        struct reading read = readable_get(in, m++);
+        struct reading read = readable_get(in, m);
+        if (judge_needs_keys(f->judge)) {
+            size_t len;
+            read.key.at = judge_key(f->judge, b, in, m, &len);
+            read.key.len = (uint32_t)len;
+        }
+        m++;
         reorder_put(&f->reorder, r, &read);
         take_due(f, false);
     }
@@ -266,11 +281,11 @@ void flow_batch(struct flow *f, struct batch *b) {
     uint64_t before = f->number;
     f->number += b->n;
     judge_note(f->judge, b, in);
-    if (wanted_groups(f->wanted)) find_groups(f, b, in, before);
-    if (f->wanted->group_by) unjudged_batch(&f->ungrouped, b, 0, b->n, NULL, NULL);
-    if (wanted_details(f->wanted))
+    if (wants_groups(f->options)) find_groups(f, b, in, before);
+    if (f->options->group_by) unjudged_batch(&f->ungrouped, b, 0, b->n, NULL, NULL);
+    if (wants_details(f->options))
         for (size_t m = 0; m < in->n; m++) in->number[m] = before + in->order[m] + 1;
-    if (f->wanted->reorder)
+    if (f->options->reorder)
         hold(f, b, in, before);
     else
         judge_and_print(f, b, in, before);
@@ -278,17 +293,17 @@ void flow_batch(struct flow *f, struct batch *b) {
 
 void flow_unreadable(struct flow *f, const char *p, size_t n, bool first, bool last) {
     f->number += first;
-    if (last && wanted_groups(f->wanted)) groups_count_lacking(&f->groups, f->number);
+    if (last && wants_groups(f->options)) groups_count_lacking(&f->groups, f->number);
     print_loose(f, p, n, f->number, first, last);
 }
 
 void flow_end(struct flow *f) {
-    if (f->wanted->reorder) {
+    if (f->options->reorder) {
         outlet_begin(&f->sorted);
         take_due(f, true);
         let_go(f);
     }
-    if (f->wanted->keep_last) {
+    if (f->options->keep_last) {
         take_kept(f, true);
         let_go_kept(f);
     }

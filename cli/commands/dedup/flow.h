@@ -7,7 +7,7 @@
 #define SEEN_FLOW_H
 
 #include "commands/dedup/groups.h"
-#include "commands/dedup/wanted.h"
+#include "commands/dedup/options.h"
 #include "judge/keep.h"
 #include "judge/ledger.h"
 #include "judge/reorder.h"
@@ -15,10 +15,10 @@
 #include "records/unjudged.h"
 
 struct flow {
-    const struct wanted *wanted;
+    const struct dedup_options *options;
     const struct input_options *input;
     struct layout *layout, added; /* of a feed: the other key */
-    seen_detector *detector;
+    seen_detector *detector;      /* NULL: a server judges */
     struct judge *judge;
     struct sink *sink;
     struct reorder reorder;
@@ -34,13 +34,11 @@ struct flow {
     char heading[TAGS_TEXT];
 };
 
-/* All but the flow itself stays the caller's; the sink is ready, layout and judge are yet to be. */
-void flow_init(struct flow *, const struct wanted *, const struct input_options *, seen_detector *,
-               struct layout *, struct judge *, struct sink *);
+/* All but the flow itself stays the caller's.  The sink is ready; layout and judge are not yet. */
+void flow_init(struct flow *, const struct dedup_options *, seen_detector *, struct layout *,
+               struct judge *, struct sink *);
+void flow_begin(struct flow *); /* the judge is ready */
 void flow_free(struct flow *);
-
-/* The judge is ready. */
-void flow_begin(struct flow *);
 
 /* As the reader tells of them. */
 void flow_columns(struct flow *, const struct header *);

@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads the detector's statistics.  With a feed the verdicts come from the feed's own counts: the
- * detector counts the keys that were added, and cannot tell how many false duplicates there are
- * among the keys that were asked about. */
-static void read_stats(const seen_detector *d, const struct run_counts *c, struct seen_stats *s) {
-    seen_stats(d, s);
+/* Reads the statistics.  With a feed the verdicts come from the feed's own counts: the detector
+ * counts the keys that were added, and cannot tell how many false duplicates there are among the
+ * keys that were asked about. */
+static void read_stats(const struct run_counts *c, struct seen_stats *s) {
+    judge_stats(c->judge, s);
     if (!c->fed) return;
     s->unique = c->fed->unique;
     s->duplicates = c->fed->duplicates;
@@ -110,6 +110,11 @@ static void print_hold(const char *why, size_t peak, uint64_t early) {
     row("held back", number_size(peak).text, note);
 }
 
+static void print_held(const struct run_counts *c) {
+    if (c->reorder) print_hold("to sort", c->reorder->peak, c->reorder->early);
+    if (c->keep) print_hold("to keep the last", c->keep->peak, c->keep->early);
+}
+
 static void print_unjudged(const struct run_counts *c) {
     const struct unjudged *u = c->unjudged;
     const char *fate = !c->unreadable ? "" : u->rejects ? "went to --rejects" : "passed through";
@@ -159,8 +164,7 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
         row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
     print_unjudged(c);
     print_lateness(s, c);
-    if (c->reorder) print_hold("to sort", c->reorder->peak, c->reorder->early);
-    if (c->keep) print_hold("to keep the last", c->keep->peak, c->keep->early);
+    print_held(c);
 }
 
 static void print_state(const seen_detector *d, const struct seen_stats *s,
@@ -190,15 +194,60 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted again");
 }
 
-void stats_print_text(const seen_detector *d, const struct run_counts *c) {
+/* -- with a server ------------------------------------------------------------------------ */
+
+struct server_row {
+    const char *name, *key; /* for people, for programs */
+    uint64_t value;
+};
+
+enum { SERVER_COUNTS = 10 };
+
+static void server_rows(const struct run_counts *c, struct server_row rows[SERVER_COUNTS]) {
+    const struct server *s = c->server;
+    uint64_t records = s->unique + s->duplicates + s->uncertain + c->unreadable;
+    const struct server_row now[SERVER_COUNTS] = {
+        {"records", "records", records},
+        {"unique", "unique", s->unique},
+        {"duplicates", "duplicates", s->duplicates},
+        {"uncertain", "uncertain", s->uncertain},
+        {"unparseable", "unparseable", c->unreadable},
+        {"a second", "records_per_second", (uint64_t)per_second(records, c->seconds)},
+        {"redirected", "redirected", s->redirected},
+        {"connections lost", "connections_lost", s->lost},
+        {"shards made again", "shards_remade", s->remade},
+        {"unreplicated", "unreplicated", s->unreplicated},
+    };
+    memcpy(rows, now, sizeof now);
+}
+
+static void print_server(const struct run_counts *c) {
+    struct server_row rows[SERVER_COUNTS];
+    const struct server *s = c->server;
+    server_rows(c, rows);
+    fprintf(stderr, "seen " SEEN_VERSION ": %u shard%s at %s:%d, each %s\n", s->shards,
+            s->shards == 1 ? "" : "s", s->url.at[0].host, s->url.at[0].port, s->spec);
+    for (size_t i = 0; i < SERVER_COUNTS; i++)
+        row(rows[i].name, number_grouped(rows[i].value).text, "");
+    print_held(c);
+}
+
+/* -- text, all of it ---------------------------------------------------------------------- */
+
+void stats_print_text(const struct run_counts *c) {
+    const seen_detector *d = c->detector;
     struct seen_stats s;
     char spec[512];
-    read_stats(d, c, &s);
-    seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
     message_transient(NULL);
-    fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
-    print_counts(&s, c, seen_plan_of(d)->spec.cache);
-    print_state(d, &s, c);
+    if (d) {
+        read_stats(c, &s);
+        seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
+        fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
+        print_counts(&s, c, seen_plan_of(d)->spec.cache);
+        print_state(d, &s, c);
+    } else {
+        print_server(c);
+    }
     stats_print_groups(c, false);
 }
 
@@ -222,9 +271,9 @@ void stats_print_groups(const struct run_counts *c, bool json) {
     if (json) fputs("}\n", stderr);
 }
 
-void stats_progress(const seen_detector *d, const struct run_counts *c, char *line, size_t cap) {
+void stats_progress(const struct run_counts *c, char *line, size_t cap) {
     struct seen_stats s;
-    read_stats(d, c, &s);
+    read_stats(c, &s);
     uint64_t records = s.records + c->unreadable;
     snprintf(line, cap, "%s records, %s a second, %.1f %% duplicates", number_grouped(records).text,
              number_grouped((uint64_t)per_second(records, c->seconds)).text,
@@ -250,6 +299,14 @@ static void json_real(const char *name, double value) {
         fprintf(stderr, "\"%s\":null,", name);
 }
 
+static void json_held(const struct run_counts *c) {
+    if (!c->reorder && !c->keep) return;
+    json_count("held_most_bytes",
+               (c->reorder ? c->reorder->peak : 0) + (c->keep ? c->keep->peak : 0));
+    json_count("let_go_early",
+               (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
+}
+
 static void json_lateness(const struct seen_stats *s, const struct run_counts *c) {
     const struct lateness *l = c->lateness;
     json_count("late", l->late);
@@ -264,11 +321,7 @@ static void json_lateness(const struct seen_stats *s, const struct run_counts *c
         fprintf(stderr, ",\"records\":%" PRIu64 "}", l->by[i]);
     }
     fputs("],", stderr);
-    if (!c->reorder && !c->keep) return;
-    json_count("held_most_bytes",
-               (c->reorder ? c->reorder->peak : 0) + (c->keep ? c->keep->peak : 0));
-    json_count("let_go_early",
-               (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
+    json_held(c);
 }
 
 static void json_measured(const struct seen_stats *s) {
@@ -334,16 +387,33 @@ static void json_state(const seen_detector *d, const struct seen_stats *s,
     json_count("rebuilt", s->rebuilt);
 }
 
-void stats_print_json(const seen_detector *d, const struct run_counts *c) {
+static void json_server(const struct run_counts *c) {
+    struct server_row rows[SERVER_COUNTS];
+    server_rows(c, rows);
+    for (size_t i = 0; i < SERVER_COUNTS; i++) json_count(rows[i].key, rows[i].value);
+    json_held(c);
+    fprintf(stderr, "\"seconds\":%.6f,", c->seconds);
+    json_count("shards", c->server->shards);
+    json_text("spec", c->server->spec);
+    if (c->groups) put_groups(c->groups, groups_print_json), fputc(',', stderr);
+}
+
+static void json_detector(const struct run_counts *c) {
+    const seen_detector *d = c->detector;
     struct seen_stats s;
     char spec[512];
-    read_stats(d, c, &s);
+    read_stats(c, &s);
     seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
-    message_transient(NULL);
-    fputc('{', stderr);
     json_counts(&s, c, seen_plan_of(d)->spec.cache);
     json_state(d, &s, c);
     json_text("spec", spec);
     if (c->groups) put_groups(c->groups, groups_print_json), fputc(',', stderr);
-    fprintf(stderr, "\"seed\":\"%" PRIu64 "\",\"version\":\"" SEEN_VERSION "\"}\n", seen_seed(d));
+    fprintf(stderr, "\"seed\":\"%" PRIu64 "\",", seen_seed(d));
+}
+
+void stats_print_json(const struct run_counts *c) {
+    message_transient(NULL);
+    fputc('{', stderr);
+    (c->server ? json_server : json_detector)(c);
+    fputs("\"version\":\"" SEEN_VERSION "\"}\n", stderr);
 }

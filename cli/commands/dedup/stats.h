@@ -8,8 +8,11 @@
 #include "judge/reorder.h"
 #include "records/unjudged.h"
 
-/* What the detector does not know about a run. */
+/* All that is told of a run. */
 struct run_counts {
+    const struct judge *judge;
+    const seen_detector *detector;   /* NULL: ... */
+    const struct server *server;     /* ... a server gives the verdicts */
     uint64_t unreadable;             /* records passed through unjudged, in earlier runs as well */
     const struct unjudged *unjudged; /* those of this run, by cause */
     const struct lateness *lateness;
@@ -23,13 +26,13 @@ struct run_counts {
     bool weeks;
 };
 
-void stats_print_text(const seen_detector *, const struct run_counts *);
-void stats_print_json(const seen_detector *, const struct run_counts *);
+void stats_print_text(const struct run_counts *);
+void stats_print_json(const struct run_counts *);
 
 /* Only the groups, if there are any. */
 void stats_print_groups(const struct run_counts *, bool json);
 
 /* One line for a terminal: records, rate, share of duplicates. */
-void stats_progress(const seen_detector *, const struct run_counts *, char *line, size_t cap);
+void stats_progress(const struct run_counts *, char *line, size_t cap);
 
 #endif

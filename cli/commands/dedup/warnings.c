@@ -89,11 +89,12 @@ static void warn_of_shortage(struct warnings *w, const struct seen_stats *s) {
 
 static void look(struct warnings *w, uint64_t records) {
     struct seen_stats s;
+    w->looked = records;
+    if (w->quiet) return;
     const struct seen_plan *plan = seen_plan_of(w->detector);
     bool decays = plan->spec.window == SEEN_DECAYING; /* it forgets by design */
     bool roomy = plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length;
-    w->looked = records;
-    if (w->quiet || decays || roomy) return;
+    if (decays || roomy) return;
     if (w->told > WARNINGS && w->shortened) return;
     seen_stats(w->detector, &s);
     warn_of_rate(w, &s);
@@ -101,10 +102,10 @@ static void look(struct warnings *w, uint64_t records) {
 }
 
 void warnings_begin(struct warnings *w, const seen_detector *d, bool quiet, bool certain) {
-    struct seen_stats s;
-    seen_stats(d, &s);
+    struct seen_stats s = {0};
+    if (d) seen_stats(d, &s);
     *w = (struct warnings){
-        .detector = d, .quiet = quiet, .certain = certain, .shortened = s.forgotten};
+        .detector = d, .quiet = quiet || !d, .certain = certain, .shortened = s.forgotten};
 }
 
 void warnings_after(struct warnings *w, uint64_t records) {

@@ -16,7 +16,8 @@ struct warnings {
     uint64_t looked; /* records before the last look at the rate */
 };
 
-/* Before the first record.  What an earlier run of the same state told is not told again. */
+/* Before the first record.  Without a detector nothing is told.  What an earlier run of the same
+ * state told is not told again. */
 void warnings_begin(struct warnings *, const seen_detector *, bool quiet, bool certain);
 
 /* After a batch, with the number of records so far: looks now and then. */

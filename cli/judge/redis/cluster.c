@@ -14,6 +14,20 @@ enum { NODES_MOST = 4096, FREE_ROUNDS = 3 };
 
 static const double shortest_pause = 0.01, longest_pause = 0.5, longest_silence = 5; /* seconds */
 
+/* The cluster specification: CRC16 (XMODEM: polynomial 0x1021, from 0) of the key modulo 16,384.
+ * Of a key with a {tag} that is not empty, only the tag counts. */
+uint16_t slot_of(const char *key) {
+    const char *open = strchr(key, '{'), *close = open ? strchr(open + 1, '}') : NULL;
+    const char *from = close && close > open + 1 ? open + 1 : key;
+    const char *end = from == key ? key + strlen(key) : close;
+    uint16_t crc = 0;
+    for (const char *p = from; p < end; p++) {
+        crc = (uint16_t)(crc ^ (unsigned char)*p << 8);
+        for (int bit = 0; bit < 8; bit++) crc = (uint16_t)(crc << 1 ^ (crc >> 15 ? 0x1021 : 0));
+    }
+    return crc % SLOTS;
+}
+
 static void trouble(struct cluster *c, const struct node *node, const char *why) {
     snprintf(c->why, sizeof c->why, "%.40s:%d: %.190s", node->host, node->port, why);
     c->halted = true;

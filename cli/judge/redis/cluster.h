@@ -10,9 +10,14 @@
 #define SEEN_CLUSTER_H
 
 #include "judge/redis/link.h"
-#include "judge/redis/slots.h"
 
 #include <stdint.h>
+
+/* A cluster divides keys into 16,384 slots; each slot has an owner. */
+enum { SLOTS = 16384 };
+
+/* The slot of a key.  Two keys with the same {tag} have the same slot. */
+uint16_t slot_of(const char *key);
 
 struct node {
     char host[256];

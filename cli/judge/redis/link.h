@@ -3,10 +3,30 @@
 #ifndef SEEN_LINK_H
 #define SEEN_LINK_H
 
-#include "judge/redis/url.h"
-#include "judge/redis/wire.h"
+#include "judge/redis/server.h"
 
 #include <hiredis/hiredis.h>
+
+/* -- commands as a server reads them: an array of byte strings, each with its length ------- */
+
+/* Bytes to be sent.  All zero to begin with. */
+struct wire {
+    char *at;
+    size_t n, cap;
+};
+
+void wire_free(struct wire *);
+void wire_put(struct wire *, const void *, size_t);
+
+/* The head of a command of n words, and each word. */
+void wire_array(struct wire *, size_t n);
+void wire_bulk(struct wire *, const void *, size_t);
+void wire_word(struct wire *, const char *);
+
+/* A whole command whose words, none with a space inside, stand in a text. */
+void wire_command(struct wire *, const char *text);
+
+/* -- the connection ------------------------------------------------------------------------ */
 
 struct link {
     redisContext *context; /* NULL: not open */

@@ -1,15 +1,66 @@
-/* open.c - the filters of a stream: found as they were asked for, or made.
+/* open.c - finds the filters of a stream on the server, or makes them.
  *
- * All shards must be there or none.  Who asks for a spec gets shards of that spec, so that missing
- * ones can be made; a change of the number of shards shows in each one's share, or in a shard too
- * many. */
-#include "base/cli.h"
+ * Either all shards are there or none.  With a spec, each shard must have the spec's share, so that
+ * missing shards can be made.  A change of the number of shards shows in each shard's share, or in
+ * a shard too many.  The share of one of n shards:
+ *
+ *     memory          mem/n
+ *     records         N/n of a window of N: a shard's window slides with the shard's own records
+ *     keys, rate      m = items/n, plus 4 sqrt(m) for the luck of the draw: a shard gets more than
+ *                     that in 3 of 100,000 cases
+ *
+ * fp= is a rate and the same for each shard.  Windows of time stay as they are. */
 #include "judge/redis/shards.h"
-#include "judge/redis/share.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* -- the share of one shard --------------------------------------------------------------- */
+
+enum { MICROSECONDS = 1000000 };
+
+static const uint64_t usual_memory = UINT64_C(64) << 20;
+
+static double share(double whole, double n) { return whole / n + 4 * sqrt(whole / n); }
+
+static void set(struct seen_spec *spec, const char *name, const char *format, double value) {
+    char text[64];
+    struct seen_error e;
+    snprintf(text, sizeof text, format, value);
+    if (seen_spec_set(spec, name, text, &e)) die("%s for each shard: %s", name, e.text);
+}
+
+/* An option that is unset has no value, so its share is not set either. */
+static void share_room(struct seen_spec *spec, const struct seen_spec *asked, double n) {
+    double keys = ceil(share((double)asked->items, n));
+    double seconds = (double)asked->length / MICROSECONDS;
+    bool bounded = asked->items || asked->rate > 0 || asked->unit == SEEN_RECORDS;
+    uint64_t memory = asked->mem || bounded ? asked->mem : usual_memory;
+    if (memory) set(spec, "mem", "%.0fKiB", floor((double)memory / n / 1024));
+    if (asked->items) set(spec, "items", "%.0f", keys);
+    if (asked->rate > 0) set(spec, "rate", "%.6g", share(asked->rate * seconds, n) / seconds);
+}
+
+static void share_window(struct seen_spec *spec, uint64_t n) {
+    spec->length = (spec->length + n - 1) / n;
+    if (spec->items > spec->length) spec->items = spec->length;
+}
+
+static void share_plan(struct seen_plan *one, const struct seen_plan *whole) {
+    struct seen_spec spec = whole->asked;
+    struct seen_error e;
+    double n = (double)whole->spec.shards;
+    if (whole->spec.shards == 1) {
+        *one = *whole;
+        return;
+    }
+    share_room(&spec, &whole->asked, n);
+    set(&spec, "shards", "%.0f", 1);
+    if (spec.unit == SEEN_RECORDS) share_window(&spec, whole->spec.shards);
+    if (seen_plan_make(one, &spec, &e)) die("one of %.0f shards: %s", n, e.text);
+}
 
 /* -- asking all shards at once ------------------------------------------------------------ */
 
@@ -24,7 +75,7 @@ static void begin(struct round *r, size_t most) {
     if (!r->request) die("out of memory for %zu commands", most);
 }
 
-/* What was put into r->commands since the last one is a command for that slot. */
+/* Makes the bytes put into r->commands since the last call a command for that slot. */
 static void add(struct round *r, uint16_t slot) {
     size_t at = r->n ? r->request[r->n - 1].at + r->request[r->n - 1].len : 0;
     r->request[r->n++] = (struct request){.slot = slot, .at = at, .len = r->commands.n - at};
@@ -68,7 +119,8 @@ static const char *spec_in(const redisReply *r, const char *key) {
     refuse(key, r);
 }
 
-/* What is there, with what was asked for put in, is still the same. */
+/* True if the spec of a filter that is there stays the same when the options asked for are set in
+ * it. */
 static bool as_asked(const char *there, const struct seen_plan *one) {
     struct seen_spec spec, was;
     char asked[1024], ours[1024], text[1024];
@@ -89,7 +141,7 @@ static bool as_asked(const char *there, const struct seen_plan *one) {
     return !strcmp(asked, ours);
 }
 
-/* The seed is each filter's own. */
+/* Copies a spec without its seed, which each filter has for itself. */
 static void without_seed(char *out, size_t cap, const char *text) {
     const char *seed = strstr(text, " seed="), *behind = seed ? strchr(seed + 1, ' ') : NULL;
     snprintf(out, cap, "%.*s%s", seed ? (int)(seed - text) : (int)strlen(text), text,
@@ -97,26 +149,28 @@ static void without_seed(char *out, size_t cap, const char *text) {
 }
 
 static void keep_spec(struct shards *s, const char *there, const char *key) {
-    char text[sizeof s->spec];
+    char text[sizeof s->server.spec];
     struct seen_spec spec;
     struct seen_error e;
     without_seed(text, sizeof text, there);
     if (seen_spec_parse(&spec, text, &e)) die("--redis: %s is '%s': %s", key, there, e.text);
-    if (s->spec[0] && strcmp(s->spec, text) != 0)
-        die("--redis: the shards differ: %s is '%s', and the one before '%s'", key, text, s->spec);
-    snprintf(s->spec, sizeof s->spec, "%s", text);
-    s->timed = spec.unit == SEEN_MICROSECONDS;
+    if (s->server.spec[0] && strcmp(s->server.spec, text) != 0)
+        die("--redis: the shards differ: %s is '%s', and the one before '%s'", key, text,
+            s->server.spec);
+    snprintf(s->server.spec, sizeof s->server.spec, "%s", text);
+    s->server.window = spec;
+    if (spec.unit == SEEN_RECORDS) s->server.window.length *= s->server.shards;
 }
 
-/* Looks at every shard; returns how many there are, and which is not. */
+/* Asks for every shard.  Returns how many are there and marks the others as missing. */
 static uint32_t look(struct shards *s, const struct seen_plan *one, bool adopt, bool *missing) {
     struct round r;
     uint32_t found = 0;
-    begin(&r, s->n);
-    for (uint32_t i = 0; i < s->n; i++)
+    begin(&r, s->server.shards);
+    for (uint32_t i = 0; i < s->server.shards; i++)
         put(&r.commands, "SEEN.INFO", s->shard[i].key), add(&r, s->shard[i].slot);
     run(s, &r);
-    for (uint32_t i = 0; i < s->n; i++) {
+    for (uint32_t i = 0; i < s->server.shards; i++) {
         const char *key = s->shard[i].key, *there = spec_in(r.request[i].reply, key);
         missing[i] = !there;
         if (!there) continue;
@@ -134,7 +188,7 @@ static uint32_t look(struct shards *s, const struct seen_plan *one, bool adopt, 
 static void refuse_more(struct shards *s, const char *name) {
     struct round r;
     char key[sizeof s->shard->key];
-    snprintf(key, sizeof key, "%s:{%u}", name, s->n);
+    snprintf(key, sizeof key, "%s:{%u}", name, s->server.shards);
     begin(&r, 1);
     put(&r.commands, "EXISTS", key);
     add(&r, slot_of(key));
@@ -142,7 +196,7 @@ static void refuse_more(struct shards *s, const char *name) {
     if (r.request[0].reply->type == REDIS_REPLY_INTEGER && r.request[0].reply->integer)
         die("--redis: %s is there as well, so %s has more than %u shards; take as many as it was "
             "made with",
-            key, name, s->n);
+            key, name, s->server.shards);
     end(&r);
 }
 
@@ -152,14 +206,14 @@ void shards_put_create(const struct shards *s, uint32_t i, struct wire *w) {
     wire_array(w, 3);
     wire_word(w, "SEEN.CREATE");
     wire_word(w, s->shard[i].key);
-    wire_word(w, s->spec);
+    wire_word(w, s->server.spec);
 }
 
-/* Another client may have been faster: that is as well. */
+/* Another client may make the same shards at the same time. */
 static void make(struct shards *s, const bool *missing) {
     struct round r;
-    begin(&r, s->n);
-    for (uint32_t i = 0; i < s->n; i++)
+    begin(&r, s->server.shards);
+    for (uint32_t i = 0; i < s->server.shards; i++)
         if (missing[i]) shards_put_create(s, i, &r.commands), add(&r, s->shard[i].slot);
     run(s, &r);
     for (size_t i = 0; i < r.n; i++) {
@@ -170,50 +224,59 @@ static void make(struct shards *s, const bool *missing) {
     end(&r);
 }
 
-static void find_or_make(struct shards *s, const struct redis_url *url, const struct seen_plan *one,
-                         bool adopt) {
-    bool *missing = calloc(s->n, sizeof *missing);
-    if (!missing) die("out of memory for %u shards", s->n);
+static void find_or_make(struct shards *s, const struct seen_plan *one, bool adopt) {
+    const char *name = s->server.url.name;
+    bool *missing = calloc(s->server.shards, sizeof *missing);
+    if (!missing) die("out of memory for %u shards", s->server.shards);
     uint32_t found = look(s, one, adopt, missing);
-    if (s->n > 1) refuse_more(s, url->name);
-    if (adopt && found && found < s->n)
+    if (s->server.shards > 1) refuse_more(s, name);
+    if (adopt && found && found < s->server.shards)
         die("--redis: %s has %u of %u shards; give the number, or the spec, that it was made with",
-            url->name, found, s->n);
+            name, found, s->server.shards);
     if (!found) {
-        seen_spec_print(&one->asked, s->spec,
-                        sizeof s->spec); /* the rest is the server's to plan */
-        s->timed = one->spec.unit == SEEN_MICROSECONDS;
+        seen_spec_print(&one->asked, s->server.spec,
+                        sizeof s->server.spec); /* the rest is the server's to plan */
     }
-    if (found < s->n) make(s, missing);
-    if (found && found < s->n)
+    if (found < s->server.shards) make(s, missing);
+    if (found && found < s->server.shards)
         warn("%u of the %u shards of %s were gone, and are made again: what they had seen is "
              "forgotten",
-             s->n - found, s->n, url->name);
-    if (found < s->n) s->spec[0] = '\0'; /* as the servers have it now */
-    if (found < s->n && look(s, one, adopt, missing) < s->n)
-        die("--redis: a shard of %s was deleted while it was made", url->name);
+             s->server.shards - found, s->server.shards, name);
+    if (found < s->server.shards) s->server.spec[0] = '\0'; /* as the servers have it now */
+    if (found < s->server.shards && look(s, one, adopt, missing) < s->server.shards)
+        die("--redis: a shard of %s was deleted while it was made", name);
     free(missing);
 }
 
-void shards_open(struct shards *s, const struct redis_url *url, const struct seen_plan *whole,
-                 bool adopt, double patience) {
+struct server *server_open(const struct server_options *o, const struct seen_plan *whole,
+                           bool adopt) {
     struct seen_plan one;
-    *s = (struct shards){.n = (uint32_t)whole->spec.shards};
+    struct shards *s = calloc(1, sizeof *s);
+    if (!s) die("out of memory for a batch of commands");
+    struct server *server = &s->server;
+    server->shards = (uint32_t)whole->spec.shards;
+    server->replicas = (unsigned)o->replicas;
+    s->trusting = o->at_most_once;
+    server_parse_url(&server->url, o->url);
     share_plan(&one, whole);
-    s->shard = calloc(s->n, sizeof *s->shard);
-    if (!s->shard) die("out of memory for %u shards", s->n);
-    for (uint32_t i = 0; i < s->n; i++) {
-        const char *form = s->n == 1 ? "%s" : "%s:{%u}";
-        snprintf(s->shard[i].key, sizeof s->shard[i].key, form, url->name, i);
+    s->shard = calloc(server->shards, sizeof *s->shard);
+    if (!s->shard) die("out of memory for %u shards", server->shards);
+    for (uint32_t i = 0; i < server->shards; i++) {
+        const char *form = server->shards == 1 ? "%s" : "%s:{%u}";
+        snprintf(s->shard[i].key, sizeof s->shard[i].key, form, server->url.name, i);
         s->shard[i].slot = slot_of(s->shard[i].key);
     }
-    cluster_open(&s->cluster, url, patience);
-    find_or_make(s, url, &one, adopt);
+    cluster_open(&s->cluster, &server->url, o->patience ? (double)o->patience * 1e-6 : 30);
+    find_or_make(s, &one, adopt);
+    return server;
 }
 
-void shards_free(struct shards *s) {
+void server_close(struct server *server) {
+    struct shards *s = (struct shards *)server;
+    if (!s) return;
     cluster_close(&s->cluster);
     wire_free(&s->keys);
     wire_free(&s->commands);
     free(s->shard);
+    free(s);
 }

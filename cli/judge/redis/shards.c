@@ -1,27 +1,28 @@
-/* shards.c - a batch of records to the shards, their verdicts back in the records' order.
+/* shards.c - judges batches: one command for each shard and time, all sent before any answer is
+ * read (cluster.c).
  *
- * Each shard gets its records in one SEEN.MADDX, one for each millisecond where records have times
- * of their own.  All commands go out before any answer is read (cluster.c).
- *
- * An answer may get lost with its connection after the command was carried out.  Sent again, it
- * finds its own records there: "seen before" then says nothing, and dropping them would lose them.
- * So they are let through, as UNCERTAIN, and counted; "new" still is new. */
+ * The answer to a command may be lost with its connection after the command was carried out.  The
+ * command is then sent again, and the server finds the records that the first one added: the answer
+ * "seen before" is worthless, and dropping the records would lose them.  So such records are passed
+ * on as UNCERTAIN and counted.  The answer "new" can always be trusted. */
 #include "judge/redis/shards.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_REMAKES = 3 };
+enum { MAX_REMAKES = 3 };
 
 /* floor(draw * n / 2^64) */
 static uint32_t shard_of(const struct shards *s, uint64_t draw) {
-    uint64_t high = (draw >> 32) * s->n, low = (draw & UINT32_MAX) * s->n;
+    uint64_t high = (draw >> 32) * s->server.shards, low = (draw & UINT32_MAX) * s->server.shards;
     return (uint32_t)((high + (low >> 32)) >> 32);
 }
 
-void shards_add(struct shards *s, const char *key, size_t len, seen_digest draw, uint64_t ms) {
-    s->item[s->items++] = (struct item){s->keys.n, (uint32_t)len, shard_of(s, draw.hi), ms};
+void server_add(struct server *server, const char *key, size_t len, seen_digest digest,
+                uint64_t ms) {
+    struct shards *s = (struct shards *)server;
+    s->item[s->items++] = (struct item){s->keys.n, (uint32_t)len, shard_of(s, digest.hi), ms};
     wire_put(&s->keys, key, len);
 }
 
@@ -30,7 +31,7 @@ void shards_add(struct shards *s, const char *key, size_t len, seen_digest draw,
 static void sort_by_shard(struct shards *s) {
     uint16_t end[1025] = {0}; /* shards= has at most 1024 */
     for (size_t i = 0; i < s->items; i++) end[s->item[i].shard + 1]++;
-    for (uint32_t i = 0; i < s->n; i++) end[i + 1] = (uint16_t)(end[i + 1] + end[i]);
+    for (uint32_t i = 0; i < s->server.shards; i++) end[i + 1] = (uint16_t)(end[i + 1] + end[i]);
     for (size_t i = 0; i < s->items; i++) s->order[end[s->item[i].shard]++] = (uint16_t)i;
 }
 
@@ -47,7 +48,7 @@ static void put_add(struct shards *s, size_t from, size_t to) {
         wire_bulk(&s->commands, s->keys.at + item->at, item->len);
     }
     wire_word(&s->commands, "AT");
-    wire_word(&s->commands, first->ms == SHARDS_CLOCK ? "*" : ms);
+    wire_word(&s->commands, first->ms == SERVER_CLOCK ? "*" : ms);
 }
 
 static void put_commands(struct shards *s) {
@@ -81,7 +82,8 @@ static bool remake(struct shards *s, struct request *lost) {
     shards_put_create(s, shard, &command);
     make.len = command.n;
     bool done = cluster_run(&s->cluster, &command, &make, 1);
-    s->remade += done && make.reply->type == REDIS_REPLY_STATUS; /* else another client did */
+    s->server.remade +=
+        done && make.reply->type == REDIS_REPLY_STATUS; /* else another client did */
     freeReplyObject(make.reply);
     freeReplyObject(lost->reply);
     lost->reply = NULL;
@@ -93,7 +95,7 @@ static bool run(struct shards *s) {
     for (int i = 0;; i++) {
         bool again = false;
         if (!cluster_run(&s->cluster, &s->commands, s->request, s->requests)) return false;
-        for (size_t r = 0; r < s->requests && i < MOST_REMAKES; r++)
+        for (size_t r = 0; r < s->requests && i < MAX_REMAKES; r++)
             if (says_gone(s->request[r].reply)) again |= remake(s, &s->request[r]);
         if (!again) return true;
     }
@@ -103,8 +105,8 @@ static bool run(struct shards *s) {
 
 static uint8_t verdict_of(struct shards *s, const redisReply *answer, bool uncertain) {
     bool new = answer->integer == 1;
-    if (uncertain && !new && !s->trusting) return s->uncertain++, UNCERTAIN;
-    *(new ? &s->unique : &s->duplicates) += 1;
+    if (uncertain && !new && !s->trusting) return s->server.uncertain++, UNCERTAIN;
+    *(new ? &s->server.unique : &s->server.duplicates) += 1;
     return new ? SEEN_NEW : SEEN_DUPLICATE;
 }
 
@@ -123,26 +125,36 @@ static bool take(struct shards *s, size_t request, uint8_t *verdict) {
         if (good)
             verdict[s->order[i]] = verdict_of(s, r->reply->element[i - from], r->uncertain);
         else
-            verdict[s->order[i]] = UNCERTAIN, s->uncertain++;
+            verdict[s->order[i]] = UNCERTAIN, s->server.uncertain++;
     }
-    if (good || s->why[0]) return good;
+    if (good || s->server.why[0]) return good;
     bool error = r->reply && r->reply->type == REDIS_REPLY_ERROR;
-    snprintf(s->why, sizeof s->why, "%.290s",
+    snprintf(s->server.why, sizeof s->server.why, "%.290s",
              error      ? r->reply->str
              : r->reply ? "the server's answer does not fit SEEN.MADDX"
                         : s->cluster.why);
     return false;
 }
 
-bool shards_judge(struct shards *s, uint8_t *verdict) {
+/* After the first batch that the server did not answer, `why` is set and nothing more is sent. */
+void server_judge(struct server *server, uint8_t *verdict) {
+    struct shards *s = (struct shards *)server;
+    if (server->why[0]) {
+        memset(verdict, UNCERTAIN, s->items);
+        server->uncertain += s->items;
+        s->items = s->keys.n = 0;
+        return;
+    }
     sort_by_shard(s);
     put_commands(s);
-    bool good = run(s);
+    run(s);
     for (size_t i = 0; i < s->requests; i++) {
-        good &= take(s, i, verdict);
+        take(s, i, verdict);
         freeReplyObject(s->request[i].reply);
     }
-    if (s->replicas && !cluster_replicated(&s->cluster, s->replicas)) s->unreplicated += s->items;
+    if (server->replicas && !cluster_replicated(&s->cluster, server->replicas))
+        server->unreplicated += s->items;
+    server->lost = s->cluster.lost;
+    server->redirected = s->cluster.redirected;
     s->items = s->keys.n = 0;
-    return good;
 }

@@ -1,12 +1,38 @@
-/* url.c - where the filter is. */
-#include "judge/redis/url.h"
-
-#include "base/cli.h"
+/* server.c - reads the options and the address of --redis. */
+#include "judge/redis/server.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_REPLICAS = 100, MIN_PATIENCE = 100000 /* microseconds */ };
+
+bool server_take(struct server_options *o, int id, const char *value) {
+    struct seen_error e;
+    switch (id) {
+    case SERVER_URL: o->url = value; break;
+    case SERVER_PATIENCE:
+        if (seen_parse_span(&o->patience, value, &e)) die("--patience %s: %s", value, e.text);
+        if (o->patience < MIN_PATIENCE) die("--patience %s: give at least 100ms", value);
+        break;
+    case SERVER_REPLICAS:
+        if (seen_parse_count(&o->replicas, value, &e)) die("--replicas %s: %s", value, e.text);
+        if (o->replicas > MAX_REPLICAS) die("--replicas %s: give at most %d", value, MAX_REPLICAS);
+        break;
+    case SERVER_AT_MOST_ONCE: o->at_most_once = true; break;
+    default: return false;
+    }
+    return true;
+}
+
+void server_check(const struct server_options *o) {
+    if (!o->url && (o->patience || o->at_most_once || o->replicas))
+        die("--patience, --at-most-once and --replicas are about the servers of --redis; give "
+            "--redis URL");
+}
+
+/* -- the address -------------------------------------------------------------------------- */
 
 #define FORM "redis://HOST:PORT/NAME"
 
@@ -72,7 +98,7 @@ static void take_name(struct redis_url *u, const char *name) {
         die("--redis: the name cannot hold { or }, which say in a cluster what goes together");
 }
 
-void url_parse(struct redis_url *u, const char *text) {
+void server_parse_url(struct redis_url *u, const char *text) {
     const char scheme[] = "redis://", *password = getenv("REDISCLI_AUTH");
     *u = (struct redis_url){0};
     if (!strncmp(text, "rediss://", 9))
@@ -87,3 +113,19 @@ void url_parse(struct redis_url *u, const char *text) {
     take_name(u, name);
     if (!u->password[0] && password) snprintf(u->password, sizeof u->password, "%s", password);
 }
+
+/* -- a build without hiredis -------------------------------------------------------------- */
+
+#ifndef HAVE_HIREDIS
+struct server *server_open(const struct server_options *o, const struct seen_plan *plan,
+                           bool adopt) {
+    (void)o, (void)plan, (void)adopt;
+    die("--redis: this seen was built without a Redis client; install libhiredis-dev, then "
+        "meson setup --reconfigure build -Dredis=enabled, and build it again");
+}
+void server_close(struct server *s) { (void)s; }
+void server_add(struct server *s, const char *key, size_t len, seen_digest digest, uint64_t ms) {
+    (void)s, (void)key, (void)len, (void)digest, (void)ms;
+}
+void server_judge(struct server *s, uint8_t *verdict) { (void)s, (void)verdict; }
+#endif

@@ -1,0 +1,379 @@
+/* options.c - reads the options of `seen dedup` and refuses those that do not go together. */
+#include "commands/dedup/options.h"
+
+#include "commands/dedup/flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    DUPLICATES = 800,
+    CONFIRMED,
+    STATS,
+    EXIT_CODE,
+    REORDER,
+    HOLD,
+    KEEP,
+    QUERY_KEY,
+    ADD_KEY,
+    WITHIN,
+    TAG,
+    TAG_COLUMN,
+    AUDIT,
+    OUTPUT,
+    GROUP_BY,
+    SUM,
+    MAX_GROUPS,
+    FORGET
+};
+
+static const struct option_row own_rows[] = {
+    ASKED_ROWS,
+    SOURCE_ROWS,
+    {"Records out of order", 0, NULL, NULL, 0},
+    {"reorder", 0, "SPAN", "hold records back so long, and judge them in the order of their times",
+     REORDER},
+    {"hold", 0, "SIZE", "of --reorder and --keep last: in so much memory (default: 256MiB)", HOLD},
+    {"Output (default: records not seen before)", 0, NULL, NULL, 0},
+    {"duplicates", 0, NULL, "the others instead", DUPLICATES},
+    {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
+    {"keep", 0, "first|last", "which record of a key goes through (last: held back)", KEEP},
+    {"query-key", 0, "LIST", "fields of the key that is asked about, and with", QUERY_KEY},
+    {"add-key", 0, "LIST", "... those of the key that is remembered (a news feed)", ADD_KEY},
+    {"within", 0, "SPAN|N", "only what was seen so lately counts, not the whole window", WITHIN},
+    {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", TAG},
+    TAG_COLUMN_ROW("seen", TAG_COLUMN),
+    {"audit", 0, NULL, "the duplicates, each with its first occurrence; exact", AUDIT},
+    {"output", 'o', "text|json", "records as they are, or as JSON objects", OUTPUT},
+    {"group-by", 0, "LIST", "counts for each value of the fields, on stderr", GROUP_BY},
+    {"sum", 0, "LIST", "gross, duplicate and net of amounts, exactly, on stderr", SUM},
+    {"max-groups", 0, "N", "... for N groups; the others together (default: 10000)", MAX_GROUPS},
+    SOURCE_THREADS_ROW,
+    {"stats", 0, "[=text|json]", "counts, expected errors, memory, on stderr", STATS},
+    SOURCE_QUIET_ROW,
+    {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
+    SOURCE_UNJUDGED_ROWS,
+    STATE_ROWS,
+    {"forget", 0, "FILE", "of the state, first: the keys listed in FILE are not seen", FORGET},
+    SERVER_ROWS,
+    HELP_ROWS,
+    {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
+};
+
+const struct option_row *dedup_rows(void) {
+    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+}
+
+/* -- values ------------------------------------------------------------------------------- */
+
+static uint64_t span(const char *name, const char *text) {
+    struct seen_error e;
+    uint64_t us;
+    if (seen_parse_span(&us, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (!us || us > UINT64_C(1000000000000000))
+        die("--%s %s: give it between 1ms and 1653w", name, text);
+    return us;
+}
+
+static uint64_t size(const char *name, const char *text) {
+    struct seen_error e;
+    uint64_t bytes;
+    if (seen_parse_size(&bytes, text, &e)) die("--%s %s: %s", name, text, e.text);
+    return bytes;
+}
+
+static uint32_t count(const char *name, const char *text) {
+    struct seen_error e;
+    uint64_t n;
+    if (seen_parse_count(&n, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (!n || n > 100000000) die("--%s %s: give it between 1 and 1e8", name, text);
+    return (uint32_t)n;
+}
+
+static void add_sum(struct dedup_options *o, const char *list) {
+    char *before = o->sum;
+    int n = asprintf(&o->sum, "%s%s%s", before ? before : "", before ? "," : "", list);
+    if (n < 0) die("out of memory for the list of --sum");
+    free(before);
+}
+
+static bool take_own(struct dedup_options *o, int id, const char *value) {
+    switch (id) {
+    case DUPLICATES: o->duplicates = true; break;
+    case CONFIRMED: o->confirmed = true; break;
+    case STATS: o->report = value && option_is_json(value) ? REPORT_JSON : REPORT_TEXT; break;
+    case EXIT_CODE: o->exit_code = true; break;
+    case REORDER: o->reorder = span("reorder", value); break;
+    case HOLD: o->hold = size("hold", o->hold_given = value); break;
+    case KEEP: o->keep_last = !strcmp(value, "last"); break;
+    case QUERY_KEY: o->query_key = value; break;
+    case ADD_KEY: o->add_key = value; break;
+    case WITHIN: o->within_given = value; break;
+    case TAG:
+        o->tag = true;
+        if (value) tags_parse(&o->tags, value);
+        break;
+    case TAG_COLUMN: o->tag_column = tags_column(value); break;
+    case AUDIT: o->audit = true; break;
+    case OUTPUT: o->json = option_is_json(value); break;
+    case GROUP_BY: o->group_by = value; break;
+    case SUM: add_sum(o, value); break;
+    case MAX_GROUPS: o->max_groups = count("max-groups", value); break;
+    case FORGET: o->forget = value; break;
+    default: return false;
+    }
+    return true;
+}
+
+static void take(struct dedup_options *o, int id, const char *value) {
+    if (id == ASKED_WINDOW && o->asked.specs)
+        die("-w is given twice; a spec is one text: -w '%s ...'", o->asked.spec[0]);
+    if (take_own(o, id, value) || input_options_take(&o->input, id, value)) return;
+    if (state_take(&o->state, id, value) || server_take(&o->server, id, value)) return;
+    asked_take(&o->asked, id, value);
+}
+
+/* -- what follows from it ------------------------------------------------------------------ */
+
+static bool has(const struct dedup_options *o, enum tag tag) { return tags_have(&o->tags, tag); }
+
+static bool tells_occurrences(const struct dedup_options *o) {
+    return has(o, TAG_FIRST) || has(o, TAG_FIRST_TIME) || has(o, TAG_LAST) || has(o, TAG_LAST_TIME);
+}
+
+/* A JSON object always tells number and verdict. */
+static void complete_json(struct dedup_options *o) {
+    static const enum tag always[] = {TAG_VERDICT, TAG_NUMBER};
+    for (size_t i = 0; i < 2; i++) {
+        if (has(o, always[i])) continue;
+        memmove(o->tags.list + 1, o->tags.list, o->tags.n++ * sizeof *o->tags.list);
+        o->tags.list[0] = always[i];
+    }
+}
+
+/* Dies if an option needs an exact detector and the spec names another filter; sets filter=exact if
+ * the spec names none. */
+static void ask_exact(const char *what, struct asked *a) {
+    struct seen_spec spec;
+    asked_spec(a, 0, &spec);
+    if (spec.window == SEEN_DECAYING)
+        die("%s needs filter=exact, and so a window: decaying has none", what);
+    if (*spec.filter && strcmp(spec.filter, "exact") != 0)
+        die("%s needs filter=exact: filter=%s does not know which records a key had", what,
+            spec.filter);
+    if (!*spec.filter) asked_set(a, "filter", "exact");
+}
+
+/* The first key of a feed decides; the other one is added by the flow. */
+static void ask_feed(struct dedup_options *o) {
+    if (!o->add_key && !o->query_key) return;
+    if (!o->add_key || !o->query_key)
+        die("--query-key decides and --add-key is remembered: both are needed");
+    if (o->input.keys) die("-k is the key for both; leave it out with --query-key and --add-key");
+    o->input.keys = o->query_key;
+}
+
+/* What the options need of the window and of the records.  The window is not planned yet. */
+static void ask(struct dedup_options *o) {
+    ask_feed(o);
+    if (o->audit) tags_parse(&o->tags, "number,first,first-time");
+    if (o->json) complete_json(o);
+    if (tells_occurrences(o))
+        ask_exact(o->audit ? "--audit" : "--tag with first and last occurrences", &o->asked);
+    if (o->keep_last && !o->server.url) ask_exact("--keep last", &o->asked);
+    bool times = has(o, TAG_TIME) || has(o, TAG_FIRST_TIME) || has(o, TAG_LAST_TIME);
+    o->asked.times |= times || o->reorder > 0;
+    o->asked.outlives = o->state.name || o->server.url;
+    o->asked.wide = !o->server.url;
+}
+
+/* -- what does not go together ------------------------------------------------------------- */
+
+/* Two options of a pair exclude each other.  doc/scaling.md lists those of --redis. */
+struct exclusion {
+    bool one;
+    const char *one_name;
+    bool other;
+    const char *other_name, *why;
+};
+
+/* Looked at before the state is loaded, when no spec is planned, and again with the plan. */
+static void check_pairs(const struct dedup_options *o) {
+    const struct seen_spec *s = &o->plan.spec;
+    const char *history = o->audit               ? "--audit"
+                          : tells_occurrences(o) ? "--tag with first and last occurrences"
+                                                 : "--tag=age";
+    bool redis = o->server.url, state = o->state.name, details = o->occurrences || has(o, TAG_AGE);
+    bool feed = o->add_key, within = o->within_given;
+    const char *begins = "a server begins windows itself, and all clients share them";
+    const char *held = "a state does not keep records that are held back";
+    const char *renewed = "which record was accepted decides there, and when it was seen here";
+    const struct exclusion pairs[] = {
+        {redis, "--redis", state, "--state", "the server keeps the window from run to run"},
+        {redis, "--redis", o->zone, "--zone", begins},
+        {redis, "--redis", o->asked.landmark_on, "--landmark-on", begins},
+        {redis, "--redis", o->confirmed, "--confirmed", "the server says only new or seen before"},
+        {redis, "--redis", details, history, "first and last may be another client's records"},
+        {redis, "--redis", feed, "--query-key",
+         "the server asks about a key and adds it in one step"},
+        {redis, "--redis", within, "--within", "the server answers for its whole window"},
+        {redis, "--redis", s->hash == SEEN_INT, "hash=int", "keys are sent to it as bytes"},
+        {redis, "--redis", s->hash == SEEN_RAW, "hash=raw", "keys are sent to it as bytes"},
+        {state, "--state", o->input.merge, "--merge",
+         "a state keeps a place in one file at a time"},
+        {state, "--state", o->reorder, "--reorder", held},
+        {state, "--state", o->keep_last, "--keep last", held},
+        {state, "--state", o->occurrences, history,
+         "a state does not keep when each key was first and last seen, some 130 bytes a key"},
+        {o->audit, "--audit", o->tag, "--tag", "--tag=verdict,first tells it of all records"},
+        {o->tag, "--tag", o->duplicates, "--duplicates", "--tag prints all records"},
+        {o->tag, "--tag", o->confirmed, "--confirmed", "--tag tells confirmed duplicates as sure"},
+        {o->reorder, "--reorder", o->asked.landmark_on, "--landmark-on",
+         "it marks a place in the order of arrival, which --reorder changes"},
+        {o->reorder, "--reorder", s->lateness, "--lateness",
+         "one sorts records first, the other judges late ones as they come"},
+        {o->keep_last, "--keep last", details, history,
+         "--keep last tells verdict, number and time"},
+        {feed, "--query-key", o->keep_last, "--keep last", "a feed tells verdict, number and time"},
+        {feed, "--query-key", details, history, "a feed tells verdict, number and time"},
+        {feed, "--query-key", s->cache, "--cache", "the cache confirms keys that were added"},
+        {within, "--within", s->lateness, "--lateness", renewed},
+        {within, "--within", s->cache, "--cache", "the cache confirms for the whole window"},
+        {within, "--within", o->keep_last, "--keep last", "records are held for the whole window"},
+        {within, "--within", tells_occurrences(o), history,
+         "the first occurrence may be longer ago"},
+        {within, "--within", s->refresh == SEEN_REFRESH_FIRST, "refresh=first", renewed},
+        {s->lateness, "--lateness", o->occurrences, history,
+         "a record may be a duplicate of a later one, so no occurrence is the first"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (pairs[i].one && pairs[i].other)
+            die("%s and %s exclude each other: %s", pairs[i].one_name, pairs[i].other_name,
+                pairs[i].why);
+}
+
+/* Keys' ages are in the detector, except for exact windows that do not slide: there first and last
+ * occurrences tell them. */
+static bool needs_occurrences(const struct dedup_options *o) {
+    bool exact = !strcmp(o->plan.filter, "exact"), sliding = o->plan.spec.window == SEEN_SLIDING;
+    return tells_occurrences(o) || (has(o, TAG_AGE) && exact && !sliding);
+}
+
+static void check_details(struct dedup_options *o) {
+    const struct seen_plan *plan = &o->plan;
+    o->tags.spans = plan->spec.unit == SEEN_MICROSECONDS;
+    if (has(o, TAG_AGE) && plan->traits & SEEN_NO_AGES)
+        die("--tag=age: filter=%s does not know since when a key is in the window; filter=exact "
+            "does",
+            plan->filter);
+    bool exact = !strcmp(plan->filter, "exact");
+    if (has(o, TAG_AGE) && plan->spec.window == SEEN_LANDMARK && !exact)
+        die("--tag=age: filter=%s does not know since when a key is in a landmark window; "
+            "filter=exact "
+            "does",
+            plan->filter);
+    if (o->tag_column && (o->json || !input_options_column(&o->input) || (!o->tag && !o->audit)))
+        die("--tag-column names the column that --tag and --audit add to --csv and --tsv");
+    if (o->max_groups && !o->group_by) die("--max-groups bounds the groups of --group-by");
+    if (!o->max_groups) o->max_groups = 10000;
+}
+
+static void check_held(const struct dedup_options *o) {
+    if (o->hold_given && !o->reorder && !o->keep_last)
+        die("--hold bounds what --reorder and --keep last hold back");
+    if (o->reorder && !o->input.time)
+        die("--reorder sorts by the records' own time: --time FIELD says where it stands");
+    if (o->keep_last) dedup_check_keep(o, &o->plan.spec);
+}
+
+void dedup_check_keep(const struct dedup_options *o, const struct seen_spec *window) {
+    if (!o->keep_last) return;
+    if (window->window == SEEN_JUMPING || window->window == SEEN_DECAYING)
+        die("--keep last serves landmark and sliding windows, whose ends are known");
+    if (window->lateness) die("--keep last and --lateness exclude each other; --reorder will do");
+}
+
+static void check_within(struct dedup_options *o) {
+    const struct seen_plan *plan = &o->plan;
+    const struct seen_spec *s = &plan->spec;
+    struct seen_error e;
+    if (!o->within_given) return;
+    if (s->window != SEEN_SLIDING && s->window != SEEN_JUMPING)
+        die("--within serves sliding and jumping windows, which know how long ago a key was seen");
+    if (plan->traits & SEEN_NO_AGES)
+        die("--within: filter=%s does not know since when a key is in the window; filter=exact "
+            "does",
+            plan->filter);
+    bool timed = s->unit == SEEN_MICROSECONDS;
+    if (timed ? seen_parse_span(&o->within, o->within_given, &e)
+              : seen_parse_count(&o->within, o->within_given, &e))
+        die("--within %s: %s", o->within_given, e.text);
+    if (!o->within || o->within > s->length)
+        die("--within %s: give it more than nothing, and at most the window's length",
+            o->within_given);
+}
+
+static void check_forget(const struct dedup_options *o) {
+    const struct seen_plan *plan = &o->plan;
+    if (!o->forget) return;
+    if (!o->state.name) die("--forget takes keys out of what --state remembers; give --state FILE");
+    if (!(plan->traits & SEEN_DELETABLE))
+        die("--forget: filter=%s cannot take single keys out of %s windows; filter=%s can",
+            plan->filter, plan->window, plan->spec.window == SEEN_DECAYING ? "lru" : "exact");
+}
+
+/* Feeds and --within look up one digest. */
+static void check_wide(const struct dedup_options *o) {
+    const struct seen_plan *plan = &o->plan;
+    const char *what = o->add_key ? "--query-key" : o->within ? "--within" : NULL;
+    if (plan->digests > 1 && what)
+        die("bits=%ju: keys of more than 128 bits are judged as they come; leave out %s, or give "
+            "bits=128 at most",
+            (uintmax_t)plan->spec.bits, what);
+}
+
+static void check(struct dedup_options *o) {
+    o->occurrences = needs_occurrences(o);
+    check_pairs(o);
+    check_held(o);
+    check_details(o);
+    check_within(o);
+    check_forget(o);
+    check_wide(o);
+    server_check(&o->server);
+    if (o->confirmed && !o->plan.spec.cache)
+        die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
+}
+
+/* -- all of it ----------------------------------------------------------------------------- */
+
+void dedup_options_read(struct dedup_options *o, int argc, char **argv) {
+    struct args a = {.argc = argc, .argv = argv, .command = &dedup_command};
+    *o = (struct dedup_options){.hold = 256 << 20};
+    input_options_init(&o->input);
+    state_init(&o->state, &flow_kept);
+    for (int id; (id = args_next(&a));) {
+        take(o, id, a.value);
+        wishes_note(&o->state.wishes, a.row, a.value);
+    }
+    if (o->sum) wishes_put(&o->state.wishes, "--sum", o->sum);
+    input_options_files(&o->input, &a);
+    o->input.rejects_go_on = o->state.name;
+    asked_check_files(&o->asked, &o->input);
+    if (o->json && o->report) o->report = REPORT_JSON;
+    o->mode = o->tag ? SINK_TAG : o->audit || o->duplicates ? SINK_DUPLICATES : SINK_UNIQUE;
+    check_pairs(o);
+    state_load(&o->state, &o->asked);
+    ask(o);
+    o->zone = asked_plan(&o->asked, 0, &o->input, &o->plan);
+    state_check(&o->state, &o->asked);
+    check(o);
+    asked_compile(&o->asked, &o->input);
+}
+
+void dedup_options_free(struct dedup_options *o) {
+    asked_free(&o->asked);
+    free(o->sum);
+    state_free(&o->state);
+}
