@@ -4,7 +4,7 @@
  *     judge_take      the batch's turn: landmarks are placed where days begin or a pattern matches
  *     judge_observe   the verdicts, by a detector of this process or by a server (--redis)
  *
- * A run is the same whoever gives the verdicts; only judge_observe knows. */
+ * Only judge_observe knows whether a detector or a server gives the verdicts. */
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 

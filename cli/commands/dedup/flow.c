@@ -161,7 +161,7 @@ static void note_keys(struct flow *f) {
     keep_note_keys(&f->keep, s.stored);
 }
 
-/* What is held is new until another record of its key takes its place, whatever the detector said.
+/* What is held is new until another record of its key takes its place.
  * Each "new" of a server lets one record through, here or at the client that it was given to:
  *
  *     new, a record of the key is held    the held record's window is over: it goes through

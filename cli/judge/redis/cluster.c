@@ -15,7 +15,7 @@ enum { NODES_MOST = 4096, FREE_ROUNDS = 3 };
 static const double shortest_pause = 0.01, longest_pause = 0.5, longest_silence = 5; /* seconds */
 
 /* The cluster specification: CRC16 (XMODEM: polynomial 0x1021, from 0) of the key modulo 16,384.
- * Of a key with a {tag} that is not empty, only the tag counts. */
+ * If the key has a {tag} that is not empty, only the tag counts. */
 uint16_t slot_of(const char *key) {
     const char *open = strchr(key, '{'), *close = open ? strchr(open + 1, '}') : NULL;
     const char *from = close && close > open + 1 ? open + 1 : key;
