@@ -33,7 +33,7 @@
 #include "base/base.h"
 #include "spec/options.h"
 #include "table/cells.h"
-#include "table/counters.h"
+#include "table/table.h"
 #include "theory/bloom.h"
 
 #include <string.h>

@@ -16,7 +16,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "base/hash.h"
-#include "table/digest_table.h"
+#include "table/digests.h"
 
 #include <math.h>
 #include <string.h>

@@ -15,7 +15,7 @@
  * Example    Ranks 1, 3, 1, 2 in one register leave 3: about 2^3 different keys came there.
  * Cost       One multiplication pair and one cache line a record; an estimate reads all registers.
  */
-#include "sketch/hll.h"
+#include "sketch/counter.h"
 
 #include <math.h>
 

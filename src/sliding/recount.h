@@ -21,7 +21,7 @@
 #define RECOUNT_H
 
 #include "table/cells.h"
-#include "table/counters.h"
+#include "table/table.h"
 
 /* What a snapshot keeps beside the lines. */
 struct recount_head {

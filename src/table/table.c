@@ -2,6 +2,7 @@
 #include "table/table.h"
 
 #include "base/base.h"
+#include "spec/options.h"
 
 #define SWEEP_BITS 15
 #define READ_LINES 256 /* at once */
@@ -40,4 +41,19 @@ int table_load(struct filter *f, uint64_t generation, struct seen_reader r, uint
 uint64_t table_read(struct seen_reader r, void *table, uint64_t i, uint64_t lines) {
     uint64_t n = bits_min(lines - i, READ_LINES);
     return r.read(r.ctx, (char *)table + i * 64, n * 64) ? 0 : i + n;
+}
+
+int counters_settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
+    if (live > 1)
+        options_mark(spec, OPTION_BY);
+    else if (options_has(spec, OPTION_BY))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "by= says how sub-windows are put together, and this window has none; "
+                         "leave it out");
+    if (!options_has(spec, OPTION_WIDTH)) spec->width = COUNTERS_WIDTH;
+    options_mark(spec, OPTION_WIDTH);
+    if (spec->width >= 2 && spec->width <= COUNTERS_WIDTH_MOST) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "filter=counting has counters of width=2 to %d bits, not %llu",
+                     COUNTERS_WIDTH_MOST, (unsigned long long)spec->width);
 }

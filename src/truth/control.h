@@ -29,7 +29,8 @@
 #define CONTROL_H
 
 #include "detector/detector.h"
-#include "truth/pick.h"
+
+#include <stdbool.h>
 
 #define CONTROL_GROUPS 32
 #define CONTROL_LEVELS 39 /* halvings; the mask has this many bits ... */
@@ -63,6 +64,19 @@ struct control_saved {
     double poisson[CONTROL_KINDS];   /* variance of it, if records were independent */
 };
 
+/* -- which records are sampled ------------------------------------------------------------ */
+
+/* Writes the places of the sampled ones of n digests, in order; returns how many. */
+typedef size_t pick_fn(const seen_digest *, size_t n, uint64_t mask, uint16_t *place);
+
+/* The loop for an instruction set (enum cpu). */
+pick_fn *pick_of(uint32_t cpu);
+
+/* A key is sampled if all bits of `mask` are 0 in lo ^ hi of its digest. */
+static inline bool pick_one(seen_digest d, uint64_t mask) { return !((d.lo ^ d.hi) & mask); }
+
+/* -- the sample --------------------------------------------------------------------------- */
+
 struct control {
     struct control_saved saved;
     uint64_t slots, groups;
@@ -75,23 +89,24 @@ struct control {
         reach; /* greatest age inside the window; greatest in its slack; clock units */
 };
 
-/* The slots a shard that a plan of `bytes` bytes can afford, 0 for no sample; the bytes they take.
- */
+/* How many slots a shard gets in a plan of `bytes` bytes, 0 for no sample; and the bytes of a
+ * sample with that many slots. */
 uint64_t control_slots(const struct seen_plan *, uint64_t bytes);
 uint64_t control_bytes(uint64_t slots);
 
+/* Begins an empty sample in zeroed memory. */
 void control_init(struct control *, const struct seen_plan *, uint64_t slots, uint32_t cpu);
 
-/* n records of the shard with their verdicts; `record`: the number of the first in the shard. */
+/* Notes n records of the shard with their verdicts.  `record` is the number of the first one. */
 void control_observe(struct control *, const struct window *, uint64_t record, size_t n,
                      const seen_digest *, const uint64_t *at, const uint8_t *verdict);
 
-void control_landmark(struct control *);                        /* the keys leave the window */
-void control_forget(struct control *, seen_digest);             /* this one does */
-void control_clear(struct control *);                           /* the tallies start again */
-void control_add(struct control *, const struct control *from); /* the tallies of another */
+void control_landmark(struct control *);                        /* all keys leave the window */
+void control_forget(struct control *, seen_digest);             /* this key leaves the window */
+void control_clear(struct control *);                           /* the tallies start again at 0 */
+void control_add(struct control *, const struct control *from); /* adds the tallies of another */
 
-/* The keys of another, each as old at `at` as there at from_at. */
+/* Adds the keys of another sample.  Each is as old at `at` as it was there at from_at. */
 void control_enter(struct control *, const struct window *, uint64_t at, const struct control *from,
                    const struct window *, uint64_t from_at);
 

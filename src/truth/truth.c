@@ -1,9 +1,11 @@
+/* truth.c - how many verdicts of a detector were wrong: by formulas, and from a sample of keys. */
 #include "truth/truth.h"
 
 #include "base/base.h"
 #include "base/bits.h"
 #include "spec/options.h"
-#include "truth/interval.h"
+#include "theory/bloom.h"
+#include "theory/numeric.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,6 +13,70 @@
 #define OVERFULL 1.25 /* times the capacity: from here on formulas are not relied on */
 #define ALPHA    .05
 #define RARE     .001 /* a model outside this interval of the sample is wrong */
+
+/* -- the model ---------------------------------------------------------------------------- */
+
+struct state {
+    double rate, load;
+};
+
+static struct state state_of(const struct window *w, uint64_t at) {
+    struct seen_stats s = {.oldest = SEEN_NEVER, .kept = SEEN_NEVER};
+    w->ops->stats(w, at, &s);
+    return (struct state){s.fp_now * (double)w->plan->spec.shards, (double)s.stored};
+}
+
+/* Mean of a power law through (l0, r0) and (l1, r1) between them; a load that hardly changes says
+ * nothing of the power. */
+static double mean_between(double l0, double r0, double l1, double r1) {
+    if (r1 <= 0 || l1 <= l0 * 1.01 + 1) return (r0 + r1) / 2;
+    if (r0 <= 0 || l0 <= 0) return r1 / 2; /* from an empty table: stretches are short */
+    double power = log(r1 / r0) / log(l1 / l0);
+    if (fabs(power + 1) < 1e-9) return r1;
+    return (r1 * l1 - r0 * l0) / (power + 1) / (l1 - l0);
+}
+
+/* Where more than half of the new records are called duplicates, few are left to stand for the
+ * others; then there were as many at most as there were duplicates. */
+static double stretch(const struct model *m, struct state now) {
+    double duplicates = (double)(m->records - m->began - m->fresh);
+    double odds = mean_between(m->load, m->odds, now.load, theory_odds(now.rate));
+    double keys = m->fresh ? (double)m->fresh * odds : 0;
+    return odds > 1 ? fmin(keys, duplicates) : keys;
+}
+
+/* Begins a stretch, for a window whose clock is `at`. */
+static void model_open(struct model *m, const struct window *w, uint64_t at) {
+    struct state now = state_of(w, at);
+    m->odds = theory_odds(now.rate);
+    m->load = now.load;
+    m->fresh = 0;
+    m->began = m->records;
+    m->until = m->records + 16 + (uint64_t)now.load / 8;
+    m->worst = fmax(m->worst, now.rate);
+    m->fullest = fmax(m->fullest, now.load);
+}
+
+/* Ends the stretch, and tells the window how many keys it took for its own (ops->unnoticed). */
+static void model_close(struct model *m, struct window *w, uint64_t at) {
+    double more = stretch(m, state_of(w, at));
+    m->expected += more;
+    if (w->ops->unnoticed && more > 0) w->ops->unnoticed(w, more);
+}
+
+/* The sum with the open stretch. */
+static double model_now(const struct model *m, const struct window *w, uint64_t at) {
+    return m->expected + stretch(m, state_of(w, at));
+}
+
+/* For a model that was loaded. */
+static bool model_sane(const struct model *m) {
+    return m->records < COUNT_MOST && m->until > m->records && m->until < COUNT_MOST &&
+           m->began <= m->records && m->fresh <= m->records - m->began && m->odds >= 0 &&
+           m->odds <= 1e6 && m->load >= 0 && m->load < 1e18 && m->expected >= 0 &&
+           m->expected < 1e18 && m->worst >= 0 && m->worst <= 1 && m->fullest >= 0 &&
+           m->fullest < 1e18;
+}
 
 /* -- size --------------------------------------------------------------------------------- */
 
@@ -46,7 +112,7 @@ static uint64_t after(const struct window *w, uint64_t at) {
     return at + (w->plan->spec.unit != SEEN_MICROSECONDS);
 }
 
-/* How many of n records belong to the open piece of the model, and to one generation. */
+/* How many of n records belong to the open stretch of the model, and to one generation. */
 static size_t run_of(const struct window *w, size_t n, const uint64_t *at) {
     uint64_t run = bits_min(n, w->truth->model.until - w->truth->model.records);
     uint64_t boundary = w->ops->boundary ? w->ops->boundary(w) : UINT64_MAX;
@@ -112,6 +178,67 @@ void truth_merge_begin(struct window *w, const struct window *from, uint64_t fro
 
 void truth_merge_end(struct window *w, uint64_t at, const struct window *from, uint64_t from_at) {
     if (control_of(w)) control_enter(control_of(w), w, at, control_of(from), from, from_at);
+}
+
+/* -- intervals ---------------------------------------------------------------------------- */
+
+/* How many records of a kind there were.  The sample's sum is a total of weighted counts; its
+ * interval is the gamma interval of Fay and Feuer (Statistics in Medicine 16, 1997), with the
+ * greater of two variances: that of independent records, and that seen between groups of keys. */
+struct estimate {
+    double value, lo, hi;
+};
+
+static double variance(const struct control_sum *s) {
+    double sum = 0, squares = 0, n = (double)s->groups;
+    for (uint64_t g = 0; g < s->groups; g++) {
+        sum += s->group[g];
+        squares += s->group[g] * s->group[g];
+    }
+    return fmax(s->poisson, n / (n - 1) * (squares - sum * sum / n));
+}
+
+/* The sum's own interval.  A key more, of the greatest weight, might have been sampled just as
+ * well: the upper end counts with it. */
+static struct estimate own(const struct control_sum *s, double alpha) {
+    double r = s->total - s->certain, v = variance(s);
+    struct estimate e = {s->total, s->total, s->total};
+    if (r > 0 && v > 0) e.lo = s->certain + v / r * theory_gamma_quantile(r * r / v, alpha / 2);
+    if (s->weight <= 1) return e; /* every key is sampled */
+    double more = r + s->weight, wide = v + s->weight * s->weight;
+    e.hi = s->certain + wide / more * theory_gamma_quantile(more * more / wide, 1 - alpha / 2);
+    return e;
+}
+
+/* Estimates how many of `all` verdicts are of one kind, from a sample's sums of this kind and of
+ * the other one (`others`); both kinds together make `all`.  alpha: the chance that the truth lies
+ * outside the interval.
+ *
+ * The two sums contradict each other where a few keys have most of the records and none of them is
+ * in the sample.  `even`, one of the two, is then believed: the sum that a few keys make up least.
+ */
+static struct estimate interval_sample(const struct control_sum *s,
+                                       const struct control_sum *others,
+                                       const struct control_sum *even, double all, double alpha) {
+    struct estimate e = own(s, alpha), o = own(others, alpha);
+    o = (struct estimate){all - o.value, all - o.hi, all - o.lo};
+    bool contradict = e.hi < o.lo || o.hi < e.lo; /* frequent keys are missing from the sample */
+    const struct control_sum *lesser = variance(others) < variance(s) ? others : s;
+    if ((contradict ? even : lesser) == others) e = o;
+    double least = fmin(s->count, all), most = all - fmin(others->count, all - least);
+    e.value = fmin(fmax(e.value, least), most);
+    e.lo = fmin(fmax(e.lo, least), most);
+    e.hi = fmin(fmax(e.hi, least), most);
+    return e;
+}
+
+/* The model's figure, given that the model is right to about a tenth. */
+static struct estimate interval_model(double expected, double alpha) {
+    double v = 2 * expected + expected * expected / 100;
+    if (expected <= 0) return (struct estimate){0, 0, 0};
+    double shape = expected * expected / v, scale = v / expected;
+    return (struct estimate){expected, scale * theory_gamma_quantile(shape, alpha / 2),
+                             scale * theory_gamma_quantile(shape, 1 - alpha / 2)};
 }
 
 /* -- figures ------------------------------------------------------------------------------ */

@@ -3,7 +3,7 @@
 #include "detectors.h"
 
 #include "detector/detector.h"
-#include "table/counters.h"
+#include "table/table.h"
 #include "theory/bloom.h"
 
 static seen_detector *make_by(const char *spec, const char *by) {

@@ -17,7 +17,7 @@
 #include "seen.h"
 #include "sliding/cuckoo_cells.h"
 #include "theory/sliding.h"
-#include "truth/model.h"
+#include "truth/truth.h"
 
 static seen_detector *make(const char *text, uint64_t seed) {
     struct seen_error e;
