@@ -64,19 +64,14 @@ size_t load_bytes(const struct value *v) { return v->load->bytes; }
 
 const struct load_chunk *load_chunks(const struct value *v) { return v->load->first; }
 
-static void free_chunks(void *load) {
-    struct load *l = load;
-    for (struct load_chunk *c = l->first, *next; c; c = next) {
-        next = c->next;
-        RedisModule_Free(c);
-    }
-    RedisModule_Free(l);
-}
-
 void load_free(struct value *v) {
     struct load *l = v->load;
     if (!l) return;
     transfer_end(&l->transfer);
     v->load = NULL;
-    l->bytes < MEMORY_LARGE ? free_chunks(l) : memory_later(free_chunks, l);
+    for (struct load_chunk *c = l->first, *next; c; c = next) {
+        next = c->next;
+        RedisModule_Free(c);
+    }
+    RedisModule_Free(l);
 }

@@ -1,7 +1,9 @@
 /* memory.h - a detector's memory, from the server's allocator.
  *
- * So it counts towards maxmemory.  What is large comes zeroed without being touched and goes on a
- * thread of the module's own: neither making nor freeing a filter takes time in proportion to it.
+ * The memory counts towards maxmemory.  Large blocks come zeroed without being touched.  When one
+ * is freed, the server sees its memory as free at once, as its eviction loop expects; only the
+ * pages themselves go back to the system later, on a thread of the module's own.  So neither making
+ * nor freeing a filter takes time in proportion to its size.
  */
 #ifndef MODULE_MEMORY_H
 #define MODULE_MEMORY_H
@@ -9,8 +11,8 @@
 #include "redis_api.h"
 #include "seen.h"
 
-/* Bytes that take too long to clear or free at once.  In the build for valgrind (`make
- * check-valgrind`) no number does: it does not know what the system clears. */
+/* Blocks of this size and more give their pages away instead of clearing them.  In the build for
+ * valgrind (`make check-valgrind`) no block does, because valgrind does not follow the pages. */
 #ifndef MEMORY_LARGE
 #define MEMORY_LARGE ((size_t)1 << 20)
 #endif
@@ -20,7 +22,7 @@ struct memory {
     size_t bytes;
 };
 
-/* At start: what the server's allocator is like. */
+/* At start, on the server's thread: looks at its allocator. */
 void memory_look(void);
 
 /* Detectors made with it must go before `m` does. */
@@ -29,7 +31,9 @@ struct seen_allocator memory_allocator(struct memory *m);
 /* Moves what is small to where the server has room among others. */
 struct seen_mover memory_mover(RedisModuleDefragCtx *);
 
-/* Runs work(arg) soon on the module's thread; at once, on this one, where there can be none. */
-void memory_later(void (*work)(void *arg), void *arg);
+/* Frees something of many blocks with work(arg).  That runs on the module's thread, except where
+ * the server is short of memory: its eviction loop waits for what is freed now.  So does a thread
+ * of the server's own. */
+void memory_free_many(void (*work)(void *arg), void *arg);
 
 #endif

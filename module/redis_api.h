@@ -154,6 +154,7 @@ typedef int (*RedisModuleApply)(RedisModuleCtx *, void *, RedisModuleString **er
     MUST(void *, TryAlloc, (size_t))                                                               \
     MUST(void, Free, (void *))                                                                     \
     MUST(size_t, MallocSize, (void *))                                                             \
+    MUST(float, GetUsedMemoryRatio, (void))                                                        \
     MUST(void, Log, (RedisModuleCtx *, const char *level, const char *format, ...))                \
     MUST(void, SetModuleAttribs, (RedisModuleCtx *, const char *name, int version, int api))       \
     MUST(int, IsModuleNameBusy, (const char *name))                                                \

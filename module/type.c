@@ -200,14 +200,6 @@ static void digest(RedisModuleDigest *d, void *value) {
     RedisModule_DigestEndSequence(d);
 }
 
-/* The server frees values of more than 64 steps on a thread of its own.  A large value goes to our
- * own thread in any case. */
-static size_t free_effort(RedisModuleString *key, const void *value) {
-    (void)key;
-    const struct value *v = value;
-    return 1 + v->memory.bytes / 4096;
-}
-
 /* In one call, though the server would grant more: a link is copied in microseconds or not at all,
  * and links are few. */
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
@@ -257,7 +249,6 @@ int type_register(RedisModuleCtx *ctx) {
         .mem_usage = mem_usage,
         .digest = digest,
         .free = value_free,
-        .free_effort = free_effort,
         .defrag = defrag,
     };
     value_type = RedisModule_CreateDataType(ctx, VALUE_TYPE, ENCODING, &methods);

@@ -37,20 +37,24 @@ struct value *value_new(const struct chain *chain) {
     return v;
 }
 
-static void free_now(void *value) {
+static void free_all(void *value) {
     struct value *v = value;
+    load_free(v);
     for (uint32_t i = 0; i < v->links; i++) seen_free(v->link[i]);
     RedisModule_Free(v);
+}
+
+/* Whether it is many blocks: a filter that grew, or the chunks of a load. */
+static bool is_many(const struct value *v) {
+    if (v->load) return load_bytes(v) >= MEMORY_LARGE;
+    return v->links && v->memory.bytes >= MEMORY_LARGE &&
+           seen_plan_of(value_filter(v))->traits & SEEN_GROWS;
 }
 
 void value_free(void *value) {
     struct value *v = value;
     transfer_end(&v->dump);
-    load_free(v);
-    if (v->memory.bytes >= MEMORY_LARGE)
-        memory_later(free_now, v);
-    else
-        free_now(v);
+    is_many(v) ? memory_free_many(free_all, v) : free_all(v);
 }
 
 struct value *value_move(struct value *v, RedisModuleDefragCtx *ctx) {

@@ -46,7 +46,7 @@ extern RedisModuleType *value_type;
 /* The most bytes that one value may take; what the server itself replays is taken as it is. */
 extern long long value_bytes_most;
 
-/* No links yet; NULL without memory.  Freed with value_free, whose large parts go later. */
+/* No links yet; NULL without memory.  Freed with value_free. */
 struct value *value_new(const struct chain *);
 void value_free(void *value);
 
