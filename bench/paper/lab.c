@@ -146,7 +146,7 @@ double lab_number(const char *name, double otherwise) {
     char *end;
     if (!text) return otherwise;
     double value = strtod(text, &end);
-    if (*end || end == text) lab_die("%s=%s is no number", name, text);
+    if (*end || end == text) lab_die("%s=%s is not a number", name, text);
     return value;
 }
 

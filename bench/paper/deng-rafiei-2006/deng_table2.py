@@ -66,7 +66,7 @@ def rows_of(lab, largest=None):
 
 def bloom(D, m, K=2, values=math.inf):
     """A Bloom filter's false positives over a stream of D different keys, on average, where keys
-    fall together in so many values before they are hashed."""
+    are first folded into `values` values."""
 
     def at(u):
         same = -math.expm1(-D * u / values)
@@ -257,7 +257,7 @@ bits), is then enough: keys that fall together in {values:.3g} values (2^{math.l
 
 {table(["bits", "BF, printed", "ours", "formula, folded", "measured, folded", "SBF FP, printed", "ours", "measured, folded"], cells)}
 and {small[0]:.2f} and {small[1]:.2f} for BF in the last rows of the 10M stream (printed 0.7 and 0.1; without it {100 * bloom(middle.elements * middle.new, 2**26):.2f} and
-{100 * bloom(middle.elements * middle.new, 2**30):.3f}).  Folded keys are hashed here through so many values; nothing else is changed.  With 128-bit digests there is no floor.
+{100 * bloom(middle.elements * middle.new, 2**30):.3f}).  Our folded keys take this number of values before they are hashed; nothing else is changed.  With 128-bit digests there is no floor.
 BF's column was run with K=2, not with the best K as §5.2 says: the mean 1-2(1-e^-a)/a+(1-e^-2a)/2a, a = 2D/M, gives
 all its rows up to 2^26 bits within 0.3 point, and no other K does.
 

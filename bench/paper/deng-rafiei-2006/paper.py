@@ -105,7 +105,7 @@ def figure1(lab):
                    ("", [(r.x, r.y) for r in whole], f"with lines lw 2 lc rgb '{COLOURS[i]}'"),
                    ("", [(r.x, r.y) for r in real], f"with lines dt 2 lw 1.5 lc rgb '{COLOURS[i]}'")]
         rows.append([f"{m}", f"{fp:g}", f"{lines * CELLS // (1 if m == 1 else 2):,}", f"{gap:,}", f"{best['real']:.0f}", f"{best['whole']:.0f}"])
-    lab.holds("figure 1: K=2 is best at Max=1, FPS=0.1, whatever gap and size", rows[0][4] == rows[1][4] == "2")
+    lab.holds("figure 1: K=2 is best at Max=1, FPS=0.1, for every gap and size", rows[0][4] == rows[1][4] == "2")
     picture = lab.plot("figure-1", "Figure 1: false negatives against K (dots: measured; lines: Eq. 16; dashed: with P not rounded)",
                        "hash functions K", "false-negative rate at the gap", curves, keys=BELOW, more=[ROOM, "set yrange [0:1]", "set xrange [.8:10.2]"])
     regret = [lab.at("observation 1", "regret of the claim", i).y for i in range(4)]
@@ -166,7 +166,7 @@ def figure3(lab):
         curves.append((f"2^{m.exponent() - 6} units, 2^{m.exponent()} bits", points, f"with lines lw 2 lc rgb '{COLOURS[i]}'"))
     last, middle = points[-1][0], 2**26 * share
     halfway = [next(x for x, y in points if y < (1 + points[-1][1]) / 2) for _, points, _ in curves]
-    lab.holds("figure 3: the smaller the memory, the sooner", halfway == sorted(set(halfway)))
+    lab.holds("figure 3: smaller memories level off sooner", halfway == sorted(set(halfway)))
     uniform = [(x, 1 - (1 - math.exp(-6 * x / middle)) / 3) for x in (256 * (last / 256) ** (j / 100) for j in range(101))]
     curves += [("Theorem 3: at least", [(256, 2 / 3), (last, 2 / 3)], "with lines dt 2 lw 2 lc rgb '#000000'"),
                ("Eq. 1, different keys, 2^26 bits", uniform, "with lines dt 4 lw 2 lc rgb '#888888'")]
@@ -178,7 +178,7 @@ def figure3(lab):
 
 {picture}
 {logarithmic}
-A unit is 64 bits, as in the paper.  The fraction falls, the sooner the smaller the memory, and levels off above Theorem 3's 2/3, which
+A unit is 64 bits, as in the paper.  The fraction falls, in smaller memories sooner, and levels off above Theorem 3's 2/3, which
 streams of different keys reach (Eq. 1, for one size): repeated keys set the same cells again.  On a logarithmic axis even the smallest
 goes on falling a little: in the stack model repeats come from deeper as the stream goes on.  The largest memories are far from
 stable when the stream ends, which is why table 2 shows them with far fewer false positives than the bound.
@@ -230,6 +230,6 @@ def times(lab):
 
 {table(["bits", "SBF, ns a record", "buffering, nominal / SBF", "BF / SBF", "`lru`, same bytes / SBF", "`clock`, same bytes / SBF", "`stable fp=.1` / SBF", "`cache fp=.1` / SBF"], rows)}
 One machine, the least of five stretches of {2**20:,} records of the 10M stream each, in batches of 256, after as many other keys as buffering
-holds; only the ratios mean anything.  SBF takes the same few operations whatever its size, until it leaves the caches; the buffer
+holds; only the ratios mean anything.  SBF takes the same few operations at every size, until it leaves the caches; the buffer
 follows a chain and mends a list, in four times the memory.
 """

@@ -11,7 +11,7 @@ struct setup {
     uint64_t n, counters;
     int k;           /* hash functions of the filter, and bits of a signature where there is one */
     bool first;      /* a duplicate is not inserted */
-    uint64_t within; /* only so many of the last n are asked about; 0: all */
+    uint64_t within; /* questions are about this many of the last n; 0: all */
     uint64_t stamp;  /* bits of the library's stamps; 0: the planner's */
     uint64_t lines;  /* of the filter; 0: as many as the counters take */
 };
@@ -36,7 +36,7 @@ uint64_t contender_age(const struct contender *, seen_digest); /* 1: the last re
 
 struct seen_stats contender_stats(const struct contender *); /* listed and saturated only */
 
-/* The false-positive rate by the formula, with so many keys in the window. */
+/* The false-positive rate by the formula, with `keys` keys in the window. */
 double contender_rate(const struct contender *, double keys);
 
 #endif

@@ -7,7 +7,7 @@ from functools import lru_cache
 RUNS = 20
 UNIVERSE = 100000
 KEYED = {"K=0": 0, "signed": 4}  # bits of a signature
-COUNTERS = {"K=0": 4, "signed": 6}  # a position of one table stands for so many of the TBF's
+COUNTERS = {"K=0": 4, "signed": 6}  # counters of the TBF for each position of one table
 LABEL = {"TBF": "TBF, k=4", "K=0": "two tables, K=0", "signed": "two tables, K=4",
          "K=0 as written": "as written, K=0", "signed as written": "as written, K=4"}
 LOOK = {"TBF": "third", "K=0": "ours", "signed": "second", "K=0 as written": "fifth", "signed as written": "fourth"}
@@ -66,7 +66,7 @@ def in_bits_of(name, n, counters):
 
 
 def geometry(name):
-    """Of what is measured or as written alike."""
+    """The geometry's name, of the measured structure and of the one as written alike."""
     return name.removesuffix(" as written")
 
 
@@ -75,19 +75,19 @@ def tables(name, counters):
 
 
 def cells(row):
-    """Of the TBF that was measured: whole lines, less a word."""
+    """Cells of the TBF that was measured: whole lines, less a word."""
     lines, stamp = (int(re.search(rf"\b{w}=(\d+)", row.spec).group(1)) for w in ("lines", "stamp"))
     return (lines * 512 - 64) // stamp
 
 
 def near(row, expected, questions):
-    """Within four standard errors, of the runs and of counting so many hits, and half a percent."""
+    """Within four standard errors, the larger of the runs' and of the hits' Poisson error, and half a percent."""
     error = max(row.error(), math.sqrt(expected / (row.runs * questions)))
     return abs(row.y - expected) < 4 * error + 0.005 * expected
 
 
 def questions(lab):
-    """Of a run, and of so many of the structure as written (experiments.c)."""
+    """Questions asked in a run, and of the structure as written (experiments.c)."""
     return 1e6 if lab.scale == 1 else 4e4
 
 

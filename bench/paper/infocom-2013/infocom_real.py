@@ -28,7 +28,7 @@ def sizes(lab, way):
 
 
 def share(lab):
-    """Of each stream's records."""
+    """The share of each stream's records that is read."""
     return 1 if lab.scale == 1 else 0.05
 
 
@@ -46,7 +46,7 @@ The paper's traces (WIDE, an HTTP log, wall posts) are not to be had; these are 
 
 A wrong answer tends to be given again: the key's cells are mostly the same when it is next asked about.  In a cache
 that is costly: a page wrongly taken for cached is not fetched, and so errs at each request.  The formula is for a
-first question, one about an absent key of which no other was asked in the last n records, and is held against
+first question, one about an absent key that was not asked about in the last n records, and is compared with
 those; the curves count every question, as the paper does. "The errors in our data structures are much smaller"
 where the filter is full; per key the tables' error falls with 1/Λ² and the TBF's, at k = 4, with 1/Λ⁴, so that it
 overtakes K = 0 at Λ = 4 d^(3/2) for d keys.

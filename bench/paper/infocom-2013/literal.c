@@ -130,8 +130,8 @@ static void take_out(struct literal *l, uint64_t i) {
     for (l->listed--; i < l->listed; i++) *nth(l, i) = *nth(l, i + 1);
 }
 
-/* Puts x into table j and moves what stood there to its other place, and so on; or, after so many
- * moves, everything back. */
+/* Puts x into table j and moves what stood there to its other place, and so on; or, after the
+ * most moves allowed, puts everything back. */
 static bool move_in(struct literal *l, const struct item *x, int j) {
     struct {
         struct position *at, was;

@@ -404,7 +404,7 @@ def theorems(lab):
 **Theorem 1**: with a signature of log2(1/ε) - log2 λ + 1 bits, at most ε false positives.  n = 1000, λ = 2000:
 
 {table(["ε", "bits", "formula n 2^-s/λ²", "measured", "ε / formula"], rows)}
-It holds with room to spare: the proof counts a key at each place, of which only n in 2λ are taken, and bits are
+It holds with room to spare: the proof counts a key at each place, although only n of the 2λ places are taken, and bits are
 whole.
 
 **Theorem 2** counts 2n positions for λ = 2n, but λ is the size of *each* table: they are 4n, and the space twice as
@@ -455,12 +455,12 @@ def memory(lab):
     return f"""### In equal memory: the library's structures
 
 The same question of n = {n:,.0f} different items, everything counted, each structure at the least error that the
-planner finds for so many bits a record.
+planner finds for this number of bits a record.
 
 {picture}
 {table(["bits a record", *names, "least error", "next / least"], rows)}
 The plan's error and, where it is large enough to be seen in {RUNS} runs of {asked:,.0f} questions, the measured
-one.  A blank: so many keys do not fit that way.  The least error has
+one.  A blank: this many keys do not fit that way.  The least error has
 {"; ".join(f"`{name}` at {', '.join(bits)} bits" for name, bits in best.items())}.
 The tables, the TBF and `exact` are exact in time; `line` reaches up to a thirty-first of the window too far, `blocked` in a
 jumping window up to an eighth, `age-partitioned` up to a fifth.  What the tables gain in an array of variable bit length

@@ -373,7 +373,7 @@ From d = 5 on the printed error is *above* the theory for a full window, which n
 roots of the printed values rise from {min(r["practical"] ** (1 / r["d"]) for r in printed):.2f} to {max(r["practical"] ** (1 / r["d"]) for r in printed):.2f}, where one fill gives the same
 root at each d.  A mean over windows of unequal fill does it: with {w:.0%} of the measurements at a fill of {f:.2f} and the
 others at {g:.2f}, all seven values follow within {worst:.1%}.  The paper gives M = 2,177,154 "on average", so its windows did hold
-unequal numbers of distinct clicks, and a mean of d-th powers is above the d-th power of the mean, the more the larger d.
+unequal numbers of distinct clicks, and a mean of d-th powers is above the d-th power of the mean, and more so as d grows.
 Our stream is even throughout the day, and its error is what its own loads give (`expected`: the mean of
 (1-e^(-distinct/M))^d over the clicks, distinct being exact).  "We limit the number of windows to 4": positions, as in
 figure 6, for 2,000,000 / 500,000 is 4 as well.
