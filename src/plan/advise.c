@@ -89,7 +89,7 @@ double advise_items(const struct seen_spec *asked, double keys) {
     return fmax(items, 0);
 }
 
-/* The least fp= that mem= allows, to two digits; false if it is none that anybody wants. */
+/* The least fp= that mem= allows, to two digits; false if that is too large to be useful. */
 static bool least_fp(const struct seen_spec *asked, char *text, size_t cap) {
     double lo = asked->fp > 0 ? asked->fp : RATE_MOST, hi = RATE_USEFUL;
     struct seen_spec spec = *asked;

@@ -78,7 +78,7 @@ struct line_view line_view_at(const struct line_state *s, uint64_t at) {
 /* -- sweeping ----------------------------------------------------------------------------- */
 
 /* Empties a line that was dead when it was due: its stamp must not be met again.  When that is done
- * makes no difference to anybody: a line that dead is touched as one that is empty. */
+ * changes no answer: a line whose keys are all dead is treated as an empty one. */
 static void empty(struct line_state *s, uint64_t *line, uint64_t due) {
     uint64_t since = s->view.generation - due, ago = line_ago(line, s->view.generation);
     if (ago < since + DEAD(s->live)) return;

@@ -23,7 +23,7 @@ static uint64_t forgotten_by(const struct contender *c) {
     return s.forgotten;
 }
 
-/* The last decade of gaps in which anybody has a duplicate, + 1. */
+/* The last decade of gaps in which a candidate has a duplicate, + 1. */
 static unsigned decades_of(const struct comparison *all) {
     unsigned n = 0;
     for (size_t i = 0; i < all->n; i++)
