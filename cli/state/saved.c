@@ -74,7 +74,7 @@ void saved_refuse(const char *name) {
         name);
 }
 
-/* The checksums were right, so nothing here was damaged by chance; but an attacker can make them right.
+/* The checksums were right, so nothing was damaged by chance; but an attacker can make them right.
  */
 void saved_unpack(struct saved *b, const char *name) {
     struct unpacker u = {.at = b->blob, .end = b->blob ? (char *)b->blob + b->len : NULL};
