@@ -2,7 +2,7 @@
 #include "judge/parts.h"
 
 #include "base/cli.h"
-#include "records/fields.h"
+#include "records/format/fields.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #ifndef SEEN_PARTS_H
 #define SEEN_PARTS_H
 
+#include "records/format/record.h"
 #include "records/key_form.h"
-#include "records/record.h"
 
 struct key_part {
     size_t at, len; /* in the text */

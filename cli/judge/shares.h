@@ -4,7 +4,7 @@
 #define SEEN_SHARES_H
 
 #include "base/pool.h"
-#include "records/record.h"
+#include "records/format/record.h"
 
 struct share {
     struct job job;

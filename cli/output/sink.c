@@ -4,7 +4,7 @@
 #include "output/sink.h"
 
 #include "base/cli.h"
-#include "records/columns.h"
+#include "records/format/record.h"
 
 #include <errno.h>
 #include <poll.h>

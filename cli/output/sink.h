@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 #include "output/tags.h"
-#include "records/record.h"
+#include "records/format/record.h"
 
 enum sink_mode { SINK_UNIQUE, SINK_DUPLICATES, SINK_TAG };
 

@@ -2,7 +2,7 @@
 #include "output/tags.h"
 
 #include "base/cli.h"
-#include "records/record.h"
+#include "records/format/record.h"
 #include "time/time.h"
 
 #include <inttypes.h>

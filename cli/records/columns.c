@@ -3,7 +3,7 @@
 #include "records/columns.h"
 
 #include "base/cli.h"
-#include "records/fields.h"
+#include "records/format/fields.h"
 #include "records/format/json.h"
 #include "records/key_form.h"
 

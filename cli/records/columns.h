@@ -3,18 +3,7 @@
 #ifndef SEEN_COLUMNS_H
 #define SEEN_COLUMNS_H
 
-#include "records/record.h"
-
-/* The names of a table's columns, as its first line gives them. */
-struct header {
-    uint32_t n;
-    char **name;      /* values, unquoted */
-    const char *line; /* where they stand, the caller's; NULL: they are known without */
-    size_t len;
-    struct cutting cutting;
-};
-
-extern const struct header clf_names;
+#include "records/format/record.h"
 
 /* Reads a header line (without its line end). */
 void columns_read_header(struct header *, const char *line, size_t len, char delimiter,

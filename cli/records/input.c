@@ -3,9 +3,8 @@
 #include "records/input.h"
 
 #include "base/cli.h"
+#include "records/format/record.h"
 #include "records/input_options.h"
-#include "records/merge.h"
-#include "records/record.h"
 #include "records/unpack/unpack.h"
 
 #include <errno.h>
@@ -79,20 +78,22 @@ int input_open(struct input *in, const char *name) {
     in->name = is_stdin ? "standard input" : name;
     in->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0 || fstat(in->fd, &st)) return -1;
-    in->blocks = !S_ISREG(st.st_mode);
+    in->waits = !S_ISREG(st.st_mode);
     in->begin = in->end = 0;
     in->base = 0;
-    in->sniffing = in->blocks;
+    in->sniffing = in->waits;
     in->sniffed = 0;
     *in->trouble = '\0';
     refuse_own_output(in, &st);
-    return in->blocks || look_inside(in) ? 0 : -1;
+    return in->waits || look_inside(in) ? 0 : -1;
 }
 
-void input_open_merged(struct input *in, const struct input_options *s) {
-    in->name = "the merged files";
-    in->merge = merge_new(s);
-    in->blocks = merge_blocks(in->merge);
+void input_open_feed(struct input *in, const char *name, const struct input_feed *feed, void *ctx,
+                     bool waits) {
+    in->name = name;
+    in->feed = feed;
+    in->feed_ctx = ctx;
+    in->waits = waits;
     in->begin = in->end = 0;
     in->base = 0;
 }
@@ -101,8 +102,8 @@ void input_close(struct input *in) {
     if (in->fd > STDIN_FILENO) close(in->fd);
     unpack_free(in->unpack);
     in->unpack = NULL;
-    merge_free(in->merge);
-    in->merge = NULL;
+    if (in->feed) in->feed->free(in->feed_ctx);
+    in->feed = NULL;
     in->fd = -1;
 }
 
@@ -148,14 +149,14 @@ static ssize_t read_some(struct input *in) {
     char *at = in->buf + in->end;
     size_t room = in->cap - in->end;
     if (in->sniffing) return sniff(in);
-    if (in->merge) return merge_read(in->merge, at, room);
+    if (in->feed) return in->feed->read(in->feed_ctx, at, room);
     return in->unpack ? unpack_read(in->unpack, in->fd, at, room) : read(in->fd, at, room);
 }
 
 const char *input_trouble(struct input *in, int error) {
     if (error != EBADMSG) return file_trouble(error);
     if (*in->trouble) return in->trouble;
-    if (in->merge) return merge_trouble(in->merge, &in->name);
+    if (in->feed) return in->feed->trouble(in->feed_ctx, &in->name);
     return in->unpack ? unpack_trouble(in->unpack) : strerror(error);
 }
 
@@ -205,7 +206,7 @@ void input_shrink(struct input *in) {
 
 bool input_ready(const struct input *in, int wake, bool wait) {
     if (in->unpack && unpack_pending(in->unpack)) return true;
-    if (in->merge) return merge_ready(in->merge, wake, wait);
+    if (in->feed) return in->feed->ready(in->feed_ctx, wake, wait);
     struct pollfd fds[2] = {{.fd = in->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
     return poll(fds, 2, wait ? -1 : 0) > 0 && fds[0].revents;
 }

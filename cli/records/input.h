@@ -7,21 +7,30 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Bytes that come from elsewhere than one file (merge.h). */
+struct input_feed {
+    ssize_t (*read)(void *ctx, char *out, size_t room);  /* as read(2), errors as input_fill's */
+    bool (*ready)(const void *ctx, int wake, bool wait); /* as input_ready */
+    const char *(*trouble)(const void *ctx, const char **name); /* behind EBADMSG */
+    void (*free)(void *ctx);
+};
+
 struct input {
     int fd;
     const char *name; /* of the file, for messages */
-    bool blocks;      /* a read may wait: no regular file */
+    bool waits;       /* a read may wait: the input is not a regular file */
     char *buf;
-    size_t cap;            /* of buf, without the slack behind it */
-    size_t begin, end;     /* bytes not yet consumed */
-    struct unpack *unpack; /* NULL: bytes are read as they stand in the file */
-    struct merge *merge;   /* several files instead, in order of time */
-    bool sniffing;         /* not a regular file; its first bytes have not told the format yet */
-    size_t sniffed;        /* bytes held back in buf meanwhile */
-    uint64_t unpack_mem;   /* the most bytes that unpacking may take */
-    bool lines;            /* records end in newlines */
-    char trouble[160];     /* why the file cannot be read, where errno does not say it */
-    uint64_t base;         /* where buf[0] stands in the file, as it reads uncompressed */
+    size_t cap;                    /* of buf, without the slack behind it */
+    size_t begin, end;             /* bytes not yet consumed */
+    struct unpack *unpack;         /* NULL: bytes are read as they stand in the file */
+    const struct input_feed *feed; /* NULL: one file; else bytes come from here ... */
+    void *feed_ctx;                /* ... and this is its context, which the input owns */
+    bool sniffing;       /* not a regular file; its first bytes have not told the format yet */
+    size_t sniffed;      /* bytes held back in buf meanwhile */
+    uint64_t unpack_mem; /* the most bytes that unpacking may take */
+    bool lines;          /* records end in newlines */
+    char trouble[160];   /* why the file cannot be read, where errno does not say it */
+    uint64_t base;       /* where buf[0] stands in the file, as it reads uncompressed */
 };
 
 struct input_options;
@@ -30,12 +39,12 @@ void input_free(struct input *);
 
 /* Opens a file, "-" being standard input.  0, or -1 with errno; input_trouble is for people. */
 int input_open(struct input *, const char *name);
-void input_open_merged(struct input *,
-                       const struct input_options *); /* its files; dies if one is not */
+void input_open_feed(struct input *, const char *name, const struct input_feed *, void *ctx,
+                     bool waits);
 void input_close(struct input *);
 
 /* Bytes are read as they stand in the file. */
-static inline bool input_is_plain(const struct input *in) { return !in->unpack && !in->merge; }
+static inline bool input_is_plain(const struct input *in) { return !in->unpack && !in->feed; }
 
 /* Skips the first `offset` bytes of a regular file that was not read yet.  False: the file is
  * shorter (errno is 0), or cannot be read (errno says why). */

@@ -128,7 +128,7 @@ static bool too_long(const struct merge *m, const struct lane *l) {
 
 /* One read.  HEAD: bytes have come. */
 static enum head read_more(struct merge *m, struct lane *l) {
-    if (l->in.blocks && !input_ready(&l->in, -1, false)) return WAIT;
+    if (l->in.waits && !input_ready(&l->in, -1, false)) return WAIT;
     ssize_t got = input_fill(&l->in);
     m->latest = input_options_latest(m->input, input_options_clock(m->input));
     if (got > 0) return HEAD;
@@ -286,7 +286,8 @@ static bool next_rest(struct merge *m) {
     return pass(m, l);
 }
 
-ssize_t merge_read(struct merge *m, char *out, size_t room) {
+static ssize_t read_merged(void *ctx, char *out, size_t room) {
+    struct merge *m = ctx;
     size_t n = 0;
     while (n < room && (m->left || next_rest(m))) {
         size_t piece = m->left < room - n ? m->left : room - n;
@@ -298,13 +299,15 @@ ssize_t merge_read(struct merge *m, char *out, size_t room) {
     return n ? (ssize_t)n : errno ? -1 : 0;
 }
 
-bool merge_ready(const struct merge *m, int wake, bool wait) {
+static bool is_ready(const void *ctx, int wake, bool wait) {
+    const struct merge *m = ctx;
     if (m->left || m->unended) return true;
     const struct lane *l = m->pending ? m->pending : m->heads ? m->heap[0] : NULL;
-    return !l || !l->in.blocks || input_ready(&l->in, wake, wait);
+    return !l || !l->in.waits || input_ready(&l->in, wake, wait);
 }
 
-const char *merge_trouble(const struct merge *m, const char **name) {
+static const char *trouble_of(const void *ctx, const char **name) {
+    const struct merge *m = ctx;
     const struct lane *l = m->pending ? m->pending : m->heap[0];
     *name = l->in.name;
     return m->trouble;
@@ -312,7 +315,7 @@ const char *merge_trouble(const struct merge *m, const char **name) {
 
 /* -- life ---------------------------------------------------------------------------------- */
 
-struct merge *merge_new(const struct input_options *s) {
+static struct merge *new_merge(const struct input_options *s) {
     size_t n = s->file_count;
     struct merge *m = calloc(1, sizeof *m + n * sizeof *m->lane);
     if (m) m->heap = calloc(n, sizeof *m->heap);
@@ -336,8 +339,8 @@ struct merge *merge_new(const struct input_options *s) {
     return m;
 }
 
-void merge_free(struct merge *m) {
-    if (!m) return;
+static void free_merge(void *ctx) {
+    struct merge *m = ctx;
     for (size_t i = 0; i < m->n; i++) {
         free(m->lane[i].batch.field);
         input_free(&m->lane[i].in);
@@ -348,8 +351,10 @@ void merge_free(struct merge *m) {
     free(m);
 }
 
-bool merge_blocks(const struct merge *m) {
-    for (size_t i = 0; i < m->n; i++)
-        if (m->lane[i].in.blocks) return true;
-    return false;
+void merge_open(struct input *in, const struct input_options *options) {
+    static const struct input_feed feed = {read_merged, is_ready, trouble_of, free_merge};
+    struct merge *m = new_merge(options);
+    bool waits = false;
+    for (size_t i = 0; i < m->n; i++) waits |= m->lane[i].in.waits;
+    input_open_feed(in, "the merged files", &feed, m, waits);
 }

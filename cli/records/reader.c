@@ -2,6 +2,7 @@
 #include "records/reader.h"
 
 #include "base/signals.h"
+#include "records/merge.h"
 #include "time/time.h"
 
 #include <errno.h>
@@ -36,18 +37,16 @@ static void unreadable(struct reader *r, enum cause cause, const char *p, size_t
     if (r->on->unreadable) r->on->unreadable(r->ctx, p, n, first, last);
 }
 
-void reader_settle(struct reader *r) {
-    if (r->ahead) ahead_settle(r->ahead);
-}
+void reader_settle(struct reader *r) { blocks_settle(r->blocks); }
 
-/* Hands on what was read ahead, as if it had not been. */
+/* Hands on the blocks whose turn has not come yet. */
 static void settle(struct reader *r) {
-    if (r->ahead && ahead_settle(r->ahead)) attend(r);
+    if (blocks_settle(r->blocks)) attend(r);
 }
 
 /* Nothing that was judged waits in our buffer while we wait for input. */
 static void wait_for_input(struct reader *r) {
-    if (!r->in.blocks || input_ready(&r->in, -1, false)) return;
+    if (!r->in.waits || input_ready(&r->in, -1, false)) return;
     settle(r);
     if (r->on->flush) r->on->flush(r->ctx);
     unjudged_flush(&r->unjudged);
@@ -61,7 +60,7 @@ static size_t fill(struct reader *r) {
     for (bool again = true; again && got < 0;) {
         wait_for_input(r);
         if (reader_ending(r)) return 0;
-        got = r->ahead && !r->in.blocks ? ahead_fill(r->ahead) : input_fill(&r->in);
+        got = blocks_fill(r->blocks);
         again = errno == EINTR || errno == EAGAIN;
     }
     if (got < 0) {
@@ -86,7 +85,6 @@ static void resolve(struct reader *r, const struct header *header) {
     r->layout.form = key_form_any(&r->input->form) ? &r->input->form : NULL;
     columns_resolve(&r->layout, r->input->keys, r->input->time, header);
     if (r->on->columns) r->on->columns(r->ctx, header);
-    r->batch = reader_new_batch(r);
     r->splitter.format = r->layout.format = input_options_format(r->input, r->layout.slots == 0);
 }
 
@@ -143,44 +141,30 @@ static bool take_header(struct reader *r, bool last) {
 
 /* -- records ------------------------------------------------------------------------------ */
 
-struct batch *reader_new_batch(const struct reader *r) {
-    struct batch *b = malloc(sizeof *b);
-    if (!b) die("out of memory for a batch of records");
-    b->field = malloc((BATCH * r->layout.slots + 1) * sizeof *b->field);
-    if (!b->field) die("out of memory for %u fields a record", r->layout.slots);
-    b->own = malloc(r->on->own + 1);
-    if (!b->own) die("out of memory for a batch of records");
-    return b;
+static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
+    const struct reader *r = ctx;
+    r->on->ahead(r->ctx, who, b, now);
 }
 
-void reader_free_batch(struct batch *b) {
-    if (!b) return;
-    free(b->own);
-    free(b->field);
-    free(b);
-}
-
-void reader_hand_on(struct reader *r, struct batch *b, seen_time now) {
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct reader *r = ctx;
     b->before = r->records;
     r->records += b->n;
     r->on->batch(r->ctx, b, now);
 }
 
-/* Hands on every complete record in the buffer; at the end of a file, the rest as well. */
+static bool on_ending(void *ctx) {
+    const struct reader *r = ctx;
+    return r->on->ending && r->on->ending(r->ctx);
+}
+
+/* Takes every whole record off the buffer; at the end of a file, the bytes behind them as well. */
 static void drain(struct reader *r, bool last) {
     if (r->header_due && (r->in.begin == r->in.end || !take_header(r, last))) return;
     if (r->input->shape != SHAPE_NDJSON) input_skip_mark(&r->in); /* JSON is printed with it */
-    if (r->ahead && !last && ahead_push(r->ahead)) return;
+    if (!last && blocks_push(r->blocks, &r->splitter, r->now)) return;
     settle(r);
-    struct batch *b = r->batch;
-    while (r->in.begin < r->in.end && !(r->on->ending && r->on->ending(r->ctx))) {
-        size_t used = r->splitter.format->split(&r->splitter, begin(r), end(r), last, b);
-        if (!used) break;
-        if (r->on->ahead) r->on->ahead(r->ctx, 0, b, r->now);
-        reader_hand_on(r, b, r->now);
-        r->in.begin += used;
-    }
-    if (r->ahead) input_shrink(&r->in);
+    blocks_pass(r->blocks, &r->splitter, last, r->now);
 }
 
 static bool too_long(const struct reader *r) {
@@ -255,7 +239,7 @@ static bool complete(struct reader *r) {
 /* Is the last record without a line end left to the next run?  Its writer may not have finished. */
 static bool held_back(const struct reader *r) {
     size_t n = r->in.end - r->in.begin;
-    if (!r->hold_back || r->in.blocks || !input_is_plain(&r->in)) return false;
+    if (!r->hold_back || r->in.waits || !input_is_plain(&r->in)) return false;
     if (n && !r->input->quiet)
         warn("%s ends inside a record, whose first %zu bytes are left for the next run", r->in.name,
              n);
@@ -310,17 +294,22 @@ void reader_init(struct reader *r, const struct input_options *s, const struct r
                                     .end = s->end,
                                     .strip_cr = s->crlf || s->shape,
                                     .max_field = s->max_field};
-    if (s->threads > 1) r->pool = pool_new(s->threads), r->ahead = ahead_new(r);
+    if (s->threads > 1) r->pool = pool_new(s->threads);
+    r->events = (struct block_events){.ahead = on->ahead ? on_ahead : NULL,
+                                      .own = on->own,
+                                      .batch = on_batch,
+                                      .ending = on_ending};
+    r->blocks = blocks_new(r->pool, &r->in, &r->layout, &r->events, r);
     if (!s->header) resolve(r, input_options_names(s));
 }
 
 uint64_t reader_position(const struct reader *r) {
     if (r->passing) return r->passing - 1;
-    return r->ahead ? ahead_position(r->ahead) : input_offset(&r->in);
+    return blocks_position(r->blocks);
 }
 
 uint64_t reader_done(const struct reader *r) {
-    off_t at = r->in.fd < 0 || r->in.blocks ? 0 : lseek(r->in.fd, 0, SEEK_CUR);
+    off_t at = r->in.fd < 0 || r->in.waits ? 0 : lseek(r->in.fd, 0, SEEK_CUR);
     return r->closed + (at > 0 ? (uint64_t)at : 0);
 }
 
@@ -339,7 +328,7 @@ static void read_file(struct reader *r, const char *name) {
 
 bool reader_run(struct reader *r) {
     if (r->input->merge) {
-        input_open_merged(&r->in, r->input);
+        merge_open(&r->in, r->input);
         read_input(r);
     }
     for (size_t i = 0; !r->input->merge && i < r->input->file_count && !reader_ending(r); i++)
@@ -351,9 +340,8 @@ bool reader_run(struct reader *r) {
 void reader_free(struct reader *r) {
     unjudged_free(&r->unjudged);
     free(r->header);
-    ahead_free(r->ahead);
+    blocks_free(r->blocks);
     pool_free(r->pool);
-    reader_free_batch(r->batch);
     columns_free(&r->layout);
     input_free(&r->in);
 }

@@ -1,12 +1,11 @@
 /* reader.h - files in, batches of records out: what every subcommand that reads records shares.
  *
- * One loop: read, cut complete records off the buffer a batch at a time, hand them on.  What
+ * One loop: read, take the whole records off the buffer (blocks.h), hand their batches on.  What
  * remains is the start of a record that the next read completes. */
 #ifndef SEEN_READER_H
 #define SEEN_READER_H
 
-#include "base/pool.h"
-#include "records/ahead.h"
+#include "records/blocks.h"
 #include "records/columns.h"
 #include "records/input.h"
 #include "records/input_options.h"
@@ -19,8 +18,7 @@ struct reader_events {
     void (*header)(void *ctx, const struct record *); /* the first file's first line */
     void (*opened)(void *ctx); /* a file is open, nothing of it read: reader_resume may be called */
     void (*closed)(void *ctx); /* it is about to be closed */
-    /* What can be done with a batch before its turn, on thread `who` (below pool_size; 0: the
-     * calling one) and beside others: it is left in batch->own, which has `own` bytes. */
+    /* As of block_events. */
     void (*ahead)(void *ctx, unsigned who, struct batch *, seen_time now);
     size_t own;
     void (*batch)(void *ctx, struct batch *, seen_time now); /* its turn has come */
@@ -38,10 +36,10 @@ struct reader {
     struct input in;
     struct splitter splitter;
     struct layout layout; /* of the columns wanted */
-    struct batch *batch;
-    struct pool *pool;   /* NULL: one thread; likewise ... */
-    struct ahead *ahead; /* ... what they do */
-    char *header;        /* the first one, without its line end; NULL: not yet read */
+    struct pool *pool;    /* NULL: one thread */
+    struct blocks *blocks;
+    struct block_events events; /* of the blocks */
+    char *header;               /* the first one, without its line end; NULL: not yet read */
     size_t header_len;
     seen_time now;            /* when the buffer was last filled */
     uint64_t records;         /* so far, with ... */
@@ -59,12 +57,6 @@ void reader_init(struct reader *, const struct input_options *, const struct rea
                  void *ctx);
 void reader_free(struct reader *);
 
-/* A batch's turn has come. */
-void reader_hand_on(struct reader *, struct batch *, seen_time now);
-
-/* A batch for this reader's columns.  NULL is fine. */
-struct batch *reader_new_batch(const struct reader *);
-void reader_free_batch(struct batch *);
 /* Continues the open file at `offset`, after `lines` newlines.  Its header must be known already.
  */
 void reader_resume(struct reader *, uint64_t offset, uint64_t lines);

@@ -3,7 +3,7 @@
 
 #include "base/cli.h"
 #include "base/number.h"
-#include "records/fields.h"
+#include "records/format/fields.h"
 #include "records/format/json.h"
 #include "records/key_form.h"
 #include "time/time.h"

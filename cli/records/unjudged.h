@@ -12,8 +12,8 @@
 #define SEEN_UNJUDGED_H
 
 #include "output/sink.h"
+#include "records/format/record.h"
 #include "records/input_options.h"
-#include "records/record.h"
 
 enum { UNJUDGED_TEXT = 256 };
 

@@ -177,7 +177,7 @@ bool state_goes_on(const struct state *s) {
 void state_opened(struct state *s) {
     char what[1024] = "";
     struct reader *r = s->of.reader;
-    if (!s->name || r->in.blocks) return;
+    if (!s->name || r->in.waits) return;
     const struct place *f =
         s->from_start ? NULL : places_find(&s->places, &r->in, what, sizeof what);
     text_tame(what);
@@ -237,7 +237,7 @@ static void pack_run(const struct state *s, bool ended, struct packer *p) {
 
 static void note_place(struct state *s) {
     const struct reader *r = s->of.reader;
-    if (!r->in.blocks) places_note(&s->places, &r->in, reader_position(r), r->splitter.lines);
+    if (!r->in.waits) places_note(&s->places, &r->in, reader_position(r), r->splitter.lines);
 }
 
 static struct packer pack(struct state *s, bool ended) {

@@ -6,8 +6,8 @@
 #include "commands/dedup/stats.h"
 #include "commands/dedup/warnings.h"
 #include "judge/judge.h"
-#include "output/progress.h"
 #include "output/sink.h"
+#include "records/progress.h"
 #include "records/reader.h"
 
 #include <errno.h>

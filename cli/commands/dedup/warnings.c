@@ -3,7 +3,7 @@
 
 #include "base/cli.h"
 #include "commands/dedup/room.h"
-#include "records/record.h"
+#include "records/format/record.h"
 
 #include <inttypes.h>
 #include <stdio.h>

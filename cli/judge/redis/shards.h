@@ -4,7 +4,7 @@
 #define SEEN_SHARDS_H
 
 #include "judge/redis/cluster.h"
-#include "records/record.h"
+#include "records/format/record.h"
 
 struct shard {
     char key[528];

@@ -9,8 +9,7 @@
  *
  * Inside quotes a backslash escapes, as \" or \x22.  What follows is ignored.  A line that does not
  * begin like this up to its bytes has no fields; "-" is a value like others. */
-#include "records/columns.h"
-#include "records/record.h"
+#include "records/format/record.h"
 
 #include <arpa/inet.h>
 #include <string.h>

@@ -5,9 +5,9 @@
  * ends a record as a newline does.
  *
  * A quoted field longer than max_field has no end: its quote may be one that is never closed. */
-#include "records/fields.h"
+#include "records/format/fields.h"
+#include "records/format/record.h"
 #include "records/format/scan.h"
-#include "records/record.h"
 
 /* -- split: complete records, at full speed ----------------------------------------------- */
 

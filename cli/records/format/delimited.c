@@ -1,8 +1,8 @@
 /* delimited.c - lines whose fields are separated by one byte, without quoting: -d C and --tsv; or
  * by runs of blanks: --blanks. */
-#include "records/fields.h"
+#include "records/format/fields.h"
+#include "records/format/record.h"
 #include "records/format/scan.h"
-#include "records/record.h"
 
 static inline void keep(const struct layout *l, struct slice *f, uint32_t column, const char *at,
                         const char *end) {

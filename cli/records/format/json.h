@@ -8,7 +8,7 @@
 #ifndef SEEN_RECORDS_JSON_H
 #define SEEN_RECORDS_JSON_H
 
-#include "records/slice.h"
+#include "records/format/slice.h"
 
 #include <stdbool.h>
 

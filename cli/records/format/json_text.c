@@ -1,6 +1,6 @@
 /* json_text.c - what JSON's strings, numbers and nested values say. */
 #include "records/format/json.h"
-#include "records/record.h"
+#include "records/format/record.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* lines.c - the simplest format: a record is a line, its key the whole of it. */
-#include "records/record.h"
+#include "records/format/record.h"
 
 #include <string.h>
 

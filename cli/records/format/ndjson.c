@@ -2,8 +2,8 @@
  * error.
  */
 #include "records/format/json.h"
+#include "records/format/record.h"
 #include "records/format/scan.h"
-#include "records/record.h"
 
 #include "base/cli.h"
 

@@ -3,7 +3,7 @@
 #ifndef SEEN_FIELDS_H
 #define SEEN_FIELDS_H
 
-#include "records/record.h"
+#include "records/format/record.h"
 
 /* -- one after the other ------------------------------------------------------------------ */
 

@@ -16,7 +16,7 @@
 
 #include "seen.h"
 
-#include "records/slice.h"
+#include "records/format/slice.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,6 +134,17 @@ struct format {
     bool (*valid)(const struct layout *, const struct record *);
     enum cause invalid;
 };
+
+/* The names of a table's columns, as its first line gives them. */
+struct header {
+    uint32_t n;
+    char **name;      /* values, unquoted */
+    const char *line; /* where they stand, the caller's; NULL: they are known without */
+    size_t len;
+    struct cutting cutting;
+};
+
+extern const struct header clf_names;
 
 extern const struct format lines_format, delimited_format, blanks_format, csv_format, ndjson_format,
     clf_format;

@@ -1,6 +1,6 @@
 /* fields.c - the fields of one record: their values, one after the other, by places such as 2-last,
  * and which byte stands between them. */
-#include "records/fields.h"
+#include "records/format/fields.h"
 
 #include "base/cli.h"
 #include "records/format/json.h"

@@ -1,5 +1,5 @@
 /* progress.c - prints the progress of a run on a terminal. */
-#include "output/progress.h"
+#include "records/progress.h"
 
 #include "time/time.h"
 
