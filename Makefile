@@ -23,7 +23,7 @@ check: setup-test setup-module all
 # The same tests, but for the papers and the laws of rates, on a build in which every wrong access and
 # every overflow stops the program.
 check-asan: setup-test setup-module
-	@tools/configure.sh build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false
+	@tools/configure.sh build-asan -Dbuildtype=debugoptimized -Db_sanitize=address,undefined -Db_lundef=false -Dwerror=true
 	@$(NINJA) build-asan
 	@ASAN_OPTIONS=suppressions=$(CURDIR)/tools/asan.supp SEEN_PAPERS=no SEEN_RATES=no tools/check.sh build-asan
 
@@ -32,6 +32,10 @@ check-tsan: setup-test
 	@tools/configure.sh build-tsan -Dbuildtype=debugoptimized -Db_sanitize=thread -Db_lundef=false
 	@$(NINJA) build-tsan seen test/law_threads
 	@tools/check_threads.sh build-tsan
+
+# What clang, clang-tidy and cppcheck find in the source.
+check-lint: setup-lint
+	@tools/lint.sh build-clang
 
 # The commands of the README in a minimal Debian 12, from nothing: ORDERS="demo-check check-demo user".
 check-bare:
@@ -89,14 +93,14 @@ uninstall:
 format:
 	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format -i
 
-setup-build setup-test setup-papers setup-module setup-valgrind: setup-%:
+setup-build setup-test setup-papers setup-module setup-valgrind setup-lint: setup-%:
 	@tools/setup.sh $*
 
 clean:
-	rm -rf build build-asan build-tsan build-valgrind build-bare
+	rm -rf build build-asan build-tsan build-valgrind build-clang build-bare
 
 # One after the other, also under make -j: what is installed is there before the build is configured.
 .NOTPARALLEL:
 
-.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-valgrind check-long bench bench-fp bench-truth papers papers-quick install uninstall \
-	format clean setup-build setup-test setup-papers setup-module setup-valgrind
+.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-lint check-valgrind check-long bench bench-fp bench-truth papers papers-quick install uninstall \
+	format clean setup-build setup-test setup-papers setup-module setup-valgrind setup-lint

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Checks the house: includes of src/, cli/ and module/ point downwards, and no files include each other in a circle.
+"""Checks the house: includes of src/, cli/ and module/ point downwards, no files include each other in a circle, each
+file begins with a line that says what it is for, and no function is too long.
 
     tools/house.py             the check, and the measures of each part
     tools/house.py --long      names the shortest files and the longest functions as well
@@ -148,63 +149,64 @@ def faults(paths, arrows):
             yield f"{a} includes {b}: {there} (floor {rooms[there]}) is not below {here} (floor {rooms[here]})"
     for group in circles(arrows):
         yield "in a circle: " + ", ".join(group)
+    for path in paths:
+        name = re.sub("[_-]", "[_-]", os.path.basename(path).rsplit(".", 1)[0])
+        if not re.match(rf"/\* {name}(\.\w+)? - ", (ROOT / path).read_text()):
+            yield f"{path}: its first line does not say what the file is for: /* {os.path.basename(path)} - ..."
+        for function, lines in functions(path):
+            if lines > LONG:
+                yield f"{path}: {function} has {lines} lines; {LONG} are the most"
 
 
 # -- the picture --------------------------------------------------------------------------------------
 
 COLOURS = {"src": "#2b6cb0", "cli": "#2f855a", "module": "#b7791f"}
-WIDTH, FLOOR, GAP, LEFT = 1180, 74, 26, 20
+SHARES = {"src": 0.58, "cli": 0.29, "module": 0.13}  # of the width
+WIDTH, FLOOR, GAP, TOP = 1240, 78, 14, 70
 
 
-def places(rooms, lines):
-    """room -> (x, y, width): floors of a part one above the other, rooms of a floor side by side."""
-    at, left = {}, LEFT
-    shares = {"src": 0.56, "cli": 0.31, "module": 0.13}
-    for part, share in shares.items():
-        wide = (WIDTH - 2 * LEFT) * share - GAP
-        mine = [r for r in rooms if r.split("/")[0] == part]
-        levels = sorted({rooms[r] for r in mine})
-        for level, number in enumerate(levels):
-            row = [r for r in mine if rooms[r] == number]
-            each = (wide - GAP * (len(row) - 1)) / len(row)
-            for i, r in enumerate(row):
-                at[r] = (left + i * (each + GAP), 60 + (max_levels(rooms) - 1 - level) * (FLOOR + GAP), each)
-        left += wide + GAP
-    return at
+def storeys(rooms, part):
+    """The rooms of a part, floor by floor, from the ground up."""
+    mine = [r for r in rooms if r.split("/")[0] == part]
+    return [[r for r in mine if rooms[r] == n] for n in sorted({rooms[r] for r in mine})]
 
 
-def max_levels(rooms):
-    return max(len({n for r, n in rooms.items() if r.split("/")[0] == part}) for part in PARTS)
+def cell(x, y, wide, colour, lines):
+    out = [f'<rect x="{x:.0f}" y="{y}" width="{wide:.0f}" height="{FLOOR}" rx="8" fill="#f7fafc" stroke="{colour}" stroke-width="2"/>']
+    for i, (text, size, fill) in enumerate(zip(lines, (16, 12, 11), (colour, "#4a5568", "#4a5568"))):
+        out.append(f'<text x="{x + wide / 2:.0f}" y="{y + 24 + 20 * i}" font-size="{size}" text-anchor="middle" fill="{fill}">{text}</text>')
+    return out
 
 
 def picture(paths, arrows):
     rooms = floors()
-    count, lines = collections.Counter(), collections.Counter()
+    files_in, lines_in, below = collections.Counter(), collections.Counter(), collections.defaultdict(set)
     for p in paths:
-        count[room(p, rooms)] += 1
-        lines[room(p, rooms)] += (ROOT / p).read_text().count("\n")
-    at = places(rooms, lines)
-    weight = collections.Counter((room(a, rooms), room(b, rooms)) for a, b in arrows)
-    height = 60 + max_levels(rooms) * (FLOOR + GAP) + 50
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">',
-           f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-           '<text x="20" y="34" font-size="20" fill="#1a202c">The house: who includes whom, from the roof down</text>']
-    for (a, b), n in sorted(weight.items()):
-        if a != b and a in at and b in at:
-            (x1, y1, w1), (x2, y2, w2) = at[a], at[b]
-            out.append(f'<path d="M{x1 + w1 / 2:.0f} {y1 + FLOOR} C{x1 + w1 / 2:.0f} {y1 + FLOOR + 40} {x2 + w2 / 2:.0f} '
-                       f'{y2 - 40} {x2 + w2 / 2:.0f} {y2}" fill="none" stroke="#a0aec0" stroke-width="{0.6 + n ** 0.5 / 2:.1f}" '
-                       'stroke-opacity="0.6"/>')
-    for r, (x, y, w) in at.items():
-        colour = COLOURS[r.split("/")[0]]
-        out.append(f'<rect x="{x:.0f}" y="{y}" width="{w:.0f}" height="{FLOOR}" rx="8" fill="#f7fafc" stroke="{colour}" stroke-width="2"/>')
-        out.append(f'<text x="{x + w / 2:.0f}" y="{y + 30}" font-size="15" text-anchor="middle" fill="{colour}">{r.split("/")[-1]}</text>')
-        out.append(f'<text x="{x + w / 2:.0f}" y="{y + 52}" font-size="12" text-anchor="middle" fill="#4a5568">'
-                   f'{count[r]} files, {lines[r]:,} lines</text>')
-    for part in PARTS:
-        mine = [v for r, v in at.items() if r.split("/")[0] == part]
-        middle = (min(x for x, _, _ in mine) + max(x + w for x, _, w in mine)) / 2
-        out.append(f'<text x="{middle:.0f}" y="{height - 20}" font-size="16" text-anchor="middle" fill="{COLOURS[part]}">{part}/</text>')
+        files_in[room(p, rooms)] += 1
+        lines_in[room(p, rooms)] += (ROOT / p).read_text().count("\n")
+    for a, b in arrows:
+        if room(a, rooms) != room(b, rooms):
+            below[room(a, rooms)].add(room(b, rooms).split("/")[-1])
+    tallest = max(len(storeys(rooms, part)) for part in PARTS)
+    ground = TOP + tallest * (FLOOR + GAP)
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ground + 70}" font-family="sans-serif">',
+           f'<rect width="{WIDTH}" height="{ground + 70}" fill="#ffffff"/>',
+           '<text x="20" y="38" font-size="20" fill="#1a202c">The rooms of the house. A room includes files of lower floors only; '
+           'its third line names them.</text>']
+    left = 20
+    for part, share in SHARES.items():
+        wide = (WIDTH - 40) * share - 2 * GAP
+        for level, row in enumerate(storeys(rooms, part)):
+            each = (wide - GAP * (len(row) - 1)) / len(row)
+            for i, r in enumerate(row):
+                uses = ", ".join(sorted(below[r]))
+                most = int(each / 5.4)
+                out += cell(left + i * (each + GAP), ground - (level + 1) * (FLOOR + GAP) + GAP, each, COLOURS[part],
+                            (r.split("/")[-1], f"{files_in[r]} files, {lines_in[r]:,} lines", uses if len(uses) <= most else f"{len(below[r])} rooms"))
+        out.append(f'<text x="{left + wide / 2:.0f}" y="{ground + 28}" font-size="17" text-anchor="middle" fill="{COLOURS[part]}">{part}/</text>')
+        left += wide + 2 * GAP
+    out.append(f'<rect x="20" y="{ground + 40}" width="{WIDTH - 60}" height="24" rx="6" fill="#edf2f7"/>')
+    out.append(f'<text x="{WIDTH / 2 - 10:.0f}" y="{ground + 57}" font-size="13" text-anchor="middle" fill="#1a202c">include/seen*.h: all that cli/ and module/ see of src/</text>')
     return "\n".join([*out, "</svg>", ""])
 
 

@@ -7,6 +7,7 @@
 #     tools/setup.sh bench               and what bench/peers compares with
 #     tools/setup.sh module              servers to test the module on, as far as they can be had
 #     tools/setup.sh valgrind            and what make check-valgrind takes
+#     tools/setup.sh lint                and what make check-lint takes
 #     tools/setup.sh bare                what make check-bare takes
 set -eu
 
@@ -24,8 +25,9 @@ case $1 in
     bench) wanted="$build libbloom-dev libabsl-dev libtsl-hopscotch-map-dev robin-map-dev libcuckoo-dev" ;;
     module) wanted=$servers ;;
     valgrind) wanted="$test valgrind" ;;
+    lint) wanted="$build libcmocka-dev clang clang-tidy cppcheck" ;;
     bare) wanted="debootstrap" ;;
-    *) echo "setup.sh: build, test, papers, bench, module, valgrind or bare?" >&2; exit 2 ;;
+    *) echo "setup.sh: build, test, papers, bench, module, valgrind, lint or bare?" >&2; exit 2 ;;
 esac
 
 command -v dpkg-query > /dev/null || exit 0 # not Debian: meson will name what it misses
