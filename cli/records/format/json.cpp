@@ -3,7 +3,7 @@
  * simdjson finds quotes, brackets and bad UTF-8 by 64 bytes at once and walks over what it found
  * (the "On Demand" interface).  It looks at no more than it is asked for, so we ask for all:
  * whether a line is JSON must not depend on which keys are wanted.  Only values are left to
- * json_text.c, because a key is its text: a number of 40 digits is as good as any. */
+ * json.c, because a key is its text: a number of 40 digits is as good as any. */
 #include "records/format/json.h"
 
 #include <cstring>

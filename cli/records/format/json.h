@@ -52,7 +52,7 @@ enum json_found json_find(const char *text, size_t len, bool escapes, const stru
 
 bool json_built_in(void);
 
-/* -- values (json_text.c) ------------------------------------------------------------------ */
+/* -- values ------------------------------------------------------------------ */
 
 /* The bytes of a string, given what stands between its quotes; or -1 if an escape is none.  `out`
  * may be NULL: only checked.  A surrogate without its other half becomes three bytes all the same,
