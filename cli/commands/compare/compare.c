@@ -1,20 +1,157 @@
-/* compare.c - `seen compare -w SPEC -w SPEC... [FILE...]`: several detectors on the same records,
- * each against the exact truth of its own window.
- *
- * Specs without a seed get one seed, so that detectors differ in what they are and not in their
- * luck, and windows that are alike share one twin (compare/twin.h). */
+/* compare.c - `seen compare`. */
+#include "commands/compare/compare.h"
+
+#include "base/cli.h"
 #include "base/signals.h"
-#include "commands/compare/contender.h"
 #include "judge/asked.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+
+/* The longest window a spec may have, in records. */
+#define FOREVER UINT64_C(1000000000000000)
+
+/* -- its spec ----------------------------------------------------------------------------- */
+
+/* Where either answer is right until the key is new: N(1+slack). */
+static uint64_t band(const struct seen_plan *plan) {
+    double more = ceil((double)plan->spec.length * plan->slack * (1 - 1e-12));
+    return plan->spec.length + (uint64_t)more;
+}
+
+static void window_of(char *buf, size_t cap, const struct seen_plan *plan, bool forever) {
+    char span[64];
+    const struct seen_spec *s = &plan->spec;
+    if (forever || s->window == SEEN_DECAYING) {
+        snprintf(buf, cap, "sliding:%" PRIu64, FOREVER);
+    } else if (s->window == SEEN_LANDMARK) {
+        struct seen_spec window = {
+            .window = s->window, .unit = s->unit, .length = s->length, .set = 0};
+        seen_spec_print(&window, buf, cap);
+    } else if (s->unit == SEEN_MICROSECONDS) {
+        seen_print_span((band(plan) + 999) / 1000 * 1000, span, sizeof span);
+        snprintf(buf, cap, "sliding:%s", span);
+    } else {
+        snprintf(buf, cap, "sliding:%" PRIu64, band(plan));
+    }
+}
+
+void twin_spec(char *spec, size_t cap, const struct seen_plan *plan, bool forever) {
+    char window[128];
+    size_t n, i = 0;
+    const struct seen_option *table = seen_options(&n);
+    while (strcmp(table[i].name, "hash") != 0) i++;
+    window_of(window, sizeof window, plan, forever);
+    snprintf(spec, cap, "%s items=1 filter=exact hash=%s seed=%" PRIu64, window,
+             table[i].choices[plan->spec.hash], plan->spec.seed);
+}
+
+/* -- life --------------------------------------------------------------------------------- */
+
+void twin_init(struct twin *t, const char *text, const struct layout *layout, uint32_t max_record) {
+    struct seen_error e;
+    struct seen_spec spec;
+    memset(t, 0, sizeof *t);
+    snprintf(t->spec, sizeof t->spec, "%s", text);
+    if (seen_spec_parse(&spec, text, &e) || seen_plan_make(&t->plan, &spec, &e) ||
+        seen_new(&t->detector, &t->plan, NULL, &e))
+        die("the truth cannot be kept: %s", e.text);
+    judge_init(&t->judge, t->detector, layout, max_record);
+}
+
+void twin_free(struct twin *t) {
+    judge_free(&t->judge);
+    seen_free(t->detector);
+}
+
+/* -- work --------------------------------------------------------------------------------- */
+
+/* A record that was not stored advances the clock as a key that no record has. */
+static void advance(struct twin *t, size_t m, bool stored) {
+    static const seen_digest nobody = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
+    const seen_time *time = t->judge.timed ? &t->judge.in->time[m] : NULL;
+    uint8_t verdict;
+    seen_observe(t->detector, 1, stored ? &t->judge.in->digest[m] : &nobody, time, &verdict);
+}
+
+void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint8_t *verdict) {
+    struct judge *j = &t->judge;
+    size_t n = judge_read(j, b, now);
+    bool landmarks = judge_landmarks(j);
+    memset(t->read, 0, sizeof t->read);
+    for (size_t m = 0; m < n; m++) {
+        uint16_t i = j->in->order[m];
+        if (landmarks && j->in->landmark[m]) seen_landmark(t->detector);
+        seen_last_seen(t->detector, 1, &j->in->digest[m], j->timed ? j->in->time[m] : 0,
+                       &t->age[i]);
+        t->read[i] = true;
+        advance(t, m, t->shared || verdict[i] == SEEN_NEW);
+    }
+}
+
+enum truth twin_truth(const struct seen_plan *plan, uint64_t age) {
+    const struct seen_spec *s = &plan->spec;
+    if (age == SEEN_NEVER) return TRUTH_NEW;
+    if (s->window == SEEN_LANDMARK || s->window == SEEN_DECAYING) return TRUTH_DUPLICATE;
+    bool inside = s->unit == SEEN_MICROSECONDS ? age < s->length : age <= s->length;
+    return inside ? TRUTH_DUPLICATE : TRUTH_EITHER;
+}
+
+void contender_judge(struct contender *c, struct batch *b, seen_time now) {
+    size_t n = judge_read(&c->judge, b, now);
+    double begun = time_monotonic();
+    judge_observe(&c->judge, b, n);
+    c->seconds += time_monotonic() - begun;
+    for (size_t i = 0; i < b->n; i++) c->verdict[i] = b->verdict[i];
+}
+
+static unsigned decade(uint64_t gap) {
+    unsigned d = 0;
+    for (; gap >= 10 && d < DECADES - 1; gap /= 10) d++;
+    return d;
+}
+
+void contender_count(struct contender *c, const struct batch *b, const struct twin *ever) {
+    for (size_t i = 0; i < b->n; i++) {
+        if (!c->twin->read[i]) continue;
+        enum truth truth = twin_truth(&c->plan, c->twin->age[i]);
+        bool missed = c->verdict[i] == SEEN_NEW, duplicate = !missed;
+        c->truths[truth]++;
+        bool confirmed = c->verdict[i] == SEEN_CONFIRMED;
+        c->confirmed += confirmed;
+        c->duplicates += duplicate;
+        if (truth == TRUTH_NEW) c->fp += duplicate, c->confirmed_fp += confirmed;
+        if (truth != TRUTH_DUPLICATE) continue;
+        c->fn += missed;
+        unsigned d = decade(ever->age[i]);
+        c->gap[d].duplicates++;
+        c->gap[d].missed += missed;
+    }
+}
+
+struct rate rate_of(uint64_t x, uint64_t n) {
+    if (n == 0) return (struct rate){0, 0, 1};
+    const double z = 1.959963984540054;
+    double trials = (double)n, p = (double)x / trials, zz = z * z / trials;
+    double middle = (p + zz / 2) / (1 + zz);
+    double half = z * sqrt(p * (1 - p) / trials + zz / (4 * trials)) / (1 + zz);
+    double low = x == 0 ? 0 : middle - half, high = x == n ? 1 : middle + half;
+    return (struct rate){p, low > 0 ? low : 0, high < 1 ? high : 1};
+}
+
+double contender_expected(const struct contender *c) {
+    struct seen_stats s;
+    seen_stats(c->detector, &s);
+    double trials = s.expected_false + (double)s.unique;
+    return trials > 0 ? s.expected_false / trials : 0;
+}
 
 enum { OUTPUT = 1, STATS };
 

@@ -1,7 +1,8 @@
 /* report.c - what `seen compare` says: a table and three sentences, or JSON, or CSV. */
+#include "commands/compare/compare.h"
+
 #include "base/json.h"
 #include "base/number.h"
-#include "contender.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
  * apart.  A sliding window has one sketch that can be asked at any moment: a row is printed at the
  * end of the input, and as often as --every says. */
 #include "base/signals.h"
-#include "commands/count/counts.h"
 #include "commands/count/pace.h"
 #include "commands/count/part.h"
 #include "commands/count/recent.h"

@@ -1,4 +1,5 @@
-/* part.h - what `seen count` counts in a window, or in one of a jumping window's parts. */
+/* part.h - what `seen count` counts in one window or in one part of a jumping window, and the rows
+ * that are printed of it. */
 #ifndef SEEN_COUNT_PART_H
 #define SEEN_COUNT_PART_H
 
@@ -69,5 +70,28 @@ void part_clear(struct counting *, struct part *);
 /* For a state; and back again: NULL if the bytes cannot be right. */
 void part_save(const struct part *, struct blocks_out *);
 struct part *part_load(struct counting *, struct blocks_in *);
+
+/* -- what is printed: a row for each window or group ------------------------------------- */
+
+struct counts {
+    bool json, value;           /* value: the one count is all that is printed */
+    const struct counting *how; /* the names of groups' fields */
+    uint64_t n;                 /* so far */
+    bool headed;                /* the heading of the table is printed */
+};
+
+struct figures {
+    uint64_t records;
+    double distinct, error; /* error: relative, standard */
+};
+
+struct figures counts_figures(uint64_t records, const seen_counter *);
+
+/* A group of those names; a number below GROUP_FIRST stands for all. */
+void counts_put(struct counts *, const char *from, const struct names *, uint32_t group,
+                struct figures);
+
+/* All groups of a part, the most distinct first. */
+void counts_put_groups(struct counts *, const char *from, const struct part *);
 
 #endif

@@ -1,9 +1,10 @@
-/* recent.c - a sliding window of `seen count`. */
+/* recent.c - counts the different keys of sliding windows. */
 #include "commands/count/recent.h"
 
 #include "base/cli.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* -- records of a window of time ---------------------------------------------------------- */

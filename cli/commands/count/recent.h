@@ -1,15 +1,10 @@
-/* recent.h - what `seen count` counts in a sliding window: one counter, asked at the end of each
- * --every, and at the end of the input.
- *
- * A row is of the window that ends with the latest record so far.  Keys are counted over exactly
- * that window.  Records are numbers where the window is one of records.  In a window of time they
- * are counted in cells of a 1024th of it, and the row includes all of the cell in which the window
- * begins. */
+/* recent.h - `seen count` over sliding windows: a row at the end of each period. */
 #ifndef SEEN_COUNT_RECENT_H
 #define SEEN_COUNT_RECENT_H
 
-#include "commands/count/counts.h"
 #include "commands/count/pace.h"
+#include "commands/count/part.h"
+#include "state/state.h"
 
 enum { RECENT_CELLS = 1024 + 2 };
 

@@ -3,6 +3,7 @@
 
 #include "base/cli.h"
 #include "judge/key_list.h"
+#include "state/state.h"
 
 #include <stdlib.h>
 
@@ -315,3 +316,20 @@ bool flow_has_no_groups(const struct flow *f) {
     warn("none of the %ju records has a group: %s", (uintmax_t)u->n, u->first[CAUSE_FIELD]);
     return true;
 }
+
+static bool deliver(void *ctx) {
+    struct sink *sink = ((struct flow *)ctx)->sink;
+    sink_flush(sink);
+    return !sink->error;
+}
+
+static void pack(const void *ctx, struct packer *p) {
+    groups_pack(&((const struct flow *)ctx)->groups, p);
+}
+
+static bool unpack(void *ctx, const char *bytes, size_t len) {
+    return groups_unpack(&((struct flow *)ctx)->groups, bytes, len);
+}
+
+const struct state_kind flow_kept = {
+    .command = "dedup", .deliver = deliver, .pack = pack, .unpack = unpack};

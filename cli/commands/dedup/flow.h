@@ -2,9 +2,9 @@
  *
  *     reader ─► [ reorder ] ─► judge ─► [ facts, groups ] ─► [ keep ] ─► sink
  *
- * What is in brackets is there if it is wanted, and costs nothing otherwise. */
-#ifndef SEEN_FLOW_H
-#define SEEN_FLOW_H
+ * The steps in brackets run only when an option asks for them. */
+#ifndef SEEN_DEDUP_FLOW_H
+#define SEEN_DEDUP_FLOW_H
 
 #include "commands/dedup/groups.h"
 #include "commands/dedup/options.h"

@@ -1,8 +1,8 @@
-/* groups.c - counts and sums of each group, and how they are printed. */
+/* groups.c - counts and sums of each group: counted, printed, and packed into a state. */
 #include "commands/dedup/groups.h"
-#include "base/json.h"
 
 #include "base/cli.h"
+#include "base/json.h"
 #include "base/number.h"
 
 #include <inttypes.h>
@@ -80,17 +80,17 @@ void groups_count_lacking(struct groups *g, uint64_t number) {
 
 /* -- printing ----------------------------------------------------------------------------- */
 
-static uint64_t unique(const struct group *g) { return g->of[SEEN_NEW]; }
+static uint64_t unique(const struct group_counts *g) { return g->of[SEEN_NEW]; }
 
-static uint64_t duplicates(const struct group *g) {
+static uint64_t duplicates(const struct group_counts *g) {
     return g->of[SEEN_DUPLICATE] + g->of[SEEN_CONFIRMED];
 }
 
-static uint64_t records(const struct group *g) {
+static uint64_t records(const struct group_counts *g) {
     return unique(g) + duplicates(g) + g->of[UNREADABLE];
 }
 
-static double rate(const struct group *g) {
+static double rate(const struct group_counts *g) {
     uint64_t judged = unique(g) + duplicates(g);
     return judged ? (double)duplicates(g) / (double)judged : 0;
 }
@@ -118,10 +118,10 @@ static uint32_t sorted(const struct groups *g, uint32_t **list) {
 }
 
 /* All groups together; the sums are the caller's to free. */
-static struct sum *total_of(const struct groups *g, struct group *total) {
+static struct sum *total_of(const struct groups *g, struct group_counts *total) {
     struct sum *sum = calloc(g->sums.fields.n + 1, sizeof *sum);
     if (!sum) die("out of memory for sums");
-    *total = (struct group){0};
+    *total = (struct group_counts){0};
     for (uint32_t i = 0; i < g->names.n; i++) {
         for (uint8_t v = 0; v < VERDICTS; v++) total->of[v] += g->group[i].of[v];
         sums_add(&g->sums, sum, groups_sum(g, i));
@@ -129,13 +129,13 @@ static struct sum *total_of(const struct groups *g, struct group *total) {
     return sum;
 }
 
-static void put_counts(const struct group *of, FILE *out) {
+static void put_counts(const struct group_counts *of, FILE *out) {
     fprintf(out, "  %14s %14s %14s  %6.2f %%", number_grouped(records(of)).text,
             number_grouped(unique(of)).text, number_grouped(duplicates(of)).text, 100 * rate(of));
 }
 
 void groups_print_text(const struct groups *g, FILE *out) {
-    struct group all;
+    struct group_counts all;
     uint32_t *list, n = sorted(g, &list);
     struct sum *total = total_of(g, &all);
     fprintf(out, "  %14s %14s %14s  %8s", "records", "unique", "duplicates", "rate");
@@ -159,7 +159,7 @@ void groups_print_text(const struct groups *g, FILE *out) {
 }
 
 static void print_json_group(const struct groups *g, uint32_t number, FILE *out) {
-    const struct group *of = &g->group[number];
+    const struct group_counts *of = &g->group[number];
     fputs("{\"group\":", out);
     names_put_json(&g->names, number, out);
     if (number < GROUP_FIRST)
@@ -195,7 +195,7 @@ static void print_json_groups(const struct groups *g, FILE *out) {
 }
 
 void groups_print_json(const struct groups *g, FILE *out) {
-    struct group all;
+    struct group_counts all;
     struct sum *total = total_of(g, &all);
     if (g->grouped) print_json_groups(g, out);
     if (g->grouped && g->summed) putc(',', out);
@@ -204,7 +204,7 @@ void groups_print_json(const struct groups *g, FILE *out) {
 }
 
 uint64_t groups_misread(const struct groups *g) {
-    struct group all;
+    struct group_counts all;
     struct sum *total = total_of(g, &all);
     uint64_t n = sums_misread(&g->sums, total);
     free(total);
@@ -212,9 +212,146 @@ uint64_t groups_misread(const struct groups *g) {
 }
 
 bool groups_lack(const struct groups *g, bool quiet) {
-    struct group all;
+    struct group_counts all;
     struct sum *total = total_of(g, &all);
     bool lack = sums_lack(&g->sums, total, g->misread, quiet);
     free(total);
     return lack;
+}
+
+/* Groups and sums in a state: what was counted, as bytes, and back again.
+ *
+ *     fields of --group-by, fields of --sum          number, texts
+ *     of each sum: its digits, first misread         see unpack_sum
+ *     were groups kept out for want of room?         number
+ *     groups, the unnamed ones first                 number, then key, counts and sums of each */
+
+enum { FIELDS_MOST = 4096 };
+
+static void pack_fields(const struct fields *f, struct packer *p) {
+    pack_number(p, f->n);
+    for (uint32_t i = 0; i < f->n; i++) pack_text(p, f->name[i]);
+}
+
+static void pack_sum(const struct sum *s, struct packer *p) {
+    for (int v = 0; v < VERDICTS; v++) {
+        pack_number(p, (uint64_t)s->of[v]);
+        pack_number(p, (uint64_t)(s->of[v] >> 64));
+    }
+    pack_number(p, s->unreadable);
+    pack_number(p, s->too_large);
+}
+
+static void pack_group(const struct groups *g, uint32_t i, struct packer *p) {
+    size_t len;
+    const char *key = names_key(&g->names, i, &len);
+    pack_bytes(p, key, len);
+    for (int v = 0; v < VERDICTS; v++) pack_number(p, g->group[i].of[v]);
+    for (uint32_t s = 0; s < g->sums.fields.n; s++) pack_sum(&groups_sum(g, i)[s], p);
+}
+
+void groups_pack(const struct groups *g, struct packer *p) {
+    pack_fields(&g->by, p);
+    pack_fields(&g->sums.fields, p);
+    for (uint32_t i = 0; i < g->sums.fields.n; i++) {
+        const struct misread *m = &g->sums.misread[i];
+        pack_number(p, g->sums.places[i]);
+        pack_number(p, m->number);
+        pack_number(p, m->absent);
+        pack_text(p, m->value);
+    }
+    pack_number(p, g->names.crowded);
+    pack_number(p, g->names.n);
+    for (uint32_t i = 0; i < g->names.n; i++) pack_group(g, i, p);
+}
+
+/* -- and back ----------------------------------------------------------------------------- */
+
+/* The names must be those of `f`, if that has any. */
+static void unpack_fields(struct fields *f, struct unpacker *u) {
+    size_t n = unpack_count(u, 9);
+    bool known = f->n > 0;
+    if (n > FIELDS_MOST || (known && n != f->n)) u->bad = true;
+    for (size_t i = 0; i < n && !u->bad; i++) {
+        const char *name = unpack_text(u);
+        if (known && strcmp(name, f->name[i]) != 0) u->bad = true;
+        if (known || u->bad) continue;
+        f->name = realloc(f->name, n * sizeof *f->name);
+        char *copy = strdup(name);
+        if (!f->name || !copy) die("out of memory for the groups of a state");
+        f->name[f->n++] = copy;
+    }
+}
+
+static void unpack_sum_of_all(struct sums *s, uint32_t i, struct unpacker *u) {
+    struct misread *m = &s->misread[i];
+    uint64_t places = unpack_number(u);
+    m->number = unpack_number(u);
+    m->absent = unpack_number(u);
+    const char *value = unpack_text(u);
+    if (places > DECIMAL_PLACES || strlen(value) >= sizeof m->value) u->bad = true;
+    if (u->bad) return;
+    s->places[i] = (unsigned)places;
+    strcpy(m->value, value);
+    text_tame(m->value);
+}
+
+static void unpack_sum(struct sum *s, struct unpacker *u) {
+    for (int v = 0; v < VERDICTS; v++) {
+        const uint64_t low = unpack_number(u), halves[2] = {low, unpack_number(u)};
+        memcpy(&s->of[v], halves, sizeof halves);
+    }
+    s->unreadable = unpack_number(u);
+    s->too_large = unpack_number(u);
+}
+
+static void unpack_group(struct groups *g, uint32_t i, struct unpacker *u) {
+    size_t len;
+    const char *key = unpack_bytes(u, &len);
+    if (u->bad || (i < GROUP_FIRST ? len > 0 : !names_restore(&g->names, key, len))) {
+        u->bad = true;
+        return;
+    }
+    groups_make_room(g);
+    for (int v = 0; v < VERDICTS; v++) g->group[i].of[v] = unpack_number(u);
+    for (uint32_t s = 0; s < g->sums.fields.n; s++) unpack_sum(&groups_sum(g, i)[s], u);
+}
+
+static bool unpack(struct groups *g, struct unpacker *u) {
+    for (uint32_t i = 0; i < g->sums.fields.n; i++) unpack_sum_of_all(&g->sums, i, u);
+    bool crowded = unpack_number(u);
+    size_t n = unpack_count(u, 9 + 8 * VERDICTS);
+    for (size_t i = 0; i < n && !u->bad; i++) unpack_group(g, (uint32_t)i, u);
+    g->names.crowded = crowded;
+    g->misread = groups_misread(g);
+    return !u->bad && u->at == u->end;
+}
+
+/* Where no columns are known nothing was counted: then all numbers are 0. */
+static bool is_nothing(const char *bytes, size_t len) {
+    bool nothing = true;
+    for (size_t i = 0; i < len; i++) nothing &= bytes[i] == 0;
+    return nothing;
+}
+
+bool groups_unpack(struct groups *g, const char *bytes, size_t len) {
+    struct unpacker u = {.at = bytes, .end = bytes + len};
+    if (!g->names.n) return is_nothing(bytes, len);
+    unpack_fields(&g->by, &u);
+    unpack_fields(&g->sums.fields, &u);
+    return !u.bad && unpack(g, &u);
+}
+
+bool groups_unpack_fresh(struct groups *g, const char *bytes, size_t len) {
+    struct unpacker u = {.at = bytes, .end = bytes + len};
+    *g = (struct groups){0};
+    if (is_nothing(bytes, len)) return true;
+    unpack_fields(&g->by, &u);
+    unpack_fields(&g->sums.fields, &u);
+    g->grouped = g->by.n > 0;
+    g->summed = g->sums.fields.n > 0;
+    sums_init(&g->sums);
+    names_init(&g->names, g->by.n, UINT32_MAX);
+    groups_make_room(g);
+    return !u.bad && unpack(g, &u);
 }

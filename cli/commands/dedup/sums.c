@@ -1,6 +1,6 @@
 /* sums.c - reading amounts, adding them up, and printing the sums. */
-#include "commands/dedup/sums.h"
 #include "base/json.h"
+#include "commands/dedup/groups.h"
 
 #include "base/cli.h"
 #include "base/number.h"

@@ -1,11 +1,19 @@
 /* warnings.h - what a run tells of its detector's errors: that the rate passes its plan, that
  * memory does not hold the window, and at the end how many records were judged wrongly. */
-#ifndef WARNINGS_H
-#define WARNINGS_H
+#ifndef SEEN_DEDUP_WARNINGS_H
+#define SEEN_DEDUP_WARNINGS_H
 
 #include "seen.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+
+/* Which options to raise: the end of a sentence. */
+const char *room_more(const struct seen_plan *);
+
+/* The options that would have kept a window whole which was cut short, such as "mem=128MiB" or
+ * "items=2000000 and mem=128MiB"; they were planned with.  Empty where none would. */
+void room_fix(const struct seen_plan *, const struct seen_stats *, char *text, size_t cap);
 
 struct warnings {
     const seen_detector *detector;

@@ -8,7 +8,6 @@
  * records of a key are matched one to one (diff/match.h). */
 #include "base/cli.h"
 #include "base/signals.h"
-#include "commands/diff/account.h"
 #include "commands/diff/rows.h"
 #include "judge/asked.h"
 

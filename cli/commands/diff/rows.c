@@ -1,14 +1,160 @@
-/* rows.c - prints the rows of `seen diff` as a table or as JSON. */
+/* rows.c - matches the records of both sides key by key, and prints the keys that differ. */
 #include "commands/diff/rows.h"
 
 #include "base/cli.h"
 #include "base/json.h"
-#include "commands/diff/packed.h"
+#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { BLOCK = 4096 }; /* moments */
+
+/* -- the queue ---------------------------------------------------------------------------- */
+
+static void write_tail(struct queue *q) {
+    if (q->fd < 0) q->fd = spill_open(q->folder);
+    const size_t size = BLOCK * sizeof *q->tail;
+    spill_seek(q->fd, q->folder, q->written++ * size);
+    spill_write(q->fd, q->folder, q->tail, size);
+    q->tail_n = 0;
+}
+
+static void read_head(struct queue *q) {
+    const size_t size = BLOCK * sizeof *q->head;
+    size_t at = 0;
+    spill_seek(q->fd, q->folder, q->read++ * size);
+    for (size_t got = 1; got && at < size; at += got)
+        got = spill_read(q->fd, q->folder, (char *)q->head + at, size - at);
+    if (at < size) die("the temporary data in %s ends too soon", q->folder);
+    q->front = 0;
+    q->head_n = BLOCK;
+}
+
+static void push(struct queue *q, seen_time time, uint64_t n) {
+    if (q->tail_n == BLOCK) write_tail(q);
+    q->tail[q->tail_n++] = (struct moment){time, n};
+}
+
+/* The oldest, or NULL if there is none. */
+static struct moment *front(struct queue *q) {
+    if (q->front < q->head_n) return &q->head[q->front];
+    if (q->read < q->written) {
+        read_head(q);
+    } else if (q->tail_n) {
+        struct moment *spare = q->head;
+        q->head = q->tail;
+        q->tail = spare;
+        q->front = 0;
+        q->head_n = q->tail_n;
+        q->tail_n = 0;
+        q->read = q->written = 0; /* the file's space is used again */
+    } else {
+        return NULL;
+    }
+    return &q->head[q->front];
+}
+
+/* -- matching ----------------------------------------------------------------------------- */
+
+void match_init(struct match *m, uint64_t tolerance, const char *folder) {
+    *m = (struct match){.tolerance = tolerance};
+    m->waiting.fd = -1;
+    m->waiting.folder = folder;
+    m->waiting.head = malloc(BLOCK * sizeof(struct moment));
+    m->waiting.tail = malloc(BLOCK * sizeof(struct moment));
+    if (!m->waiting.head || !m->waiting.tail) die("out of memory for matching times");
+}
+
+void match_free(struct match *m) {
+    free(m->waiting.head);
+    free(m->waiting.tail);
+    if (m->waiting.fd >= 0) close(m->waiting.fd);
+}
+
+void match_begin(struct match *m) {
+    struct queue *q = &m->waiting;
+    q->front = q->head_n = q->tail_n = 0;
+    q->read = q->written = 0;
+    m->matched = 0;
+}
+
+static void arrive(struct match *m, int side, seen_time time, uint64_t n) {
+    struct moment *oldest;
+    while (n && m->side != side && (oldest = front(&m->waiting))) {
+        uint64_t pairs = oldest->n < n ? oldest->n : n;
+        m->matched += pairs;
+        oldest->n -= pairs;
+        n -= pairs;
+        if (!oldest->n) m->waiting.front++;
+    }
+    if (!n) return;
+    m->side = side;
+    push(&m->waiting, time, n);
+}
+
+void match_add(struct match *m, seen_time time, const uint64_t n[2]) {
+    for (struct moment *oldest; (oldest = front(&m->waiting));) {
+        if (time - oldest->time <= m->tolerance) break;
+        m->waiting.front++;
+    }
+    arrive(m, LEFT, time, n[LEFT]);
+    arrive(m, RIGHT, time, n[RIGHT]);
+}
+
+void pairs_init(struct pairs *p, struct tally *t, const uint64_t *tolerance) {
+    *p = (struct pairs){.tally = t, .timed = tolerance != NULL};
+    if (!p->timed) return;
+    match_init(&p->match, *tolerance, t->folder);
+    p->more = tally_next(t, &p->ahead);
+}
+
+void pairs_free(struct pairs *p) {
+    if (p->timed) match_free(&p->match);
+    free(p->key);
+}
+
+static void keep_key(struct pairs *p, size_t len) {
+    if (len > p->room) {
+        p->room = 2 * len;
+        free(p->key);
+        p->key = malloc(p->room);
+        if (!p->key) die("out of memory for a key of %zu bytes", len);
+    }
+    memcpy(p->key, p->ahead.key, len);
+}
+
+/* All times of one key. */
+static bool next_timed(struct pairs *p, struct pair *pair) {
+    if (!p->more) return false;
+    size_t len = p->ahead.len - PACKED_TIME;
+    keep_key(p, len);
+    pair->entry = (struct entry){.key = p->key, .len = len};
+    match_begin(&p->match);
+    do {
+        entry_add(&pair->entry, &p->ahead);
+        match_add(&p->match, packed_get_time(p->ahead.key + len), p->ahead.n);
+        p->more = tally_next(p->tally, &p->ahead);
+    } while (p->more && p->ahead.len == len + PACKED_TIME && !memcmp(p->ahead.key, p->key, len));
+    pair->matched = p->match.matched;
+    return true;
+}
+
+bool pairs_next(struct pairs *p, struct pair *pair) {
+    if (p->timed) return next_timed(p, pair);
+    const uint64_t *n = pair->entry.n;
+    bool more = tally_next(p->tally, &pair->entry);
+    if (more) pair->matched = n[LEFT] < n[RIGHT] ? n[LEFT] : n[RIGHT];
+    return more;
+}
+
+bool pair_differs(const struct pair *p) {
+    const struct entry *e = &p->entry;
+    return p->matched < e->n[LEFT] || p->matched < e->n[RIGHT] || e->sum[LEFT] != e->sum[RIGHT];
+}
 
 /* -- one value ---------------------------------------------------------------------------- */
 
@@ -155,3 +301,66 @@ void rows_put(struct rows *r, const struct pair *p) {
 }
 
 void rows_free(struct rows *r) { free(r->value); }
+
+void account_add(struct account *a, const struct pair *p) {
+    const uint64_t *n = p->entry.n;
+    a->matched += p->matched;
+    if (n[LEFT] && n[RIGHT]) {
+        a->both++;
+        a->different += pair_differs(p);
+    } else {
+        a->only[n[LEFT] ? LEFT : RIGHT]++;
+    }
+}
+
+static void put_line(const char *what, uint64_t left, uint64_t right) {
+    fprintf(stderr, "%-16s %20s %20s\n", what, number_grouped(left).text,
+            number_grouped(right).text);
+}
+
+static void put_sums(const struct side *side) {
+    char text[2][DECIMAL_TEXT];
+    unsigned places =
+        side[LEFT].places > side[RIGHT].places ? side[LEFT].places : side[RIGHT].places;
+    for (int i = LEFT; i <= RIGHT; i++) decimal_text(side[i].total, places, text[i]);
+    fprintf(stderr, "%-16s %20s %20s\n", "sum", text[LEFT], text[RIGHT]);
+}
+
+void account_text(const struct account *a, const struct side side[2], const struct tally *t) {
+    const struct side *l = &side[LEFT], *r = &side[RIGHT];
+    fprintf(stderr, "%-16s %20s %20s\n", "", "left", "right");
+    put_line("records", l->records, r->records);
+    put_line("left out", l->left_out, r->left_out);
+    put_line("not matched", l->counted - a->matched, r->counted - a->matched);
+    put_line("keys", a->both + a->only[LEFT], a->both + a->only[RIGHT]);
+    put_line("keys only here", a->only[LEFT], a->only[RIGHT]);
+    if (t->sums) put_line("amounts misread", l->misread, r->misread), put_sums(side);
+    fprintf(stderr, "%s keys are in both, ", number_grouped(a->both).text);
+    fprintf(stderr, "%s of them differ\n", number_grouped(a->different).text);
+    if (!t->spilled_runs) return;
+    fprintf(stderr, "%s of temporary data in ", number_size(t->spilled_bytes).text);
+    fprintf(stderr, "%s, written in %s runs\n", t->folder, number_grouped(t->spilled_runs).text);
+}
+
+static void put_side(const struct account *a, const struct side *s, bool sums) {
+    char text[DECIMAL_TEXT];
+    fprintf(stderr,
+            "\"records\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"not_matched\":%" PRIu64
+            ",\"keys\":%" PRIu64 ",\"only\":%" PRIu64,
+            s->records, s->left_out, s->counted - a->matched, a->both + a->only[s->which],
+            a->only[s->which]);
+    decimal_text(s->total, s->places, text);
+    if (sums) fprintf(stderr, ",\"misread\":%" PRIu64 ",\"sum\":\"%s\"", s->misread, text);
+}
+
+void account_json(const struct account *a, const struct side side[2], const struct tally *t) {
+    fprintf(stderr, "{\"left\":{");
+    put_side(a, &side[LEFT], t->sums);
+    fprintf(stderr, "},\"right\":{");
+    put_side(a, &side[RIGHT], t->sums);
+    fprintf(stderr,
+            "},\"both\":%" PRIu64 ",\"different\":%" PRIu64 ",\"matched\":%" PRIu64
+            ",\"spilled_runs\":%" PRIu64 ",\"spilled_bytes\":%" PRIu64
+            ",\"version\":\"" SEEN_VERSION "\"}\n",
+            a->both, a->different, a->matched, t->spilled_runs, t->spilled_bytes);
+}

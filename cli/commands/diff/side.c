@@ -3,7 +3,7 @@
 
 #include "base/number.h"
 #include "base/signals.h"
-#include "commands/diff/packed.h"
+#include "commands/diff/tally.h"
 #include "time/time.h"
 
 #include <stdio.h>

@@ -8,7 +8,6 @@
  * lecture's publish and subscribe, where a message goes to those who asked for one of its words.
  * Lists cost 16 bytes a key while they are read, since a filter is made for their number. */
 #include "base/signals.h"
-#include "commands/filter/report.h"
 #include "commands/filter/show.h"
 #include "records/reader.h"
 #include "time/time.h"

@@ -1,13 +1,26 @@
-/* lists.h - the lists of `seen filter`: each a set of keys, made for their number.
- *
- * A set takes some keys for its own that are not: each such key with probability e, as --fp asks.
- * A record of m keys has m chances, so that it passes a list that holds none of them with
- * probability 1-(1-e)^m. */
+/* lists.h - the lists of `seen filter`: one list as a filter, or many lists asked at once. */
 #ifndef SEEN_FILTER_LISTS_H
 #define SEEN_FILTER_LISTS_H
 
 #include "commands/filter/cut.h"
 #include "judge/key_list.h"
+
+/* How many records pass that hold no key of a list: of m keys each is taken for one of a
+ * list's with probability e, so that a record passes with 1-(1-e)^m. */
+
+enum { CHANCE_KEYS = 1024 };
+
+struct chance {
+    uint64_t records, keys;   /* so far */
+    uint64_t by[CHANCE_KEYS]; /* records by how many keys they have */
+    uint64_t more,
+        more_keys; /* records with as many or more, and their keys: counted as if all were alike */
+};
+
+void chance_note(struct chance *, uint32_t keys);
+
+/* The mean of 1-(1-e)^m over the records; m is the keys of each. */
+double chance_record(const struct chance *, double e);
 
 enum { LISTS_MOST = 64 };
 
@@ -44,5 +57,48 @@ void lists_find(const struct lists *, size_t n, const seen_digest *, uint64_t *i
 
 /* e of a list. */
 double list_fp(const struct list *);
+
+/* The keys of a record under --any: each of its fields, or each word or n-gram of them.
+ *
+ *     record  ->  fields (parts.h)  ->  words, n-grams (cut.h)  ->  digests, a few thousand at once
+ *                                                                   ->  lists (lists.h)
+ *
+ * Empty fields are not keys.  A record may lack some of several fields: the others decide.
+ * Each thread has one of its own; lists do not change. */
+
+/* The n records of a batch that have a key, and the lists that hold it. */
+struct matched {
+    size_t n;
+    seen_digest digest[BATCH]; /* not under --any */
+    uint16_t order[BATCH];
+    uint64_t lists[BATCH]; /* bit i: list i */
+    uint32_t keys[BATCH];  /* how many were looked up; under --any */
+    uint8_t cause[BATCH];  /* of the others, at their places */
+};
+
+struct any {
+    const struct lists *lists;
+    const struct layout *layout;
+    struct keyer keyer;
+    bool *met;   /* [keys of the layout] fields that some record had; NULL: none known yet */
+    char *word;  /* scratch */
+    size_t room; /* of it */
+    size_t n;    /* keys that wait, and the places of their records: */
+    seen_digest digest[BATCH];
+    uint16_t owner[BATCH];
+};
+
+void any_init(struct any *, const struct lists *, const struct layout *, uint32_t max_record);
+void any_free(struct any *);
+
+void any_batch(struct any *, const struct batch *, struct matched *);
+
+/* The first key of record i that is in a list, for each of the lists in `wanted`, in their order.
+ */
+void any_keys(struct any *, const struct batch *, size_t i, uint64_t wanted,
+              void (*take)(void *ctx, const char *key, size_t len), void *ctx);
+
+/* e of all lists together: that a key is taken for one of any of them. */
+double chance_key(const struct lists *);
 
 #endif

@@ -1,9 +1,10 @@
-/* show.h - records of `seen filter` with the lists that they are in: as a tag, or as JSON. */
+/* show.h - what `seen filter` prints: records with what was found in them, and statistics. */
 #ifndef SEEN_FILTER_SHOW_H
 #define SEEN_FILTER_SHOW_H
 
-#include "commands/filter/any.h"
+#include "commands/filter/lists.h"
 #include "output/sink.h"
+#include "records/run_stats.h"
 
 /* A stream that writes bytes, which grow as they have to. */
 struct show_text {
@@ -34,5 +35,26 @@ void show_json(struct show *, const struct batch *, size_t i, uint64_t lists, ui
 /* One that cannot be judged, in pieces as sink_unjudged takes them. */
 void show_json_unjudged(struct show *, const char *p, size_t n, uint64_t number, bool first,
                         bool last);
+
+/* What `seen filter` says at the end: of each list, and of records that may have passed
+ * without a key of any. */
+
+struct filtered {
+    const struct lists *lists;
+    const struct chance *chance; /* NULL: a record has one key */
+    const struct run_stats *stats;
+    const struct unjudged *unjudged;
+    uint64_t passed; /* records that are in a list */
+};
+
+/* --stats. */
+void report_stats(const struct filtered *);
+
+/* Warns where a record or more is expected to have passed by chance under --any. */
+void report_chance(const struct filtered *);
+
+/* Warns of fields of -k that no record had, and that any[] of the threads looked for. */
+struct any;
+void report_fields(const struct any *, const struct input_options *);
 
 #endif

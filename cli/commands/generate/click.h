@@ -1,28 +1,37 @@
-/* click.h - what one record of a generated stream looks like.
- *
- * Every field is a pure function of the seed and the id's number, so nothing is remembered.  An id
- * is an advertisement and a user's cookie.  Ids 0 .. users-1 are each user's first advertisement,
- * the others the second one of the users from 0 on (users = 2/3 of the ids): neither column alone
- * is the key.
- *
- *     lines      ad0421k7m2...   the id: 6 characters of advertisement, then the cookie
- *     tsv, csv   time,ip,cookie,publisher,ad,cost,agent
- *     ndjson     {"time":"...","ip":"...",...}   the same as an object a line
- *
- * The cookie's first 8 characters are a bijection of the user's number, the others are random:
- * different ids never share a text, however short.  Planted for reports to find:
- *
- *     one publisher   shows the advertisements of all top ids (clicks inflated by a script)
- *     one address     has every FARM-th user (a script that deletes its cookie between clicks);
- *                     else an address has one user or two
- *
- * Addresses are private (10/8) or reserved for documentation: they belong to no real host. */
+/* click.h - fields of made-up clicks. */
 #ifndef SEEN_GENERATE_CLICK_H
 #define SEEN_GENERATE_CLICK_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* The arithmetic of `seen generate`: integers only, so that a stream has the same bytes
+ * on every machine (libm and floating-point contraction differ from one to the next). */
+
+__extension__ typedef unsigned __int128 u128;
+
+/* A bijection on 64 bits that looks random: the finaliser of SplitMix64 (Steele, Lea and Flood). */
+static inline uint64_t mix(uint64_t x) {
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* The i-th number of the random sequence `key`; any of them can be had without the others. */
+static inline uint64_t draw(uint64_t key, uint64_t i) {
+    return mix(key + (i + 1) * 0x9e3779b97f4a7c15u);
+}
+
+/* 64 random bits -> uniform in 0 .. n-1. */
+static inline uint64_t below(uint64_t random, uint64_t n) {
+    return (uint64_t)((u128)random * n >> 64);
+}
+
+/* Logarithms are in units of 2^-LOG_BITS: 6 bits before the point, 58 after it. */
+#define LOG_BITS 58
+uint64_t fixed_log2(uint64_t x);     /* x >= 1 */
+uint64_t fixed_exp2(uint64_t log2x); /* floor; log2x < 62 */
 
 enum { AD_LENGTH = 6, ID_SHORTEST = AD_LENGTH + 8, ID_LONGEST = 4096, FARM = 1000 };
 enum { PERIOD_BITS = 26 };

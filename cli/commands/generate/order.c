@@ -1,9 +1,10 @@
-/* order.c - computes the order of the occurrences of a generated stream. */
-#include "order.h"
+/* order.c - draws the order of keys: which are new, which come again and when. */
+#include "commands/generate/order.h"
+
+#include "commands/generate/click.h"
 
 #include <stdlib.h>
-
-#include "number.h"
+#include <string.h>
 
 /* -- a permutation that is computed ------------------------------------------------------- */
 
@@ -144,4 +145,175 @@ size_t order_next(struct order *o, size_t n, uint64_t *id, uint8_t *fresh) {
     if (n > left) n = (size_t)left;
     return o->gaps == GAPS_UNIFORM ? next_shuffled(o, n, id, fresh)
                                    : next_scheduled(o, n, id, fresh);
+}
+
+/* Weights have 40 bits after the point, exponents 24; exponents reach from -40 to 40. */
+enum { WEIGHT_BITS = 40, EXPONENT_BITS = 24 };
+#define EXPONENT_MOST ((int64_t)40 << EXPONENT_BITS)
+
+/* The ids that follow the law: `ids` of them share `records`, `limit` at most each. */
+struct law {
+    uint64_t ids, records, limit, base;
+    uint64_t classes;
+    uint64_t *log, *weight, *n; /* by r, from 1 */
+    int64_t exponent;
+};
+
+/* weight[r] = r^-s, or (r/classes)^-s where s < 0, so that no weight is above 1. */
+static void weigh(struct law *law, int64_t s) {
+    for (uint64_t r = 1; r <= law->classes; r++) {
+        uint64_t log = s < 0 ? law->log[law->classes] - law->log[r] : law->log[r];
+        u128 e = (u128)log * (uint64_t)(s < 0 ? -s : s) >> EXPONENT_BITS;
+        u128 one = (u128)WEIGHT_BITS << LOG_BITS;
+        law->weight[r] = e < one ? fixed_exp2((uint64_t)(one - e)) : 0;
+    }
+}
+
+/* The exponent whose mean is records/ids: the mean falls as s grows, so bisect. */
+static void solve(struct law *law) {
+    int64_t low = -EXPONENT_MOST, high = EXPONENT_MOST;
+    while (high - low > 1) {
+        int64_t s = low + (high - low) / 2;
+        u128 sum = 0, mean = 0;
+        weigh(law, s);
+        for (uint64_t r = 1; r <= law->classes; r++) {
+            sum += law->weight[r];
+            mean += (u128)law->weight[r] * r;
+        }
+        if (mean * law->ids > sum * law->records)
+            low = s;
+        else
+            high = s;
+    }
+    law->exponent = high;
+    weigh(law, high);
+}
+
+/* n[r] by rounding the cumulated law: their sum is `ids` exactly.  Returns the sum of r n[r]. */
+static uint64_t lay_out(struct law *law) {
+    u128 sum = 0, sofar = 0;
+    uint64_t placed = 0, records = 0;
+    for (uint64_t r = 1; r <= law->classes; r++) sum += law->weight[r];
+    for (uint64_t r = 1; r <= law->classes; r++) {
+        sofar += law->weight[r];
+        uint64_t upto = (uint64_t)((sofar * law->ids * 2 + sum) / (sum * 2));
+        law->n[r] = upto - placed;
+        records += law->n[r] * r;
+        placed = upto;
+    }
+    return records;
+}
+
+/* Moves ids to the next class up or down, small classes first, until the records are exact. */
+static void put_right(struct law *law, uint64_t have) {
+    while (have != law->records) {
+        int up = have < law->records;
+        uint64_t miss = up ? law->records - have : have - law->records;
+        for (uint64_t r = up ? 1 : 2; miss && r + (uint64_t)up <= law->classes; r++) {
+            uint64_t moved = law->n[r] < miss ? law->n[r] : miss;
+            law->n[r] -= moved;
+            law->n[up ? r + 1 : r - 1] += moved;
+            miss -= moved;
+        }
+        have = up ? law->records - miss : law->records + miss;
+    }
+}
+
+/* What is left for the law once the top ids have theirs.  NULL, or what cannot be had. */
+static const char *remainder_of(struct law *law, const struct repeats *p) {
+    uint64_t records = p->records;
+    if (p->distinct > p->records) return "there cannot be more distinct ids than records";
+    if (p->records && !p->distinct) return "records need at least one distinct id";
+    if (p->tops > p->distinct) return "--top names more ids than are distinct";
+    for (uint64_t i = 0; i < p->tops; i++) {
+        if (p->top[i] > records) return "the --top ids occur more often than there are records";
+        records -= p->top[i];
+    }
+    law->ids = p->distinct - p->tops;
+    law->records = records;
+    if (records < law->ids) return "--top leaves fewer records than distinct ids that need one";
+    law->limit = p->tops ? p->top[p->tops - 1] : UINT64_MAX;
+    if ((u128)law->ids * law->limit < records)
+        return "--top leaves more records than the other ids may have, each at most the last of it";
+    return NULL;
+}
+
+/* Classes 1 .. limit, above the base that keeps the mean within reach of few classes. */
+static void scale(struct law *law) {
+    uint64_t mean = law->ids ? law->records / law->ids : 0;
+    law->base = mean > MEAN_MOST ? mean - MEAN_MOST : 0;
+    law->records -= law->base * law->ids;
+    law->limit -= law->base;
+    uint64_t most = law->records - law->ids + 1; /* all repeats on one id */
+    law->classes = most < law->limit ? most : law->limit;
+    if (law->classes > CLASSES_MOST) law->classes = CLASSES_MOST;
+    /* Below the last top id, so that it stands out, unless the records need its count. */
+    if (law->classes == law->limit && law->limit > 1 &&
+        (u128)law->ids * (law->limit - 1) >= law->records)
+        law->classes--;
+}
+
+static void add_class(struct repeats *p, uint64_t *slot, uint64_t *id, uint64_t ids,
+                      uint64_t count) {
+    if (!ids) return;
+    p->class[p->n++] = (struct repeat_class){*slot, *id, count};
+    *slot += ids * count;
+    *id += ids;
+}
+
+static void index_classes(struct repeats *p, const struct law *law) {
+    uint64_t slot = 0, id = 0;
+    for (uint64_t r = 1; law->ids && r <= law->classes; r++)
+        add_class(p, &slot, &id, law->n[r], law->base + r);
+    for (uint64_t i = p->tops; i-- > 0;) add_class(p, &slot, &id, 1, p->top[i]);
+    p->class[p->n] = (struct repeat_class){slot, id, 0};
+    for (uint32_t g = 0, c = 0; g <= GUIDES; g++) {
+        uint64_t begin = (uint64_t)((u128)p->records * g / GUIDES);
+        while (c + 1 < p->n && p->class[c + 1].first_slot <= begin) c++;
+        p->guide[g] = c;
+    }
+}
+
+const char *repeats_make(struct repeats *p) {
+    struct law law = {0};
+    const char *why = remainder_of(&law, p);
+    if (why) return why;
+    scale(&law);
+    uint64_t *room = calloc(3 * (law.classes + 1), sizeof *room);
+    p->class = calloc(law.classes + p->tops + 1, sizeof *p->class);
+    p->n = 0;
+    if (!room || !p->class) {
+        free(room);
+        return "there is no memory for the repeat counts";
+    }
+    law.log = room, law.weight = room + law.classes + 1, law.n = law.weight + law.classes + 1;
+    for (uint64_t r = 1; r <= law.classes; r++) law.log[r] = fixed_log2(r);
+    if (law.ids) {
+        solve(&law);
+        put_right(&law, lay_out(&law));
+    }
+    p->exponent = (double)law.exponent / (1 << EXPONENT_BITS);
+    index_classes(p, &law);
+    free(room);
+    return NULL;
+}
+
+void repeats_free(struct repeats *p) { free(p->class); }
+
+const struct repeat_class *repeats_of_slot(const struct repeats *p, uint64_t slot) {
+    const struct repeat_class *c = p->class + p->guide[(u128)slot * GUIDES / p->records];
+    while (c[1].first_slot <= slot) c++;
+    return c;
+}
+
+const struct repeat_class *repeats_of_id(const struct repeats *p, uint64_t id) {
+    uint64_t low = 0, high = p->n;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (p->class[middle].first_id <= id)
+            low = middle;
+        else
+            high = middle;
+    }
+    return p->class + low;
 }

@@ -3,7 +3,7 @@
 
 #include "base/number.h"
 #include "base/signals.h"
-#include "commands/plan/rows.h"
+#include "commands/plan/plan.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/json.h"
 
 #include "base/number.h"
-#include "commands/count/kept.h"
+#include "commands/count/recent.h"
 #include "commands/dedup/groups.h"
 #include "records/run_stats.h"
 #include "time/time.h"

@@ -14,8 +14,7 @@
 #include "base/signals.h"
 #include "commands/count/pace.h"
 #include "commands/top/counted.h"
-#include "commands/top/partners.h"
-#include "commands/top/shown.h"
+#include "commands/top/rows.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 

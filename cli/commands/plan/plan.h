@@ -1,8 +1,11 @@
-/* bounds.h - `seen plan --bounds`: bits a key, beside what no structure can go below. */
-#ifndef SEEN_PLAN_BOUNDS_H
-#define SEEN_PLAN_BOUNDS_H
+/* plan.h - rows of `seen plan`, and the lower bounds of any structure. */
+#ifndef SEEN_PLAN_PLAN_H
+#define SEEN_PLAN_PLAN_H
 
-#include "commands/plan/rows.h"
+#include "seen.h"
+
+#include <stdbool.h>
+#include <stddef.h>
 
 enum { BOUNDS_SHOW = 720, BOUNDS_UNIVERSE };
 
@@ -30,5 +33,22 @@ void bounds_print(const struct bounds *, const struct seen_plan *, int n);
 /* A member of a JSON object, and a comma; "" where bounds are not shown.  Good until the next
  * call. */
 const char *bounds_json(const struct bounds *, const struct seen_plan *);
+
+enum { PLANS_MOST = 64, SPEC_MOST = 4096, CELL = 48, COLUMNS = 9 };
+
+typedef char table_row[COLUMNS][CELL];
+
+/* The first row names the columns, and the second gets a star.  Two columns of names are to the
+ * left, figures to the right, two blanks between. */
+void rows_print(const table_row *, int n);
+
+/* Exact where that is short, else to three digits; with a + where it grows. */
+void rows_memory(const struct seen_plan *, char cell[CELL]);
+
+/* "name": "text" */
+void rows_json_text(const char *name, const char *text);
+
+/* An object, `more` standing among its members: either nothing or members that end with a comma. */
+void rows_json_plan(const struct seen_plan *, const char *more, bool chosen);
 
 #endif

@@ -1,16 +1,110 @@
-/* shown.c - which keys of a window are shown.
+/* rows.c - chooses the rows of `seen top`, prints them and says what they lack. */
+#include "commands/top/rows.h"
+
+#include "base/cli.h"
+#include "base/json.h"
+#include "base/number.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *unit(const struct listing *l) { return l->distinct ? "partners" : "records"; }
+
+void listing_heading(struct listing *l) {
+    if (!l->json && !l->headed) printf("from\tkey\t%s\terror\twindows\n", unit(l));
+    l->headed = true;
+}
+
+void listing_row(const struct listing *l, const char *from, const struct name *name,
+                 const struct seen_heavy *h, uint64_t windows) {
+    if (!l->json) {
+        printf("%s\t", from);
+        name_print_text(name, l->delimiter, stdout);
+        printf("\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\n", h->count, h->error, windows);
+        return;
+    }
+    printf("{\"from\": ");
+    json_print_text(stdout, from);
+    printf(", \"key\": ");
+    name_print_json(name, stdout);
+    printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n", unit(l),
+           h->count, h->error, windows);
+}
+
+void listing_persistent(const struct listing *l, const struct ranking *windows,
+                        struct seen_heavy *list, uint64_t number) {
+    size_t n = seen_top_list(windows->top, list);
+    for (size_t i = 0; i < n && i < number; i++) {
+        const struct name *name = windows->name[list[i].counter];
+        uint64_t surely = list[i].count - list[i].error;
+        if (!l->json) {
+            printf("all\t");
+            name_print_text(name, l->delimiter, stdout);
+            printf("\t-\t-\t%" PRIu64 "\n", surely);
+            continue;
+        }
+        printf("{\"from\": \"all\", \"key\": ");
+        name_print_json(name, stdout);
+        printf(", \"windows\": %" PRIu64 "}\n", surely);
+    }
+}
+
+void shortfall_note(struct shortfall *s, const struct missing *m, uint64_t twice) {
+    bool sure;
+    double missed = missing_all(m, &sure);
+    double pairs = (double)m->counted + missed;
+    s->twice += twice;
+    s->missed += missed;
+    s->missed_most |= !sure;
+    if (pairs > s->most_pairs) s->most_pairs = pairs;
+}
+
+/* The number with two digits, and so that a spec takes it: 3.3e6. */
+static const char *rough(double n, char buf[32]) {
+    int power = n >= 1 ? (int)floor(log10(n)) : 0;
+    snprintf(buf, 32, "%.1fe%d", ceil(n / pow(10, power - 1)) / 10, power);
+    return buf;
+}
+
+/* The detector of pairs was too small for a window. */
+static void tell_pairs(const struct shortfall *s, const struct seen_plan *pairs) {
+    char items[32], spec[64];
+    struct seen_spec enough;
+    struct seen_plan plan;
+    struct seen_error e;
+    if (s->missed < 0.5 && !s->twice) return;
+    snprintf(spec, sizeof spec, "landmark items=%s", rough(1.1 * s->most_pairs, items));
+    if (seen_spec_parse(&enough, spec, &e) || seen_plan_make(&plan, &enough, &e)) return;
+    struct number memory = number_size(plan.bytes);
+    if (s->missed >= 0.5)
+        warn("%s %.0f pairs are missing from the counts, because the table of pairs was planned "
+             "for %ju in a window; the errors include them; items=%s and no mem= would hold all, "
+             "in %s",
+             s->missed_most ? "up to" : "about", s->missed, (uintmax_t)pairs->capacity, items,
+             memory.text);
+    if (s->twice)
+        warn("up to %ju pairs were counted twice, because memory for pairs was short; the errors "
+             "include them; items=%s and no mem= or filter= would hold all, in %s",
+             (uintmax_t)s->twice, items, memory.text);
+}
+
+void shortfall_tell(const struct shortfall *s, const struct seen_plan *pairs, uint64_t keep) {
+    if (s->left_out)
+        warn("%ju row%s left out, whose error is as large as the count; more counters (--keep, now "
+             "%ju) have smaller errors",
+             (uintmax_t)s->left_out, s->left_out == 1 ? " is" : "s are", (uintmax_t)keep);
+    tell_pairs(s, pairs);
+}
+
+/* Which keys of a window are shown.
  *
  * A jumping window is the union of sub-windows, each with counters of its own.  A key's count is
  * the sum of what each sub-window bounds it by: its counter, or the least counter where it has
  * none and all are taken.  So the error is at most N/k of the whole window, as if one set of
  * counters had seen it all, and each key that came more than N/k times has a counter somewhere. */
-#include "commands/top/shown.h"
-
-#include "base/cli.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 struct row {
     struct seen_heavy h;
