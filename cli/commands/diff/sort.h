@@ -1,4 +1,4 @@
-/* sort.h - entries by key: sorted in memory, in sorted runs in temporary files, and merged again. */
+/* sort.h - entries by key: sorted in memory and in temporary files, and merged again. */
 #ifndef SEEN_DIFF_SORT_H
 #define SEEN_DIFF_SORT_H
 

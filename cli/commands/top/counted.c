@@ -1,4 +1,4 @@
-/* counted.c - the counters of one window of `seen top`: keys, their names, pairs of key and partner. */
+/* counted.c - counts the keys of one window of `seen top`, and their partners. */
 #include "commands/top/counted.h"
 
 #include "base/cli.h"

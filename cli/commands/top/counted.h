@@ -1,5 +1,5 @@
-/* counted.h - what `seen top` counts in one window: the most frequent keys with their names, and with
- * --distinct the pairs of key and partner. */
+/* counted.h - what `seen top` counts in one window: the most frequent keys with their names, and
+ * with --distinct the pairs of key and partner. */
 #ifndef SEEN_TOP_COUNTED_H
 #define SEEN_TOP_COUNTED_H
 
