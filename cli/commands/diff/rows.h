@@ -1,4 +1,5 @@
-/* rows.h - the keys of both sides in order, how many of their records match, and how they are printed. */
+/* rows.h - the keys of both sides in order: how many of their records match, and how they are
+ * printed. */
 #ifndef SEEN_DIFF_ROWS_H
 #define SEEN_DIFF_ROWS_H
 
