@@ -2,7 +2,6 @@
 #ifndef SEEN_GENERATE_ORDER_H
 #define SEEN_GENERATE_ORDER_H
 
-
 #include <stddef.h>
 #include <stdint.h>
 
