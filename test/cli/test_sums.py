@@ -196,7 +196,6 @@ def test_no_digit_is_lost(seen, rng):
     (["--sum=1,1"], ["--sum names 1 twice"]),
     (["--sum=1", "--sum=1"], ["--sum names 1 twice"]),
     (["--sum="], ["--sum", "empty name"]),
-    (["--sum=1", "--redis", "redis://localhost"], ["--redis and --sum"]),
 ])
 def test_what_makes_no_sense_is_refused(seen, args, words):
     seen(*args, text="a,b\n").refused(*words)
