@@ -35,8 +35,7 @@ static struct cache_shape shape_of(const struct window *w) {
                                 cache_sets(s->ways, s->signature), s->refresh == SEEN_REFRESH_LAST};
 }
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
-    (void)none;
+static uint64_t size(const struct seen_plan *plan) {
     return sizeof(struct cache) + plan->spec.lines * 64;
 }
 
@@ -114,7 +113,7 @@ static void clear_counters(struct window *w) { ((struct cache *)w->state)->landm
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
-    return out.write(out.ctx, w->state, size(w->plan, NULL));
+    return out.write(out.ctx, w->state, size(w->plan));
 }
 
 static uint64_t count(const struct cache *c, const struct cache_shape *g, const uint64_t *line) {

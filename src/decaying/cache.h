@@ -53,7 +53,7 @@ static inline struct cache_place cache_place(const struct cache_shape *g, seen_d
     return (struct cache_place){at.line, at.cell * wide, fingerprint};
 }
 
-int cache_plan(struct seen_plan *, const struct filter_ops *none, struct seen_error *);
+int cache_plan(struct seen_plan *, struct seen_error *);
 struct forecast cache_forecast(const struct seen_plan *, const struct gap_law *);
 bool cache_variant(struct seen_spec *, size_t i);
 

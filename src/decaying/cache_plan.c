@@ -83,8 +83,7 @@ static int settle(struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
-int cache_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+int cache_plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     int bad = decaying_settle(plan, e);
     if (!bad) bad = settle(plan, e);

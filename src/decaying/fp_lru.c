@@ -27,9 +27,9 @@
 
 extern const struct window_ops aging_lru;
 
-static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
+static int plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    int bad = aging_lru.plan(plan, none, e);
+    int bad = aging_lru.plan(plan, e);
     if (bad) return bad;
     if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
     options_mark(spec, OPTION_FP);

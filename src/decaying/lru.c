@@ -37,8 +37,7 @@ struct list {
 
 static struct list list_of(struct buffer *b) { return (struct list){b, buffer_beside(b)}; }
 
-static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+static int plan(struct seen_plan *plan, struct seen_error *e) {
     plan->touches = TOUCHES;
     return recent_plan(plan, SLOT, e);
 }

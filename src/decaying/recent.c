@@ -45,8 +45,7 @@ struct forecast recent_forecast(const struct seen_plan *plan, const struct gap_l
 
 /* -- the window --------------------------------------------------------------------------- */
 
-uint64_t recent_size(const struct seen_plan *plan, const struct filter_ops *none) {
-    (void)none;
+uint64_t recent_size(const struct seen_plan *plan) {
     return sizeof(struct buffer) + plan->spec.lines * 64;
 }
 

@@ -15,7 +15,7 @@ int recent_plan(struct seen_plan *, uint64_t slot, struct seen_error *);
 struct forecast recent_forecast(const struct seen_plan *, const struct gap_law *);
 struct forecast clock_forecast(const struct seen_plan *, const struct gap_law *);
 
-uint64_t recent_size(const struct seen_plan *, const struct filter_ops *);
+uint64_t recent_size(const struct seen_plan *);
 void recent_init(struct window *);
 void recent_destroy(struct window *);
 void recent_ages(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);

@@ -27,8 +27,7 @@
 enum { HAND }; /* the next slot it passes */
 enum flag { PLAIN, CAME_BACK, VACANT };
 
-static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+static int plan(struct seen_plan *plan, struct seen_error *e) {
     plan->touches = TOUCHES;
     return recent_plan(plan, SLOT, e);
 }

@@ -41,8 +41,7 @@ struct state {
 
 _Static_assert(sizeof(struct state) == STABLE_STATE, "what the plan counts with");
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *none) {
-    (void)none;
+static uint64_t size(const struct seen_plan *plan) {
     return sizeof(struct state) + plan->spec.lines * 64;
 }
 
@@ -250,7 +249,7 @@ static void clear_counters(struct window *w) { ((struct state *)w->state)->landm
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
-    return out.write(out.ctx, w->state, size(w->plan, NULL));
+    return out.write(out.ctx, w->state, size(w->plan));
 }
 
 static bool sane(const struct state *s) {

@@ -20,7 +20,7 @@ static inline double stable_cells(const struct seen_spec *spec, uint64_t lines) 
     return (double)lines * stable_a_line(spec->max);
 }
 
-int stable_plan(struct seen_plan *, const struct filter_ops *none, struct seen_error *);
+int stable_plan(struct seen_plan *, struct seen_error *);
 
 /* For streams whose gaps are known (stable_forecast.c). */
 struct forecast stable_forecast(const struct seen_plan *, const struct gap_law *);

@@ -159,8 +159,7 @@ static void predict(struct seen_plan *plan) {
     plan->touches = s.K + (spec->decrement == SEEN_EACH ? s.P : 1 + s.P / stable_a_line(spec->max));
 }
 
-int stable_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+int stable_plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     int bad = decaying_settle(plan, e);
     if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;

@@ -24,10 +24,8 @@ static uint64_t head_bytes(const struct seen_plan *plan) {
     return (head + 63) / 64 * 64;
 }
 
-uint64_t detector_bytes(const struct seen_plan *plan, const struct window_ops *ops,
-                        const struct filter_ops *filter) {
-    return head_bytes(plan) +
-           plan->spec.shards * (ops->size(plan, filter) + truth_bytes(&plan->spec)) +
+uint64_t detector_bytes(const struct seen_plan *plan, uint64_t state) {
+    return head_bytes(plan) + plan->spec.shards * (state + truth_bytes(&plan->spec)) +
            confirm_bytes(plan->spec.cache);
 }
 
@@ -47,7 +45,7 @@ static int draw_seed(struct seen_spec *spec, struct seen_error *e) {
 }
 
 static void init_shards(seen_detector *d, const struct registry_choice *c) {
-    uint64_t each = c->ops->size(&d->plan, c->filter);
+    uint64_t each = registry_state(c, &d->plan);
     uint64_t truth_each = truth_bytes(&d->plan.spec);
     char *state = (char *)d + head_bytes(&d->plan);
     char *truth = state + d->plan.spec.shards * each;
@@ -75,7 +73,7 @@ int seen_new(seen_detector **out, const struct seen_plan *asked, const struct se
         return error_set(e, SEEN_EINVAL, 0, "the plan was not made by seen_plan_make");
     int bad = draw_seed(&plan.spec, e);
     if (bad) return bad;
-    uint64_t bytes = detector_bytes(&plan, c.ops, c.filter);
+    uint64_t bytes = detector_bytes(&plan, registry_state(&c, &plan));
     seen_detector *d = alloc->zalloc(alloc->ctx, bytes);
     if (!d) {
         char text[32];

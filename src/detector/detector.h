@@ -28,14 +28,15 @@ struct window_ops {
     const char *name;
     bool by_name; /* SEEN_BY_NAME, for structures without a filter that has this trait */
 
-    /* Decides every option that plan->spec leaves open, and predicts errors and memory. */
-    int (*plan)(struct seen_plan *, const struct filter_ops *, struct seen_error *);
+    /* Decides every option that plan->spec leaves open, and predicts errors and memory (NULL, as
+     * `size`: a window over a filter, see generations.h). */
+    int (*plan)(struct seen_plan *, struct seen_error *);
     /* Decaying windows: the errors that a plan makes on a stream whose gaps are known; and the i-th
      * geometry worth trying for such a stream, set in the spec where that leaves it open.  False
      * behind the last; NULL: there is one. */
     struct forecast (*forecast)(const struct seen_plan *, const struct gap_law *);
     bool (*variant)(struct seen_spec *, size_t i);
-    uint64_t (*size)(const struct seen_plan *, const struct filter_ops *); /* one shard's state */
+    uint64_t (*size)(const struct seen_plan *); /* one shard's state */
 
     void (*init)(struct window *);
     void (*destroy)(struct window *);
@@ -93,9 +94,9 @@ struct seen_detector {
                               the cache of confirm.h */
 };
 
-/* Bytes of the whole block under a resolved plan. */
-uint64_t detector_bytes(const struct seen_plan *, const struct window_ops *,
-                        const struct filter_ops *);
+/* Bytes of the whole block under a resolved plan, whose shards have a state of `state` bytes each.
+ */
+uint64_t detector_bytes(const struct seen_plan *, uint64_t state);
 
 /* The same, or a few bytes more, of shards of `state` bytes each. */
 uint64_t detector_fixed(const struct seen_spec *, uint64_t state);

@@ -1,6 +1,8 @@
 /* registry.c - two plain tables.  A new structure is one file and one row. */
 #include "detector/registry.h"
 
+#include "window/generations.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -53,7 +55,7 @@ static bool choice(size_t i, uint32_t *window, struct registry_choice *c) {
         *window = windows[w].window;
         c->ops = windows[w].ops;
         c->filter = windows[w].name ? NULL : filters[i];
-        c->name = windows[w].name ? windows[w].name : filters[i]->name;
+        c->name = windows[w].name ? windows[w].name : filters[i]->theory.name;
         return true;
     }
     return false;
@@ -69,6 +71,14 @@ bool registry_pick(uint32_t window, const char *name, size_t i, struct registry_
         return true;
     }
     return false;
+}
+
+int registry_plan(const struct registry_choice *c, struct seen_plan *plan, struct seen_error *e) {
+    return c->filter ? generations_plan(plan, &c->filter->theory, e) : c->ops->plan(plan, e);
+}
+
+uint64_t registry_state(const struct registry_choice *c, const struct seen_plan *plan) {
+    return c->filter ? generations_size(plan, &c->filter->theory) : c->ops->size(plan);
 }
 
 bool registry_known(const char *name, size_t len) {
@@ -100,6 +110,6 @@ void registry_names(char *buf, size_t cap) {
         at += (size_t)snprintf(buf + at, cap - at, "%s%s", at ? ", " : "", name);
 }
 
-const struct filter_ops *registry_filter(size_t i) {
-    return i < COUNT(filters) ? filters[i] : NULL;
+const struct filter_theory *registry_filter(size_t i) {
+    return i < COUNT(filters) ? &filters[i]->theory : NULL;
 }

@@ -11,6 +11,12 @@ struct registry_choice {
     const char *name;                /* its filter= name */
 };
 
+/* Decides every option that plan->spec leaves open, and predicts errors and memory. */
+int registry_plan(const struct registry_choice *, struct seen_plan *, struct seen_error *);
+
+/* Bytes of one shard's state under a resolved plan. */
+uint64_t registry_state(const struct registry_choice *, const struct seen_plan *);
+
 bool registry_known(const char *name, size_t len);
 void registry_names(char *buf, size_t cap); /* "blocked, bloom, …" */
 
@@ -18,7 +24,7 @@ void registry_names(char *buf, size_t cap); /* "blocked, bloom, …" */
  * there are no more. */
 bool registry_pick(uint32_t window, const char *name, size_t i, struct registry_choice *);
 
-/* The i-th filter, or NULL after the last. */
-const struct filter_ops *registry_filter(size_t i);
+/* The formulas of the i-th filter, or NULL after the last. */
+const struct filter_theory *registry_filter(size_t i);
 
 #endif

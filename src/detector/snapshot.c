@@ -108,7 +108,7 @@ static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, stru
 static uint64_t block_bytes(const struct seen_plan *plan) {
     struct registry_choice c;
     registry_pick(plan->spec.window, plan->spec.filter, 0, &c);
-    return detector_bytes(plan, c.ops, c.filter);
+    return detector_bytes(plan, registry_state(&c, plan));
 }
 
 static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t blob_len,

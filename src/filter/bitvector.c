@@ -16,6 +16,7 @@
  * Cost       one cache line a record.  With shards= each has a vector for all the keys.
  */
 #include "base/base.h"
+#include "filter/filter.h"
 #include "spec/options.h"
 #include "table/cells.h"
 
@@ -84,18 +85,18 @@ static double fp(const struct filter_shape *shape, double keys) {
 }
 
 const struct filter_ops filter_bitvector = {
-    .name = "bitvector",
-    .help = "a bit for every integer that can be a key: exact",
-    .traits =
-        SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE | SEEN_ANY_DIGEST | SEEN_BY_NAME,
-    .live_most = CELLS_LIVE_MOST,
-    .settle = settle,
-    .columns = cells_columns_of,
-    .fp = fp,
-    .touches = cells_touches,
-    .size = table_size,
-    .form = form,
-    .most = most,
+    .theory = {.name = "bitvector",
+               .help = "a bit for every integer that can be a key: exact",
+               .traits = SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE |
+                         SEEN_ANY_DIGEST | SEEN_BY_NAME,
+               .live_most = CELLS_LIVE_MOST,
+               .settle = settle,
+               .columns = cells_columns_of,
+               .fp = fp,
+               .touches = cells_touches,
+               .size = table_size,
+               .form = form,
+               .most = most},
     .observe = observe,
     .find = find,
     .advance = cells_advance,

@@ -2,6 +2,7 @@
 #ifndef BLOCKED_H
 #define BLOCKED_H
 
+#include "filter/filter.h"
 #include "table/table.h"
 
 #define BLOCKED_K_MOST 24 /* three rounds of a probe in each of 8 lanes */

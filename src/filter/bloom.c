@@ -13,6 +13,7 @@
  * Cost       k cache lines a record, fetched together.
  */
 #include "theory/bloom.h"
+#include "filter/filter.h"
 #include "table/cells.h"
 
 static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
@@ -26,22 +27,16 @@ static double fp(const struct filter_shape *shape, double keys) {
     return theory_bloom(cells_count(shape), keys, shape->k);
 }
 
-static uint64_t granule(const struct filter_shape *shape) {
-    (void)shape;
-    return 1;
-}
-
 const struct filter_ops filter_bloom = {
-    .name = "bloom",
-    .help = "Bloom filter, k probes in one space",
-    .traits = SEEN_NO_FN | SEEN_MERGEABLE,
-    .k_most = 64,
-    .live_most = CELLS_LIVE_MOST,
-    .columns = cells_columns_of,
-    .fp = fp,
-    .touches = cells_touches,
-    .size = table_size,
-    .granule = granule,
+    .theory = {.name = "bloom",
+               .help = "Bloom filter, k probes in one space",
+               .traits = SEEN_NO_FN | SEEN_MERGEABLE,
+               .k_most = 64,
+               .live_most = CELLS_LIVE_MOST,
+               .columns = cells_columns_of,
+               .fp = fp,
+               .touches = cells_touches,
+               .size = table_size},
     .observe = observe,
     .find = find,
     .advance = cells_advance,

@@ -31,6 +31,7 @@
  * Cost       k cache lines a record.
  */
 #include "base/base.h"
+#include "filter/filter.h"
 #include "spec/options.h"
 #include "table/cells.h"
 #include "table/table.h"
@@ -336,23 +337,17 @@ static uint64_t size(const struct filter_shape *s, uint64_t keys) {
     return table_size(s, keys) + sizeof(struct head);
 }
 
-static uint64_t granule(const struct filter_shape *s) {
-    (void)s;
-    return 1;
-}
-
 const struct filter_ops filter_counting = {
-    .name = "counting",
-    .help = "Bloom filter of counters: keys can be taken out",
-    .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_DELETABLE | SEEN_BY_NAME,
-    .k_most = 64,
-    .live_most = CELLS_LIVE_MOST,
-    .columns = columns,
-    .settle = settle,
-    .fp = fp,
-    .touches = cells_touches,
-    .size = size,
-    .granule = granule,
+    .theory = {.name = "counting",
+               .help = "Bloom filter of counters: keys can be taken out",
+               .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_DELETABLE | SEEN_BY_NAME,
+               .k_most = 64,
+               .live_most = CELLS_LIVE_MOST,
+               .columns = columns,
+               .settle = settle,
+               .fp = fp,
+               .touches = cells_touches,
+               .size = size},
     .observe = observe,
     .find = find,
     .advance = advance,

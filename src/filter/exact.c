@@ -86,22 +86,16 @@ static uint64_t size(const struct filter_shape *shape, uint64_t keys) {
     return sizeof(struct store) + (keys ? store_bytes(keys) : 0);
 }
 
-static uint64_t granule(const struct filter_shape *shape) {
-    (void)shape;
-    return 1;
-}
-
 const struct filter_ops filter_exact = {
-    .name = "exact",
-    .help = "every key's digest: no errors, and it grows",
-    .traits =
-        SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE | SEEN_GROWS | SEEN_ANY_DIGEST,
-    .live_most = 256,
-    .columns = columns,
-    .fp = fp,
-    .touches = touches,
-    .size = size,
-    .granule = granule,
+    .theory = {.name = "exact",
+               .help = "every key's digest: no errors, and it grows",
+               .traits = SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE | SEEN_GROWS |
+                         SEEN_ANY_DIGEST,
+               .live_most = 256,
+               .columns = columns,
+               .fp = fp,
+               .touches = touches,
+               .size = size},
     .init = init,
     .destroy = destroy,
     .move = move,

@@ -6,85 +6,16 @@
  * at once when the generation advances: cells carry a stamp, are cleaned when next touched, and a
  * slow sweep keeps 16-bit stamps from being met again.  So nothing ever clears a whole table.
  *
- * A structure is one file that fills in a filter_ops, and one row in registry.c.
- */
+ * A structure is one file that fills in a filter_ops, and one row in registry.c.  Every function
+ * that a comment does not call needed may be NULL: then there is nothing to do. */
 #ifndef FILTER_H
 #define FILTER_H
 
-#include "seen.h"
-
-#include <stdbool.h>
-
-#define FILTER_NONE UINT32_MAX /* the age of a key that no live generation holds */
-
-/* Geometry of one shard: all that formulas and kernels need to know. */
-struct filter_shape {
-    uint64_t lines;       /* 64-byte lines (exact: the most keys, 0 for no limit) */
-    uint32_t k;           /* probes a key */
-    uint32_t live;        /* generations that count, the current one included */
-    uint32_t width;       /* bits of a counter */
-    uint32_t stamp;       /* bits of a time stamp, where cells are stamped */
-    uint32_t generations; /* in a window that is cut into them; 0: k decides */
-    uint64_t length;      /* of the window */
-    double crowd; /* records of a window over its keys; a stretch x of it holds a share of at most
-                     min(1, x crowd) of the keys.  INFINITY: they may all come at once */
-    uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
-    uint32_t digests;         /* a key: 1, but of keys of more than 128 bits */
-    bool summed; /* the window asks one filter, the sum of all generations: by=subtract */
-};
-
-struct filter {
-    const struct filter_ops *ops;
-    struct filter_shape shape;
-    void *block; /* ops->size bytes, zeroed at birth: no pointer in it unless SEEN_GROWS */
-    const struct seen_allocator *alloc; /* for structures that grow */
-    uint32_t cpu;
-    bool refresh_first; /* duplicates stay in the generation they were in */
-    uint64_t *renewed;  /* if summed: for each live generation, at generation mod live, how many of
-                           its keys came again in a younger one.  The filter counts them in memory
-                           of the window */
-};
-
-/* How the generations of two filters correspond during a merge.  Generation `from` of one enters
- * generation `into` of the other.  Earlier ones enter those before it, or with `younger` one
- * generation later. */
-struct filter_match {
-    uint64_t into, from;
-    bool younger;
-};
-
-#define FILTER_PLACES 5
-
-/* The generation that keys `age` generations older than `from` enter. */
-static inline uint64_t filter_matching(const struct filter_match *m, uint64_t age) {
-    return m->into - age + (m->younger && age);
-}
+#include "table/table.h"
+#include "theory/shape.h"
 
 struct filter_ops {
-    const char *name;
-    const char *help;
-    uint32_t traits;    /* enum seen_trait */
-    uint32_t k_most;    /* 0: has no probes, nothing to choose */
-    uint32_t live_most; /* generations it can keep apart */
-
-    /* Decides or refuses the structure's own options (NULL: it has none). */
-    int (*settle)(struct seen_spec *, uint32_t live, struct seen_error *);
-
-    /* -- theory, pure -- */
-    uint32_t (*columns)(uint32_t live); /* generations that fit into the cell that `live` need */
-    double (*fp)(const struct filter_shape *, double keys); /* rate of a generation with `keys` */
-    /* The same for a Poisson number of keys, as in a shard (NULL: the mean of fp over it). */
-    double (*fp_scattered)(const struct filter_shape *, double keys);
-    /* The mean rate while `keys` keys come, scattered or not (NULL: by quadrature). */
-    double (*fp_filling)(const struct filter_shape *, double keys, bool scattered);
-    double (*touches)(const struct filter_shape *); /* cache lines a record */
-    uint64_t (*size)(const struct filter_shape *,
-                     uint64_t keys);                  /* bytes; keys matters if it grows */
-    uint64_t (*granule)(const struct filter_shape *); /* lines come in multiples of it, or: */
-    /* For structures that have certain sizes only: sets the i-th size, the smallest first.  A
-     * larger size never errs more.  Returns false after the last size. */
-    bool (*form)(struct filter_shape *, uint32_t i);
-    double (*most)(const struct filter_shape *); /* number of possible keys (NULL: no limit) */
+    struct filter_theory theory;
 
     /* -- work; `generation` only ever grows; `digests` of the shape are one key's -- */
     void (*init)(struct filter *);

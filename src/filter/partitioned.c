@@ -12,6 +12,7 @@
  * Example    n = 1e6 keys, 9.6 bits a key, k = 7: 1 % when full, as bloom up to O(1/m).
  * Cost       k cache lines a record, one in each space.
  */
+#include "filter/filter.h"
 #include "table/cells.h"
 #include "theory/bloom.h"
 
@@ -32,16 +33,16 @@ static double fp(const struct filter_shape *shape, double keys) {
 static uint64_t granule(const struct filter_shape *shape) { return shape->k; }
 
 const struct filter_ops filter_partitioned = {
-    .name = "partitioned",
-    .help = "Bloom filter, a space for each probe",
-    .traits = SEEN_NO_FN | SEEN_MERGEABLE,
-    .k_most = 64,
-    .live_most = CELLS_LIVE_MOST,
-    .columns = cells_columns_of,
-    .fp = fp,
-    .touches = cells_touches,
-    .size = table_size,
-    .granule = granule,
+    .theory = {.name = "partitioned",
+               .help = "Bloom filter, a space for each probe",
+               .traits = SEEN_NO_FN | SEEN_MERGEABLE,
+               .k_most = 64,
+               .live_most = CELLS_LIVE_MOST,
+               .columns = cells_columns_of,
+               .fp = fp,
+               .touches = cells_touches,
+               .size = table_size,
+               .granule = granule},
     .observe = observe,
     .find = find,
     .advance = cells_advance,

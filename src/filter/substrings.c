@@ -26,6 +26,7 @@
  *            split among shards and not cached: those go by one digest.
  */
 #include "base/base.h"
+#include "filter/filter.h"
 #include "spec/options.h"
 #include "table/cells.h"
 #include "theory/bloom.h"
@@ -92,17 +93,17 @@ static double fp_scattered(const struct filter_shape *shape, double keys) {
 }
 
 const struct filter_ops filter_substrings = {
-    .name = "substrings",
-    .help = "bit vectors over all substrings of a key",
-    .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_ANY_DIGEST | SEEN_BY_NAME,
-    .live_most = CELLS_LIVE_MOST,
-    .settle = settle,
-    .columns = cells_columns_of,
-    .fp = fp,
-    .fp_scattered = fp_scattered,
-    .touches = cells_touches,
-    .size = table_size,
-    .form = form,
+    .theory = {.name = "substrings",
+               .help = "bit vectors over all substrings of a key",
+               .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_ANY_DIGEST | SEEN_BY_NAME,
+               .live_most = CELLS_LIVE_MOST,
+               .settle = settle,
+               .columns = cells_columns_of,
+               .fp = fp,
+               .fp_scattered = fp_scattered,
+               .touches = cells_touches,
+               .size = table_size,
+               .form = form},
     .observe = observe,
     .find = find,
     .advance = cells_advance,

@@ -71,14 +71,14 @@ static double fp(const struct filter_shape *shape, double keys) {
 
 static double touches(const struct filter_shape *shape) { return shape->k; }
 
-static const struct filter_ops sizing = {.name = "age-partitioned",
-                                         .traits = SEEN_NO_FN,
-                                         .k_most = THEORY_AGE_K,
-                                         .live_most = 1,
-                                         .fp = fp,
-                                         .touches = touches,
-                                         .size = table_size,
-                                         .granule = granule};
+static const struct filter_theory theory = {.name = "age-partitioned",
+                                            .traits = SEEN_NO_FN,
+                                            .k_most = THEORY_AGE_K,
+                                            .live_most = 1,
+                                            .fp = fp,
+                                            .touches = touches,
+                                            .size = table_size,
+                                            .granule = granule};
 
 /* What follows from the geometry chosen. */
 static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_error *e) {
@@ -106,8 +106,8 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
 
 int age_plan(struct seen_plan *plan, uint64_t fixed, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, SCATTER, spec->shards, false, SCATTER};
-    plan->traits = sizing.traits;
+    struct fit fit = {&theory, 1, SCATTER, spec->shards, false, SCATTER};
+    plan->traits = theory.traits;
     int bad = plan_sliding(plan, SEEN_KEEP, e);
     if (bad) return bad;
     if (spec->generations > spec->length)

@@ -2,8 +2,8 @@
 #ifndef AGE_H
 #define AGE_H
 
-#include "filter/filter.h"
 #include "theory/bloom.h"
+#include "theory/shape.h"
 
 #define AGE_GENERATIONS 255 /* the most in a window */
 

@@ -47,7 +47,7 @@ double fit_fp(const struct fit *fit, const struct filter_shape *shape, double ke
 
 /* Mean rate of one generation while its number of keys grows. */
 static double growing_rate(const struct one_generation *g, double from, double to) {
-    const struct filter_ops *f = g->fit->filter;
+    const struct filter_theory *f = g->fit->filter;
     if (f->fp_filling && !(from > 0)) return f->fp_filling(g->shape, to, g->fit->shards > 1);
     if (g->fit->shards > 1 && !f->fp_scattered && to <= THEORY_GROWING_MOST)
         return theory_scattered_growing(exact_rate, g, from, to);
@@ -142,12 +142,16 @@ static void border_narrow(struct border *b, double x, double near, double most) 
     if (above <= most) border_keeps(b, above);
 }
 
+static uint64_t granule_of(const struct fit *fit, const struct filter_shape *shape) {
+    return fit->filter->granule ? fit->filter->granule(shape) : 1;
+}
+
 /* Binary search over whole granules for one k, from shape.lines; 0 if even the most lines are not
  * enough. */
 static uint64_t least_lines(const struct fit *fit, struct filter_shape shape, double keys,
                             double fp) {
     if (fit->filter->form) return least_form(fit, &shape, keys, fp);
-    uint64_t granule = fit->filter->granule(&shape), lo = 0, hi = 1;
+    uint64_t granule = granule_of(fit, &shape), lo = 0, hi = 1;
     struct border b = {fit, shape, keys, fp, granule, false, 0, INFINITY};
     double most = (double)(LINES_MOST / granule), guess = (double)shape.lines;
     if (!shape.lines) guess = 1.45 * keys * shape.k / TABLE_BITS;
@@ -165,7 +169,7 @@ static uint64_t least_lines(const struct fit *fit, struct filter_shape shape, do
 }
 
 uint64_t fit_least(const struct fit *fit, struct filter_shape shape) {
-    if (!fit->filter->form) return fit->filter->granule(&shape);
+    if (!fit->filter->form) return granule_of(fit, &shape);
     return fit->filter->form(&shape, 0) ? shape.lines : 0;
 }
 
@@ -179,7 +183,7 @@ static struct filter_shape largest_form(const struct fit *fit, const struct filt
 
 struct filter_shape fit_whole(const struct fit *fit, struct filter_shape shape) {
     if (fit->filter->form) return largest_form(fit, &shape);
-    uint64_t granule = fit->filter->granule(&shape);
+    uint64_t granule = granule_of(fit, &shape);
     shape.lines = shape.lines / granule * granule;
     return shape;
 }

@@ -2,11 +2,11 @@
 #ifndef FIT_H
 #define FIT_H
 
-#include "filter/filter.h"
+#include "theory/shape.h"
 
 /* The task of a filter in one shard. */
 struct fit {
-    const struct filter_ops *filter;
+    const struct filter_theory *filter;
     uint32_t live;     /* generations, the current one included */
     double generation; /* share of the window's keys that one may hold, e.g. 1 or 1/Q */
     uint64_t shards;   /* with several, the number of keys in each is random */

@@ -143,7 +143,7 @@ static int check_options(const struct seen_plan *plan, struct seen_error *e) {
 }
 
 static bool special(const struct registry_choice *c) {
-    return c->filter ? c->filter->traits & SEEN_BY_NAME : c->ops->by_name;
+    return c->filter ? c->filter->theory.traits & SEEN_BY_NAME : c->ops->by_name;
 }
 
 static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
@@ -152,7 +152,7 @@ static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
     plan->spec = *asked;
     snprintf(spec->filter, sizeof spec->filter, "%s", c->name);
     if (!options_has(spec, OPTION_SHARDS)) spec->shards = 1;
-    int bad = c->ops->plan(plan, c->filter, e);
+    int bad = registry_plan(c, plan, e);
     plan->digests = plan_digests(spec);
     if (special(c)) plan->traits |= SEEN_BY_NAME;
     if (!bad) bad = check_hash(plan, e);
@@ -160,7 +160,8 @@ static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
     static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
                                           OPTION_SHARDS};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
-    if (!bad && !(plan->traits & SEEN_GROWS)) plan->bytes = detector_bytes(plan, c->ops, c->filter);
+    if (!bad && !(plan->traits & SEEN_GROWS))
+        plan->bytes = detector_bytes(plan, registry_state(c, plan));
     return bad;
 }
 

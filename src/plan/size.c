@@ -183,7 +183,7 @@ static uint64_t keys_within(const struct request *r, uint64_t mem) {
 static int size_growing(struct request *r, struct seen_error *e) {
     struct seen_plan *plan = r->plan;
     struct seen_spec *spec = &plan->spec;
-    const struct filter_ops *f = r->fit->filter;
+    const struct filter_theory *f = r->fit->filter;
     double most = 1e15;
     if (options_has(spec, OPTION_MEM)) most = (double)keys_within(r, spec->mem);
     if (!options_has(spec, OPTION_LINES) || !spec->lines) /* lines=0: no limit but mem= */
@@ -240,7 +240,7 @@ static void predict(struct request *r) {
 int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
                 struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    const struct filter_ops *f = fit->filter;
+    const struct filter_theory *f = fit->filter;
     uint64_t keys;
     int bad = plan_keys(&keys, spec, e);
     if (!bad && f->settle) bad = f->settle(spec, fit->live, e);

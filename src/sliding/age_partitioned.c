@@ -57,13 +57,9 @@ struct state {
 
 #define STATE_BYTES ((sizeof(struct state) + 63) / 64 * 64)
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
-    (void)f;
-    return STATE_BYTES + plan->spec.lines * 64;
-}
+static uint64_t size(const struct seen_plan *plan) { return STATE_BYTES + plan->spec.lines * 64; }
 
-static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+static int plan(struct seen_plan *plan, struct seen_error *e) {
     return age_plan(plan, detector_fixed(&plan->spec, STATE_BYTES), e);
 }
 

@@ -29,8 +29,7 @@ static uint64_t queue_bytes(const struct seen_spec *spec, uint64_t room) {
     return bits_ceil_div(room * (counting_queue_clocked(spec) ? 16 : 8), 64) * 64;
 }
 
-uint64_t counting_queue_size(const struct seen_plan *plan, const struct filter_ops *none) {
-    (void)none;
+uint64_t counting_queue_size(const struct seen_plan *plan) {
     const struct seen_spec *spec = &plan->spec;
     return COUNTING_QUEUE_BYTES + spec->lines * 64 + queue_bytes(spec, counting_queue_room(spec));
 }
@@ -48,14 +47,14 @@ static uint64_t granule(const struct filter_shape *s) {
     return 2;
 }
 
-static const struct filter_ops sizing = {.name = "counting",
-                                         .traits = SEEN_NO_FN | SEEN_NO_AGES,
-                                         .k_most = COUNTING_QUEUE_K_MOST,
-                                         .live_most = 1,
-                                         .fp = fp,
-                                         .touches = touches,
-                                         .size = table_size,
-                                         .granule = granule};
+static const struct filter_theory theory = {.name = "counting",
+                                            .traits = SEEN_NO_FN | SEEN_NO_AGES,
+                                            .k_most = COUNTING_QUEUE_K_MOST,
+                                            .live_most = 1,
+                                            .fp = fp,
+                                            .touches = touches,
+                                            .size = table_size,
+                                            .granule = granule};
 
 static uint64_t fixed_bytes(const struct seen_spec *spec, uint64_t room) {
     return detector_fixed(spec, COUNTING_QUEUE_BYTES + queue_bytes(spec, room));
@@ -166,14 +165,12 @@ static uint64_t room_for(const struct seen_spec *spec, const struct fit *fit, ui
     return counting_queue_room(&sized);
 }
 
-int counting_queue_plan(struct seen_plan *plan, const struct filter_ops *none,
-                        struct seen_error *e) {
-    (void)none;
+int counting_queue_plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, 1, spec->shards, false, 1};
+    struct fit fit = {&theory, 1, 1, spec->shards, false, 1};
     bool time = spec->unit == SEEN_MICROSECONDS, width = options_has(spec, OPTION_WIDTH);
     uint64_t keys = 0;
-    plan->traits = sizing.traits;
+    plan->traits = theory.traits;
     int bad = counters_settle(spec, 1, e);
     if (bad) return bad;
     if (spec->width < 3)

@@ -39,8 +39,8 @@ struct state {
 /* How far back from the newest record anything counts. */
 static uint64_t past(const struct state *s) { return s->reach + s->late.lateness; }
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
-    (void)plan, (void)f;
+static uint64_t size(const struct seen_plan *plan) {
+    (void)plan;
     return (sizeof(struct state) + 63) / 64 * 64;
 }
 
@@ -61,11 +61,10 @@ static int plan_lateness(struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
-static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+static int plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&filter_exact, 1, 1, spec->shards, false, 1};
-    plan->traits = filter_exact.traits;
+    struct fit fit = {&filter_exact.theory, 1, 1, spec->shards, false, 1};
+    plan->traits = filter_exact.theory.traits;
     uint32_t does = options_has(spec, OPTION_MEM) ? SEEN_SHRINK : SEEN_GROW;
     if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does && spec->overload != SEEN_GROW)
         return error_set(e, SEEN_EREFUSED, 0,
@@ -74,7 +73,7 @@ static int plan(struct seen_plan *plan, const struct filter_ops *none, struct se
     options_mark(spec, OPTION_OVERLOAD);
     int bad = options_has(spec, OPTION_LATENESS) ? plan_lateness(plan, e) : 0;
     if (bad) return bad;
-    uint64_t fixed = detector_fixed(spec, size(plan, NULL) - sizeof(struct store));
+    uint64_t fixed = detector_fixed(spec, size(plan) - sizeof(struct store));
     return plan_filter(plan, &fit, fixed, e);
 }
 

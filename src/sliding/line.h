@@ -213,8 +213,8 @@ bool line_merge(struct window *into, uint64_t at, const struct window *from, uin
 
 /* -- planning (line_plan.c) --------------------------------------------------------------- */
 
-uint64_t line_size(const struct seen_plan *, const struct filter_ops *);
-int line_plan(struct seen_plan *, const struct filter_ops *, struct seen_error *);
+uint64_t line_size(const struct seen_plan *);
+int line_plan(struct seen_plan *, struct seen_error *);
 uint64_t line_step(const struct seen_spec *);
 uint32_t line_live(const struct seen_spec *);
 uint32_t line_ends(const struct seen_spec *);

@@ -38,10 +38,7 @@ static uint64_t bytes_of(uint64_t lines) {
     return LINE_STATE_BYTES + lines * 64 + line_spare_slots(lines) * sizeof(struct line_spare);
 }
 
-uint64_t line_size(const struct seen_plan *plan, const struct filter_ops *none) {
-    (void)none;
-    return bytes_of(plan->spec.lines);
-}
+uint64_t line_size(const struct seen_plan *plan) { return bytes_of(plan->spec.lines); }
 
 /* -- what is asked of a shard ------------------------------------------------------------- */
 
@@ -241,8 +238,7 @@ static int choose_generations(struct seen_plan *plan, uint64_t keys, struct seen
                      (unsigned long long)s->subwindows);
 }
 
-int line_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+int line_plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
     uint64_t keys;
     int bad = plan_keys(&keys, s, e);

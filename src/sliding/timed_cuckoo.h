@@ -34,7 +34,7 @@ struct timed_cuckoo {
 
 #define TIMED_CUCKOO_BYTES ((sizeof(struct timed_cuckoo) + 63) / 64 * 64)
 
-uint64_t timed_cuckoo_size(const struct seen_plan *, const struct filter_ops *);
-int timed_cuckoo_plan(struct seen_plan *, const struct filter_ops *, struct seen_error *);
+uint64_t timed_cuckoo_size(const struct seen_plan *);
+int timed_cuckoo_plan(struct seen_plan *, struct seen_error *);
 
 #endif

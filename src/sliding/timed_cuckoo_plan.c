@@ -12,8 +12,7 @@
 
 static uint64_t cells_bytes(const struct seen_spec *spec) { return cuckoo_lines(spec) * 64; }
 
-uint64_t timed_cuckoo_size(const struct seen_plan *plan, const struct filter_ops *f) {
-    (void)f;
+uint64_t timed_cuckoo_size(const struct seen_plan *plan) {
     return TIMED_CUCKOO_BYTES + cells_bytes(&plan->spec);
 }
 
@@ -120,8 +119,7 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
     return 0;
 }
 
-int timed_cuckoo_plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+int timed_cuckoo_plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     uint64_t keys;
     plan->traits = SEEN_NO_FN;

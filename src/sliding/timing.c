@@ -53,10 +53,7 @@ struct state {
 
 static uint64_t cells_of(uint64_t lines, uint64_t bits) { return (lines * 512 - 64) / bits; }
 
-static uint64_t size(const struct seen_plan *plan, const struct filter_ops *f) {
-    (void)f;
-    return STATE_BYTES + plan->spec.lines * 64;
-}
+static uint64_t size(const struct seen_plan *plan) { return STATE_BYTES + plan->spec.lines * 64; }
 
 /* -- planning ----------------------------------------------------------------------------- */
 
@@ -71,25 +68,18 @@ static uint64_t lines_size(const struct filter_shape *shape, uint64_t keys) {
     return shape->lines * 64;
 }
 
-static uint64_t granule(const struct filter_shape *shape) {
-    (void)shape;
-    return 1;
-}
+static const struct filter_theory theory = {.name = "timing",
+                                            .traits = SEEN_NO_FN,
+                                            .k_most = K_MOST,
+                                            .live_most = 1,
+                                            .fp = fp,
+                                            .touches = touches,
+                                            .size = lines_size};
 
-static const struct filter_ops sizing = {.name = "timing",
-                                         .traits = SEEN_NO_FN,
-                                         .k_most = K_MOST,
-                                         .live_most = 1,
-                                         .fp = fp,
-                                         .touches = touches,
-                                         .size = lines_size,
-                                         .granule = granule};
-
-static int plan(struct seen_plan *plan, const struct filter_ops *none, struct seen_error *e) {
-    (void)none;
+static int plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&sizing, 1, 1, spec->shards, false, 1};
-    plan->traits = sizing.traits;
+    struct fit fit = {&theory, 1, 1, spec->shards, false, 1};
+    plan->traits = theory.traits;
     int bad = stamps_plan(plan, SEEN_KEEP, e);
     if (bad) return bad;
     uint64_t fixed = detector_fixed(spec, STATE_BYTES);

@@ -9,7 +9,39 @@
 #define TABLE_H
 
 #include "base/bits.h"
-#include "filter/filter.h"
+#include "theory/shape.h"
+
+#define FILTER_NONE UINT32_MAX /* the age of a key that no live generation holds */
+
+/* A filter in one shard. */
+struct filter {
+    const struct filter_ops *ops;
+    struct filter_shape shape;
+    void *block; /* ops->size bytes, zeroed at birth: no pointer in it unless SEEN_GROWS */
+    const struct seen_allocator *alloc; /* for structures that grow */
+    uint32_t cpu;
+    bool refresh_first; /* duplicates stay in the generation they were in */
+    uint64_t *renewed;  /* if summed: for each live generation, at generation mod live, how many of
+                           its keys came again in a younger one.  The filter counts them in memory
+                           of the window */
+};
+
+/* How the generations of two filters correspond during a merge.  Generation `from` of one enters
+ * generation `into` of the other.  Earlier ones enter those before it, or with `younger` one
+ * generation later. */
+struct filter_match {
+    uint64_t into, from;
+    bool younger;
+};
+
+#define FILTER_PLACES 5
+
+/* The generation that keys `age` generations older than `from` enter. */
+static inline uint64_t filter_matching(const struct filter_match *m, uint64_t age) {
+    return m->into - age + (m->younger && age);
+}
+
+/* -- lines -------------------------------------------------------------------------------- */
 
 #define TABLE_STAMP_SHIFT 48 /* in the line's last word */
 #define TABLE_STAMP_BELOW (((uint64_t)1 << TABLE_STAMP_SHIFT) - 1)

@@ -48,7 +48,7 @@ static uint64_t keys_of(const struct window *w, uint64_t generation) {
 /* -- life --------------------------------------------------------------------------------- */
 
 static double rate_of(const struct filter *f, uint64_t load) {
-    return load ? f->ops->fp(&f->shape, (double)load) : 0;
+    return load ? f->ops->theory.fp(&f->shape, (double)load) : 0;
 }
 
 /* After a change of generations; some formulas are too long to ask all of them each time. */
@@ -324,11 +324,10 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
 
 #define GENERATIONS(label)                                                                         \
     {                                                                                              \
-        .name = label, .plan = generations_plan, .size = generations_size, .init = init,           \
-        .destroy = destroy, .move = move, .observe = observe, .prefetch = prefetch, .find = find,  \
-        .landmark = landmark, .forget = forget, .merge = merge, .stats = stats,                    \
-        .boundary = boundary, .unnoticed = unnoticed, .clear_counters = clear_counters,            \
-        .save = save, .load = load, .since = since,                                                \
+        .name = label, .init = init, .destroy = destroy, .move = move, .observe = observe,         \
+        .prefetch = prefetch, .find = find, .landmark = landmark, .forget = forget,                \
+        .merge = merge, .stats = stats, .boundary = boundary, .unnoticed = unnoticed,              \
+        .clear_counters = clear_counters, .save = save, .load = load, .since = since,              \
     }
 
 const struct window_ops window_landmark = GENERATIONS("landmark");

@@ -26,7 +26,7 @@ static uint64_t excess(uint64_t length, uint64_t full) {
 
 /* Q as asked reaches at most length/Q too far if it divides the length: otherwise look for the next
  * that does as well, then fill the cell's word if that is no worse. */
-static uint64_t round_subwindows(const struct seen_spec *spec, const struct filter_ops *f) {
+static uint64_t round_subwindows(const struct seen_spec *spec, const struct filter_theory *f) {
     uint64_t length = spec->length, most = bits_min(f->live_most - 1, length),
              best = spec->subwindows;
     for (uint64_t q = best; q <= most && excess(length, best) > length / spec->subwindows; q++)
@@ -40,12 +40,12 @@ uint64_t generations_bytes(const struct filter_shape *s) {
     return (sizeof(struct generations) + generations_tallies(s) * sizeof(uint64_t) + 63) / 64 * 64;
 }
 
-uint64_t generations_size(const struct seen_plan *plan, const struct filter_ops *f) {
+uint64_t generations_size(const struct seen_plan *plan, const struct filter_theory *f) {
     struct filter_shape shape = plan_shape(&plan->spec, generations_live(&plan->spec));
     return generations_bytes(&shape) + (f->size(&shape, 0) + 63) / 64 * 64;
 }
 
-static int settle_overload(struct seen_plan *plan, const struct filter_ops *f,
+static int settle_overload(struct seen_plan *plan, const struct filter_theory *f,
                            struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     bool grows = f->traits & SEEN_GROWS, mem = options_has(spec, OPTION_MEM);
@@ -60,7 +60,7 @@ static int settle_overload(struct seen_plan *plan, const struct filter_ops *f,
     return 0;
 }
 
-int generations_plan(struct seen_plan *plan, const struct filter_ops *f, struct seen_error *e) {
+int generations_plan(struct seen_plan *plan, const struct filter_theory *f, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     plan->traits = f->traits;
     if (spec->window == SEEN_JUMPING) {

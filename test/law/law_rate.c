@@ -173,7 +173,7 @@ static void also_with_any_number_of_probes(const struct law_case *c) {
     struct registry_choice choice;
     if (!measurable(c) || law_is_variant(c)) return;
     registry_pick(c->window, c->name, 0, &choice);
-    uint32_t most = choice.filter ? choice.filter->k_most : 64;
+    uint32_t most = choice.filter ? choice.filter->theory.k_most : 64;
     if (!options_serve(OPTION_K, c->name)) return;
     for (uint32_t k = 1; k <= most; k = next_k(c, k)) {
         struct seen_plan plan;

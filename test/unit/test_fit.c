@@ -22,7 +22,7 @@ static uint64_t base(void) { return chance_seed(20050510); }
 
 static uint64_t lines_tried(const struct fit *fit, struct filter_shape shape, double keys,
                             double fp) {
-    uint64_t granule = fit->filter->granule(&shape), lo = 0, hi = 1;
+    uint64_t granule = fit->filter->granule ? fit->filter->granule(&shape) : 1, lo = 0, hi = 1;
     for (;; lo = hi, hi *= 2) {
         shape.lines = hi * granule;
         if (shape.lines > MOST) return 0;
@@ -68,7 +68,7 @@ struct wish {
     char text[160];
 };
 
-static struct wish draw(const struct filter_ops *f, uint64_t *rng) {
+static struct wish draw(const struct filter_theory *f, uint64_t *rng) {
     struct wish w = {.fit = {.filter = f, .live = 1, .generation = 1, .shards = 1, .fills = true},
                      .shape = {.width = 4}};
     if (chance_next(rng) % 2) w.fit.shards = 1 + chance_next(rng) % 100;
@@ -83,10 +83,10 @@ static struct wish draw(const struct filter_ops *f, uint64_t *rng) {
     return w;
 }
 
-static bool has_k(const struct filter_ops *f) { return f->k_most && !f->form; }
+static bool has_k(const struct filter_theory *f) { return f->k_most && !f->form; }
 
 /* Draws a shape that already has some lines. */
-static struct wish draw_sized(const struct filter_ops *f, uint64_t *rng) {
+static struct wish draw_sized(const struct filter_theory *f, uint64_t *rng) {
     struct wish w = draw(f, rng);
     w.shape.lines = (uint64_t)(w.fit.live * (1 + w.keys * chance_uniform(rng) / 10));
     return w;
@@ -94,7 +94,7 @@ static struct wish draw_sized(const struct filter_ops *f, uint64_t *rng) {
 
 static void the_fewest_lines_are_those_that_trying_all_finds(void **state) {
     (void)state;
-    const struct filter_ops *f;
+    const struct filter_theory *f;
     uint64_t rng = base();
     for (size_t i = 0; (f = registry_filter(i)); i++)
         for (int n = 0; n < DRAWS && has_k(f); n++) {
@@ -114,7 +114,7 @@ static void the_fewest_lines_are_those_that_trying_all_finds(void **state) {
 
 static void the_least_rate_is_the_one_that_trying_all_finds(void **state) {
     (void)state;
-    const struct filter_ops *f;
+    const struct filter_theory *f;
     uint64_t rng = base();
     for (size_t i = 0; (f = registry_filter(i)); i++)
         for (int n = 0; n < DRAWS && has_k(f); n++) {
@@ -127,7 +127,7 @@ static void the_least_rate_is_the_one_that_trying_all_finds(void **state) {
 
 static void the_most_keys_keep_the_rate_and_a_few_more_do_not(void **state) {
     (void)state;
-    const struct filter_ops *f;
+    const struct filter_theory *f;
     uint64_t rng = base();
     for (size_t i = 0; (f = registry_filter(i)); i++)
         for (int n = 0; n < DRAWS && has_k(f); n++) {
@@ -152,7 +152,7 @@ static double asked_fp(const struct filter_shape *shape, double keys) {
 
 static void few_rates_are_computed_for_a_size(void **state) {
     (void)state;
-    struct filter_ops counted = *registry_filter(0);
+    struct filter_theory counted = *registry_filter(0);
     uint64_t rng = base();
     unsigned all = 0;
     counted.fp = asked_fp;
