@@ -1,7 +1,7 @@
 /* message.c - what is said on stderr: one sentence at a time, as text or as a JSON object a line,
  * and at most one line in progress. */
 #include "base/cli.h"
-#include "base/json.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
 #include "group/group.h"
 
 #include "base/cli.h"
-#include "base/json.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>

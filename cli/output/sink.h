@@ -2,7 +2,7 @@
 #ifndef SEEN_SINK_H
 #define SEEN_SINK_H
 
-#include "base/json.h"
+#include "base/text.h"
 #include "output/tags.h"
 #include "records/format/record.h"
 
@@ -55,7 +55,7 @@ void sink_object(struct sink *, const struct record *, const char *members);
 void sink_object_piece(struct sink *, const char *p, size_t n, const char *members, bool first,
                        bool last);
 
-/* The same with what is known of each record, as `tags` and `json` say (detail.c). */
+/* The same with what is known of each record, as `tags` and `json` say. */
 void sink_details(struct sink *, const struct batch *, const struct fact *);
 void sink_loose(struct sink *, const char *p, size_t n, const struct fact *, bool first, bool last);
 

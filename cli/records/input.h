@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes that come from elsewhere than one file (merge.h). */
+/* Bytes that come from elsewhere than one file (merge.c). */
 struct input_feed {
     ssize_t (*read)(void *ctx, char *out, size_t room);  /* as read(2), errors as input_fill's */
     bool (*ready)(const void *ctx, int wake, bool wait); /* as input_ready */
@@ -39,6 +39,10 @@ void input_free(struct input *);
 
 /* Opens a file, "-" being standard input.  0, or -1 with errno; input_trouble is for people. */
 int input_open(struct input *, const char *name);
+/* Opens all files of the options as one input, or dies with a sentence.  Each file is in order of
+ * time.  Records come in order of their times, none of them cut by a file's end; the header line
+ * comes once (merge.c). */
+void input_open_merged(struct input *, const struct input_options *);
 void input_open_feed(struct input *, const char *name, const struct input_feed *, void *ctx,
                      bool waits);
 void input_close(struct input *);

@@ -5,10 +5,11 @@
  * output is bytes again.  The reader cuts them a second time, so that all later steps work as for
  * one file.  A record without a readable time follows the one before it.  So does one that is too
  * long: it is passed on as it comes, and is never held in memory as a whole. */
-#include "records/merge.h"
+#include "records/input.h"
 
 #include "base/cli.h"
-#include "records/input.h"
+#include "records/columns.h"
+#include "records/input_options.h"
 #include "time/time.h"
 
 #include <errno.h>
@@ -351,7 +352,7 @@ static void free_merge(void *ctx) {
     free(m);
 }
 
-void merge_open(struct input *in, const struct input_options *options) {
+void input_open_merged(struct input *in, const struct input_options *options) {
     static const struct input_feed feed = {read_merged, is_ready, trouble_of, free_merge};
     struct merge *m = new_merge(options);
     bool waits = false;

@@ -2,7 +2,6 @@
 #include "records/reader.h"
 
 #include "base/signals.h"
-#include "records/merge.h"
 #include "time/time.h"
 
 #include <errno.h>
@@ -328,7 +327,7 @@ static void read_file(struct reader *r, const char *name) {
 
 bool reader_run(struct reader *r) {
     if (r->input->merge) {
-        merge_open(&r->in, r->input);
+        input_open_merged(&r->in, r->input);
         read_input(r);
     }
     for (size_t i = 0; !r->input->merge && i < r->input->file_count && !reader_ending(r); i++)

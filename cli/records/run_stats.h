@@ -1,9 +1,27 @@
-/* run_stats.h - --stats of the subcommands that count or look up: how many records were read, how
- * many of them could not be judged and why, and how fast it went. */
+/* run_stats.h - how a run goes: the line of progress on a terminal, with percent and time left if
+ * the size of the input is known; and --stats of the subcommands that count or look up. */
 #ifndef SEEN_RUN_STATS_H
 #define SEEN_RUN_STATS_H
 
-#include "records/unjudged.h"
+#include "records/reader.h"
+
+/* -- progress ------------------------------------------------------------------------------ */
+
+struct progress {
+    bool wanted; /* by the options, on a terminal that gets no records */
+    double started, shown;
+    uint64_t total, first; /* bytes of all files (0: not known); where the run began in them */
+};
+
+void progress_init(struct progress *, const struct input_options *);
+
+/* A quarter of a second has passed since the last line. */
+bool progress_due(struct progress *);
+
+/* The caller's text, and how much of the input was read. */
+void progress_show(struct progress *, const struct reader *, const char *text);
+
+/* -- --stats: how many records were read, how many could not be judged and why, how fast --- */
 
 #define ACCOUNT_ROW(id, what)                                                                      \
     { "stats", 0, "[=text|json]", what ", on stderr", id }

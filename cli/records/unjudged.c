@@ -2,7 +2,7 @@
 #include "records/unjudged.h"
 
 #include "base/cli.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "records/format/fields.h"
 #include "records/format/json.h"
 #include "records/key_form.h"

@@ -2,7 +2,7 @@
 #include "state/places.h"
 
 #include "base/cli.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "seen.h"
 
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* state.c - what of a run is kept, when, and what is said of it. */
 #include "state/state.h"
 
-#include "base/number.h"
 #include "base/signals.h"
+#include "base/text.h"
 #include "time/time.h"
 
 #include <errno.h>

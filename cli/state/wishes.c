@@ -2,7 +2,7 @@
  * verdicts is listed here; any other option counts, so that none is forgotten when it is new. */
 #include "state/wishes.h"
 
-#include "base/number.h"
+#include "base/text.h"
 #include "seen.h"
 
 #include <stdarg.h>

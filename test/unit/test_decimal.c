@@ -1,5 +1,5 @@
 /* Amounts are read, summed and written exactly, or refused. */
-#include "base/number.h"
+#include "base/text.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

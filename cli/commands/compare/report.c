@@ -1,8 +1,7 @@
 /* report.c - what `seen compare` says: a table and three sentences, or JSON, or CSV. */
 #include "commands/compare/compare.h"
 
-#include "base/json.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

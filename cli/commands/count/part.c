@@ -2,7 +2,7 @@
 #include "commands/count/part.h"
 
 #include "base/cli.h"
-#include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,8 +7,8 @@
 #include "commands/dedup/warnings.h"
 #include "judge/judge.h"
 #include "output/sink.h"
-#include "records/progress.h"
 #include "records/reader.h"
+#include "records/run_stats.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef SEEN_DEDUP_GROUPS_H
 #define SEEN_DEDUP_GROUPS_H
 
-#include "base/number.h"
+#include "base/text.h"
 #include "group/group.h"
 #include "records/columns.h"
 #include "state/pack.h"

@@ -2,10 +2,9 @@
  *
  * records = unique + duplicates + unparseable.  Rates and times are of the whole run. */
 #include "commands/dedup/stats.h"
-#include "base/json.h"
+#include "base/text.h"
 
 #include "base/cli.h"
-#include "base/number.h"
 #include "records/run_stats.h"
 
 #include <inttypes.h>

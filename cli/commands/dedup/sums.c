@@ -1,9 +1,8 @@
 /* sums.c - reading amounts, adding them up, and printing the sums. */
-#include "base/json.h"
+#include "base/text.h"
 #include "commands/dedup/groups.h"
 
 #include "base/cli.h"
-#include "base/number.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,7 @@
 #include "commands/diff/rows.h"
 
 #include "base/cli.h"
-#include "base/json.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>

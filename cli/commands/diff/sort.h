@@ -2,7 +2,7 @@
 #ifndef SEEN_DIFF_SORT_H
 #define SEEN_DIFF_SORT_H
 
-#include "base/number.h"
+#include "base/text.h"
 
 #include <stdbool.h>
 #include <stddef.h>

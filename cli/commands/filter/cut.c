@@ -1,7 +1,7 @@
 #include "commands/filter/cut.h"
 
 #include "base/cli.h"
-#include "base/json.h"
+#include "base/text.h"
 #include "seen.h"
 
 #include <string.h>

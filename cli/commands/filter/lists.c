@@ -2,7 +2,7 @@
 #include "commands/filter/lists.h"
 
 #include "base/cli.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,9 +2,8 @@
 #include "commands/filter/show.h"
 
 #include "base/cli.h"
-#include "base/json.h"
-#include "base/number.h"
 #include "base/pool.h"
+#include "base/text.h"
 #include "records/format/json.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* generate.c - `seen generate`: made-up streams with known duplicates. */
 #include "base/cli.h"
-#include "base/number.h"
+#include "base/text.h"
 #include "commands/generate/click.h"
 #include "commands/generate/order.h"
 #include "records/run_stats.h"

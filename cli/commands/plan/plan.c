@@ -2,7 +2,7 @@
 #include "commands/plan/plan.h"
 
 #include "base/cli.h"
-#include "base/json.h"
+#include "base/text.h"
 #include "commands/plan/sample.h"
 #include "judge/asked.h"
 #include "records/run_stats.h"

@@ -1,8 +1,8 @@
 /* sample.c - plans decaying windows for a stream, from a sample of it (seen plan --sample). */
 #include "commands/plan/sample.h"
 
-#include "base/number.h"
 #include "base/signals.h"
+#include "base/text.h"
 #include "commands/plan/plan.h"
 
 #include <inttypes.h>

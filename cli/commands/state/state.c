@@ -1,9 +1,8 @@
 /* state.c - `seen state FILE`: what a state holds, or a snapshot that SEEN.DUMP or libseen wrote.
  */
 #include "state/state.h"
-#include "base/json.h"
+#include "base/text.h"
 
-#include "base/number.h"
 #include "commands/count/recent.h"
 #include "commands/dedup/groups.h"
 #include "records/run_stats.h"

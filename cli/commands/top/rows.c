@@ -2,8 +2,7 @@
 #include "commands/top/rows.h"
 
 #include "base/cli.h"
-#include "base/json.h"
-#include "base/number.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <math.h>

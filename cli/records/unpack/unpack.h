@@ -55,7 +55,7 @@ const char *unpack_trouble(const struct unpack *);
 /* Something may come out without a read. */
 bool unpack_pending(const struct unpack *);
 
-/* -- files that are not lines of text and that seen cannot read (foreign.c) ---------------- *
+/* -- files that are not lines of text and that seen cannot read ---------------- *
  *
  * Archives, columns, databases, other encodings: judged as bytes they would silently give a wrong
  * answer.  They are told by bytes that no line of text begins with: control characters, NUL, bytes
