@@ -25,22 +25,11 @@ static void replicate_create(RedisModuleCtx *ctx, RedisModuleString *name, const
     RedisModule_Replicate(ctx, "SEEN.CREATE", "sc", name, spec);
 }
 
-/* The words of a spec, as if they had been one. */
-static bool join(RedisModuleString **argv, int n, char *text, size_t cap) {
-    size_t at = 0;
-    for (int i = 0; i < n; i++) {
-        if (i && at + 1 < cap) text[at++] = ' ';
-        if (!command_text(argv[i], text + at, cap - at)) return false;
-        at += strlen(text + at);
-    }
-    return true;
-}
-
 static int create(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct opened o;
     char text[SPEC_TEXT_MOST];
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    if (!join(argv + 2, argc - 2, text, sizeof text))
+    if (!command_join(argv + 2, argc - 2, text, sizeof text))
         return RedisModule_ReplyWithError(ctx, "ERR a spec is text of at most 1023 characters");
     RedisModule_AutoMemory(ctx);
     o.key = RedisModule_OpenKey(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
@@ -131,9 +120,47 @@ static void replicate_add(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
         RedisModule_Replicate(ctx, command, "v", argv + 1, (size_t)(argc - 1));
 }
 
+static void print_length(const struct value *v, uint64_t length, char *text, size_t cap) {
+    if (v->timed)
+        seen_print_span(length, text, cap);
+    else
+        snprintf(text, cap, "%llu records", (unsigned long long)length);
+}
+
 static void tell_changed(RedisModuleCtx *ctx, RedisModuleString *name, const struct adding *a) {
     if (a->made) command_changed(ctx, name, "seen.create");
     command_changed(ctx, name, "seen.add");
+}
+
+/* A filter short of memory says so in the server's log.  Its statistics cost too much to be looked
+ * at for each item, and those of an exact set in a jumping window at any time. */
+static void warn_if_short(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
+                          int items) {
+    enum { LOOK = 4096 };
+    char text[256], kept[32], length[32];
+    struct seen_stats s;
+    v->unlooked += (uint64_t)items;
+    if (v->unlooked < LOOK || command_obeys(ctx)) return;
+    v->unlooked = 0;
+    const struct seen_plan *plan = seen_plan_of(value_filter(v));
+    if (plan->traits & SEEN_NO_FP && plan->spec.window == SEEN_JUMPING) return;
+    seen_stats(value_filter(v), &s);
+    if (s.forgotten && s.kept != SEEN_NEVER) {
+        print_length(v, s.kept, kept, sizeof kept);
+        print_length(v, plan->spec.length, length, sizeof length);
+        snprintf(text, sizeof text,
+                 "the filter is short of memory: it kept %s of its window of %s, and older items "
+                 "are new again; give it more mem=",
+                 kept, length);
+    } else if (s.stored > s.capacity && s.fp_now > 2 * plan->fp_full) {
+        snprintf(text, sizeof text,
+                 "the filter holds more than its %llu items: it calls %.3g %% of new items "
+                 "duplicates; give it more mem= or items=",
+                 (unsigned long long)s.capacity, s.fp_now * 100);
+    } else {
+        return;
+    }
+    command_warn(ctx, &v->warned, name, text);
 }
 
 /* Its line is on its way from then on. */
@@ -164,6 +191,7 @@ static void add_item(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, st
     bool changed = value_add(a->o.value, 1, &digest, a->now, &verdict);
     if (changed && !sure) replicate_add(ctx, argv, argc, a);
     if (changed) tell_changed(ctx, argv[1], a);
+    warn_if_short(ctx, argv[1], a->o.value, 1);
     RedisModule_ReplyWithLongLong(ctx, verdict == SEEN_NEW);
 }
 
@@ -183,6 +211,7 @@ static void add_items(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, s
     if (!changed) return;
     replicate_add(ctx, argv, argc, a);
     tell_changed(ctx, argv[1], a);
+    warn_if_short(ctx, argv[1], a->o.value, a->items);
 }
 
 static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many, bool there) {
@@ -229,13 +258,13 @@ static const RedisModuleCommandArg madd_args[] = {
 #define ADDS (REDISMODULE_KEY_RW | REDISMODULE_KEY_ACCESS | REDISMODULE_KEY_INSERT)
 
 const struct command commands_add[] = {
-    {"SEEN.CREATE", create, "write deny-oom fast", -3, REDISMODULE_KEY_OW | REDISMODULE_KEY_INSERT,
+    {"seen.create", create, "write deny-oom fast", -3, REDISMODULE_KEY_OW | REDISMODULE_KEY_INSERT,
      1, "Makes a filter from a spec, as seen takes it", "O(1)", create_args},
-    {"SEEN.ADD", add_one, "write deny-oom fast", -3, ADDS, 1,
+    {"seen.add", add_one, "write deny-oom fast", -3, ADDS, 1,
      "Adds an item: 1 if it is new, 0 if it was seen in the window", "O(1)", add_args},
-    {"SEEN.MADD", add_many, "write deny-oom", -3, ADDS, 1,
+    {"seen.madd", add_many, "write deny-oom", -3, ADDS, 1,
      "Adds items in order: 1 for each that is new, 0 for each seen in the window",
      "O(N) for N items", madd_args},
-    {"SEEN.MADDX", add_many_there, "write deny-oom", -3, ADDS, 1,
+    {"seen.maddx", add_many_there, "write deny-oom", -3, ADDS, 1,
      "As SEEN.MADD, to a filter that is there", "O(N) for N items", madd_args},
     {0}};

@@ -107,17 +107,17 @@ static int age(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 /* -- SEEN.INFO ---------------------------------------------------------------------------- */
 
 static void text_field(RedisModuleCtx *ctx, const char *name, const char *text) {
-    RedisModule_ReplyWithSimpleString(ctx, name);
+    RedisModule_ReplyWithStringBuffer(ctx, name, strlen(name));
     RedisModule_ReplyWithStringBuffer(ctx, text, strlen(text));
 }
 
 static void count_field(RedisModuleCtx *ctx, const char *name, uint64_t count) {
-    RedisModule_ReplyWithSimpleString(ctx, name);
+    RedisModule_ReplyWithStringBuffer(ctx, name, strlen(name));
     RedisModule_ReplyWithLongLong(ctx, (long long)count);
 }
 
 static void real_field(RedisModuleCtx *ctx, const char *name, double value) {
-    RedisModule_ReplyWithSimpleString(ctx, name);
+    RedisModule_ReplyWithStringBuffer(ctx, name, strlen(name));
     RedisModule_ReplyWithDouble(ctx, value);
 }
 
@@ -217,14 +217,14 @@ static const RedisModuleCommandArg info_args[] = {COMMAND_KEY, {0}};
 #define READS (REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS)
 
 const struct command commands_ask[] = {
-    {"SEEN.CHECK", check_one, "readonly fast", -3, READS, 1,
+    {"seen.check", check_one, "readonly fast", -3, READS, 1,
      "Whether an item was seen in the window, or within a part of it", "O(1)", check_args},
-    {"SEEN.MCHECK", check_many, "readonly", -3, READS, 1,
+    {"seen.mcheck", check_many, "readonly", -3, READS, 1,
      "Which items were seen in the window, or within a part of it", "O(N) for N items",
      mcheck_args},
-    {"SEEN.AGE", age, "readonly fast", -3, READS, 1,
+    {"seen.age", age, "readonly fast", -3, READS, 1,
      "How long ago an item was seen last, in ms or records; -1 if not in the window", "O(1)",
      age_args},
-    {"SEEN.INFO", info, "readonly fast", 2, REDISMODULE_KEY_RO, 1,
+    {"seen.info", info, "readonly fast", 2, REDISMODULE_KEY_RO, 1,
      "Spec, fill, errors predicted and expected, window kept, memory", "O(1)", info_args},
     {0}};

@@ -32,8 +32,7 @@ static void flag(RedisModuleCtx *ctx, bool yes) {
 /* -- arguments ---------------------------------------------------------------------------- */
 
 static struct wish preset(void) {
-    struct wish w = {.chain = {CHAIN_ERROR, CHAIN_CAPACITY, CHAIN_GROWTH}, .may_create = true};
-    return w;
+    return (struct wish){.chain = settings.chain, .may_create = true};
 }
 
 static bool read_number(const RedisModuleString *s, long long least, long long most,
@@ -127,16 +126,18 @@ static int insert_option(RedisModuleCtx *ctx, RedisModuleString **argv, int argc
 /* -- making ------------------------------------------------------------------------------- */
 
 /* NULL after an error reply. */
-static struct value *make(RedisModuleCtx *ctx, struct wish *w) {
-    struct seen_error e = {.code = SEEN_ENOMEM};
+static struct value *make(RedisModuleCtx *ctx, RedisModuleString *name, struct wish *w) {
+    static long long warned;
+    char text[sizeof(struct seen_error) + 64];
+    struct seen_error e = {.code = SEEN_ENOMEM, .text = "the server has no memory for it"};
     struct value *v = value_new(&w->chain);
     bool bad = !v || (!w->seeded && getrandom(&w->seed, sizeof w->seed, 0) != sizeof w->seed);
     w->seed &= INT64_MAX;
     if (!bad && !chain_begin(v, w->seed, value_limit(ctx), &e)) return v;
     if (v) value_free(v);
-    RedisModule_ReplyWithError(ctx, e.code == SEEN_ENOMEM || e.code == SEEN_EREFUSED
-                                        ? "ERR Insufficient memory to create filter"
-                                        : "ERR could not create filter");
+    snprintf(text, sizeof text, "ERR Insufficient memory to create filter: %s", e.text);
+    RedisModule_ReplyWithError(ctx, text);
+    command_warn(ctx, &warned, name, text + strlen("ERR "));
     return NULL;
 }
 
@@ -154,7 +155,7 @@ static int reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!command_open(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, true, &o))
         return REDISMODULE_OK;
     if (o.value) return RedisModule_ReplyWithError(ctx, "ERR item exists");
-    struct value *v = make(ctx, &w);
+    struct value *v = make(ctx, argv[1], &w);
     if (!v) return REDISMODULE_OK;
     RedisModule_ModuleTypeSetValue(o.key, value_type, v);
     replicate_make(ctx, argv[1], &w);
@@ -164,20 +165,32 @@ static int reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
 /* -- adding ------------------------------------------------------------------------------- */
 
+static void full(RedisModuleCtx *ctx) {
+    RedisModule_ReplyWithError(ctx, "ERR non scaling filter is full");
+}
+
+static void cannot_grow(RedisModuleCtx *ctx, struct value *v, const RedisModuleString *name,
+                        const struct seen_error *e) {
+    char text[sizeof e->text + 64];
+    snprintf(text, sizeof text, "ERR problem inserting into filter: to grow, %s", e->text);
+    RedisModule_ReplyWithError(ctx, text);
+    command_warn(ctx, &v->warned, name, text + strlen("ERR "));
+}
+
 /* Replies to each item; the first that finds no place ends the reply.  Returns how many replies;
  * *fresh: how many items were new. */
-static long add_items(RedisModuleCtx *ctx, struct value *v, RedisModuleString **item, int n,
+static long add_items(RedisModuleCtx *ctx, struct opened *o, RedisModuleString **item, int n,
                       long *fresh) {
-    static const char *const error[] = {[CHAIN_FULL] = "ERR non scaling filter is full",
-                                        [CHAIN_FAILED] = "ERR problem inserting into filter"};
+    struct value *v = o->value;
+    struct seen_error e;
     uint64_t limit = value_limit(ctx);
     *fresh = 0;
     for (int i = 0; i < n; i++) {
         size_t len;
         const char *bytes = RedisModule_StringPtrLen(item[i], &len);
-        enum chain_verdict verdict = chain_add(v, bytes, len, limit);
+        enum chain_verdict verdict = chain_add(v, bytes, len, limit, &e);
         if (verdict >= CHAIN_FULL) {
-            RedisModule_ReplyWithError(ctx, error[verdict]);
+            verdict == CHAIN_FULL ? full(ctx) : cannot_grow(ctx, v, o->name, &e);
             return i + 1;
         }
         flag(ctx, verdict == CHAIN_NEW);
@@ -194,10 +207,10 @@ static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, int from
         return REDISMODULE_OK;
     bool made = !o.value;
     if (made && !w->may_create) return RedisModule_ReplyWithError(ctx, NOT_FOUND);
-    if (made && !(o.value = make(ctx, w))) return REDISMODULE_OK;
+    if (made && !(o.value = make(ctx, argv[1], w))) return REDISMODULE_OK;
     if (made) RedisModule_ModuleTypeSetValue(o.key, value_type, o.value);
     if (many) RedisModule_ReplyWithArray(ctx, REDISMODULE_POSTPONED_LEN);
-    long replies = add_items(ctx, o.value, argv + from, argc - from, &fresh);
+    long replies = add_items(ctx, &o, argv + from, argc - from, &fresh);
     if (many) RedisModule_ReplySetArrayLength(ctx, replies);
     if (made) {
         replicate_make(ctx, argv[1], w);
@@ -303,6 +316,24 @@ static int info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return RedisModule_ReplyWithError(ctx, "Invalid information value");
 }
 
+/* As RedisBloom says it: a line of all, and one for each link. */
+static int debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+    struct opened o;
+    char text[256];
+    if (argc != 2) return RedisModule_WrongArity(ctx);
+    if (!command_open(ctx, argv[1], REDISMODULE_READ, true, &o)) return REDISMODULE_OK;
+    if (!o.value) return RedisModule_ReplyWithError(ctx, NOT_FOUND);
+    const struct value *v = o.value;
+    RedisModule_ReplyWithArray(ctx, 1 + (long)v->links);
+    int len = snprintf(text, sizeof text, "size:%llu", (unsigned long long)chain_items(v));
+    RedisModule_ReplyWithStringBuffer(ctx, text, (size_t)len);
+    for (uint32_t i = 0; i < v->links; i++) {
+        len = chain_describe(v, i, text, sizeof text);
+        RedisModule_ReplyWithStringBuffer(ctx, text, (size_t)len);
+    }
+    return REDISMODULE_OK;
+}
+
 /* ----------------------------------------------------------------------------------------- */
 
 #define NUMBER(text, word) COMMAND_OPTION(text, word, REDISMODULE_ARG_INTEGER)
@@ -328,25 +359,29 @@ static const RedisModuleCommandArg item_args[] = {COMMAND_KEY, COMMAND_TEXT("ite
 static const RedisModuleCommandArg items_args[] = {
     COMMAND_KEY, COMMAND_TEXT("item", REDISMODULE_ARG_MULTIPLE), {0}};
 static const RedisModuleCommandArg key_args[] = {COMMAND_KEY, {0}};
+static const RedisModuleCommandArg info_args[] = {
+    COMMAND_KEY, COMMAND_TEXT("field", REDISMODULE_ARG_OPTIONAL), {0}};
 
 #define ADDS  (REDISMODULE_KEY_RW | REDISMODULE_KEY_ACCESS | REDISMODULE_KEY_INSERT)
 #define READS (REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS)
 
 const struct command commands_bloom[] = {
-    {"BF.RESERVE", reserve, "write deny-oom fast", -4, REDISMODULE_KEY_OW | REDISMODULE_KEY_INSERT,
+    {"bf.reserve", reserve, "write deny-oom fast", -4, REDISMODULE_KEY_OW | REDISMODULE_KEY_INSERT,
      1, "Makes a Bloom filter", "O(1)", reserve_args},
-    {"BF.ADD", add_one, "write deny-oom fast", 3, ADDS, 1, "Adds an item to a Bloom filter", "O(1)",
+    {"bf.add", add_one, "write deny-oom fast", 3, ADDS, 1, "Adds an item to a Bloom filter", "O(1)",
      item_args},
-    {"BF.MADD", add_many, "write deny-oom", -3, ADDS, 1, "Adds items to a Bloom filter",
+    {"bf.madd", add_many, "write deny-oom", -3, ADDS, 1, "Adds items to a Bloom filter",
      "O(N) for N items", items_args},
-    {"BF.INSERT", insert, "write deny-oom", -4, ADDS, 1,
+    {"bf.insert", insert, "write deny-oom", -4, ADDS, 1,
      "Adds items to a Bloom filter, which is made as asked if it is not there", "O(N) for N items",
      insert_args},
-    {"BF.EXISTS", exists_one, "readonly fast", 3, READS, 1, "Whether an item is in a Bloom filter",
+    {"bf.exists", exists_one, "readonly fast", 3, READS, 1, "Whether an item is in a Bloom filter",
      "O(1)", item_args},
-    {"BF.MEXISTS", exists_many, "readonly", -3, READS, 1, "Which items are in a Bloom filter",
+    {"bf.mexists", exists_many, "readonly", -3, READS, 1, "Which items are in a Bloom filter",
      "O(N) for N items", items_args},
-    {"BF.INFO", info, "readonly fast", -2, READS, 1, "Capacity, size, filters, items, expansion",
-     "O(1)", key_args},
-    {"BF.CARD", card, "readonly fast", 2, READS, 1, "How many items were added", "O(1)", key_args},
+    {"bf.info", info, "readonly fast", -2, READS, 1, "Capacity, size, filters, items, expansion",
+     "O(1)", info_args},
+    {"bf.debug", debug, "readonly fast", 2, READS, 1, "The parts of a Bloom filter", "O(1)",
+     key_args},
+    {"bf.card", card, "readonly fast", 2, READS, 1, "How many items were added", "O(1)", key_args},
     {0}};

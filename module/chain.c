@@ -69,14 +69,14 @@ bool chain_has(const struct value *v, const void *item, size_t len) {
     return has(v, digest_of(v, item, len));
 }
 
-enum chain_verdict chain_add(struct value *v, const void *item, size_t len, uint64_t limit) {
-    struct seen_error e;
+enum chain_verdict chain_add(struct value *v, const void *item, size_t len, uint64_t limit,
+                             struct seen_error *e) {
     uint8_t verdict;
     seen_digest digest = digest_of(v, item, len);
     if (has(v, digest)) return CHAIN_SEEN;
     if (v->youngest >= capacity_of(&v->chain, v->links - 1)) {
         if (!v->chain.expansion) return CHAIN_FULL;
-        if (add_link(v, seen_seed(v->link[0]), limit, &e)) return CHAIN_FAILED;
+        if (add_link(v, seen_seed(v->link[0]), limit, e)) return CHAIN_FAILED;
     }
     seen_observe(value_filter(v), 1, &digest, NULL, &verdict);
     v->youngest++;
@@ -103,4 +103,17 @@ void chain_count(struct value *v) {
         v->youngest = s.unique;
         v->items += s.unique;
     }
+}
+
+int chain_describe(const struct value *v, uint32_t link, char *buf, size_t cap) {
+    const struct seen_plan *plan = seen_plan_of(v->link[link]);
+    struct seen_stats s;
+    seen_stats(v->link[link], &s);
+    return snprintf(buf, cap,
+                    "bytes:%llu bits:%llu hashes:%llu hashwidth:64 capacity:%llu size:%llu "
+                    "ratio:%g",
+                    (unsigned long long)plan->bytes, (unsigned long long)plan->bytes * 8,
+                    (unsigned long long)plan->spec.k,
+                    (unsigned long long)capacity_of(&v->chain, link), (unsigned long long)s.unique,
+                    error_of(&v->chain, link));
 }

@@ -17,10 +17,15 @@ int chain_begin(struct value *, uint64_t seed, uint64_t limit, struct seen_error
 enum chain_verdict { CHAIN_SEEN, CHAIN_NEW, CHAIN_FULL, CHAIN_FAILED };
 
 bool chain_has(const struct value *, const void *item, size_t len);
-enum chain_verdict chain_add(struct value *, const void *item, size_t len, uint64_t limit);
+/* CHAIN_FAILED: the error says why. */
+enum chain_verdict chain_add(struct value *, const void *item, size_t len, uint64_t limit,
+                             struct seen_error *);
 
 uint64_t chain_items(const struct value *);
 uint64_t chain_capacity(const struct value *);
+
+/* One link in words, as BF.DEBUG says it; returns what snprintf does. */
+int chain_describe(const struct value *, uint32_t link, char *buf, size_t cap);
 
 /* After links were loaded: counts what is in the youngest. */
 void chain_count(struct value *);

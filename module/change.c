@@ -74,8 +74,8 @@ static const RedisModuleCommandArg forget_args[] = {
 static const RedisModuleCommandArg clear_args[] = {COMMAND_KEY, {0}};
 
 const struct command commands_change[] = {
-    {"SEEN.FORGET", forget, "write fast", -3, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
+    {"seen.forget", forget, "write fast", -3, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
      "Takes items out; how many of them were in", "O(N) for N items", forget_args},
-    {"SEEN.CLEAR", clear, "write fast", 2, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
+    {"seen.clear", clear, "write fast", 2, REDISMODULE_KEY_RW | REDISMODULE_KEY_DELETE, 1,
      "Empties a filter of any size at once", "O(1)", clear_args},
     {0}};

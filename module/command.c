@@ -68,7 +68,7 @@ bool command_open(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool c
 
 bool command_open_fast(RedisModuleCtx *ctx, RedisModuleString *name, int mode, bool chain,
                        struct opened *out) {
-    *out = (struct opened){RedisModule_OpenKey(ctx, name, mode), NULL};
+    *out = (struct opened){name, RedisModule_OpenKey(ctx, name, mode), NULL};
     if (RedisModule_ModuleTypeGetType(out->key) == value_type) {
         out->value = RedisModule_ModuleTypeGetValue(out->key);
         if (out->value->load) return RedisModule_ReplyWithError(ctx, COMMAND_LOADING), false;
@@ -83,6 +83,21 @@ bool command_open_fast(RedisModuleCtx *ctx, RedisModuleString *name, int mode, b
 void command_changed(RedisModuleCtx *ctx, RedisModuleString *name, const char *event) {
     RedisModule_SignalModifiedKey(ctx, name);
     RedisModule_NotifyKeyspaceEvent(ctx, REDISMODULE_NOTIFY_MODULE, event, name);
+}
+
+void command_warn(RedisModuleCtx *ctx, long long *warned, const RedisModuleString *name,
+                  const char *text) {
+    enum { HOUR = 3600000, SHOWN = 64 };
+    char shown[SHOWN + 1];
+    size_t len;
+    const char *bytes = RedisModule_StringPtrLen(name, &len);
+    long long now = command_clock();
+    if (*warned && now >= *warned && now - *warned < HOUR) return;
+    *warned = now;
+    if (len > SHOWN) len = SHOWN;
+    for (size_t i = 0; i < len; i++) shown[i] = (unsigned char)bytes[i] < ' ' ? '?' : bytes[i];
+    shown[len] = 0;
+    RedisModule_Log(ctx, "warning", "key '%s': %s", shown, text);
 }
 
 /* -- time, and whom we serve --------------------------------------------------------------- */
@@ -140,6 +155,16 @@ bool command_text(const RedisModuleString *s, char *buf, size_t cap) {
     if (len >= cap || memchr(text, 0, len)) return false;
     memcpy(buf, text, len);
     buf[len] = 0;
+    return true;
+}
+
+bool command_join(RedisModuleString **words, int n, char *buf, size_t cap) {
+    size_t at = 0;
+    for (int i = 0; i < n; i++) {
+        if (i && at + 1 < cap) buf[at++] = ' ';
+        if (!command_text(words[i], buf + at, cap - at)) return false;
+        at += strlen(buf + at);
+    }
     return true;
 }
 

@@ -36,6 +36,8 @@ struct command {
     { .name = "key", .type = REDISMODULE_ARG_KEY }
 #define COMMAND_TEXT(text, how)                                                                    \
     { .name = text, .key_spec_index = -1, .flags = how }
+#define COMMAND_INTEGER(text)                                                                      \
+    { .name = text, .type = REDISMODULE_ARG_INTEGER, .key_spec_index = -1 }
 #define COMMAND_OPTION(text, word, kind)                                                           \
     {                                                                                              \
         .name = text, .type = kind, .key_spec_index = -1, .token = word,                           \
@@ -46,6 +48,7 @@ struct command {
 /* The spec of filters that ADD makes, and of the chains that BF.ADD makes. */
 struct module_settings {
     char spec[SPEC_TEXT_MOST];
+    struct chain chain;
 };
 extern struct module_settings settings;
 
@@ -61,6 +64,7 @@ extern const struct command commands_add[], commands_ask[], commands_change[], c
 
 /* What is at a key. */
 struct opened {
+    RedisModuleString *name;
     RedisModuleKey *key;
     struct value *value; /* NULL: no such key */
 };
@@ -73,6 +77,10 @@ bool command_open(RedisModuleCtx *, RedisModuleString *name, int mode, bool chai
  */
 bool command_open_fast(RedisModuleCtx *, RedisModuleString *name, int mode, bool chain,
                        struct opened *);
+
+/* Writes a line about a key to the server's log, at most once an hour by *warned (ms). */
+void command_warn(RedisModuleCtx *, long long *warned, const RedisModuleString *name,
+                  const char *text);
 
 /* After a change: WATCH and client caches, keyspace events. */
 void command_changed(RedisModuleCtx *, RedisModuleString *name, const char *event);
@@ -95,6 +103,9 @@ bool command_is(const RedisModuleString *, const char *word);
 
 /* A copy with a NUL, for the engine's parsers; false if it does not fit or has a NUL of its own. */
 bool command_text(const RedisModuleString *, char *buf, size_t cap);
+
+/* n of them with a space between, as if they had been one word. */
+bool command_join(RedisModuleString **, int n, char *buf, size_t cap);
 
 /* The digest of argv's key; false after an error reply. */
 bool command_digest(RedisModuleCtx *, const struct value *, const RedisModuleString *item,

@@ -126,7 +126,7 @@ static const RedisModuleCommandArg merge_args[] = {COMMAND_KEY,
                                                    COMMAND_TEXT("cursor", REDISMODULE_ARG_OPTIONAL),
                                                    {0}};
 
-const struct command commands_merge[] = {{"SEEN.MERGE", merge, "write deny-oom", -3,
+const struct command commands_merge[] = {{"seen.merge", merge, "write deny-oom", -3,
                                           REDISMODULE_KEY_RW | REDISMODULE_KEY_UPDATE, 2,
                                           "What a filter has seen enters another of the same spec "
                                           "and seed; again with the cursor, till 0",

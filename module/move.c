@@ -7,8 +7,9 @@
  * BF.SCANDUMP and BF.LOADCHUNK are the same, but for the end: there a pair without bytes, whose
  * cursor is 0, follows the last chunk.
  *
- * A cursor is the offset behind the chunk and, above it, the number of the dump: a dump that was
- * overtaken by a change or by another one is told so instead of being continued. */
+ * A cursor is the offset behind the chunk and, above it, the number of the dump.  Several dumps of
+ * one filter may be under way.  A change ends dumps of SEEN.DUMP, which is told; BF.SCANDUMP goes
+ * on. */
 #include "command.h"
 #include "load.h"
 #include "transfer.h"
@@ -31,36 +32,52 @@ static bool read_cursor(RedisModuleCtx *ctx, const RedisModuleString *s, long lo
 
 /* -- DUMP --------------------------------------------------------------------------------- */
 
-static bool begin_dump(struct value *v) {
+/* NULL without thread or memory. */
+static struct dump *begin_dump(struct value *v) {
     static uint64_t dumps;
-    transfer_end(&v->dump);
-    if (!transfer_dump(&v->dump, v)) return false;
-    v->dump_cursor = (long long)((dumps++ % DUMPS + 1) << OFFSET_BITS);
-    v->dump_version = v->version;
-    return true;
+    struct dump *d = RedisModule_TryAlloc(sizeof *d);
+    if (!d) return NULL;
+    *d = (struct dump){.next = v->dumps, .version = v->version};
+    if (!transfer_dump(&d->transfer, v)) {
+        RedisModule_Free(d);
+        return NULL;
+    }
+    d->cursor = (long long)((dumps++ % DUMPS + 1) << OFFSET_BITS);
+    return v->dumps = d;
 }
 
-static const char *continue_dump(struct value *v, long long cursor) {
-    if (v->dump && v->dump_version != v->version) transfer_end(&v->dump);
-    if (cursor == 0)
-        return begin_dump(v) ? NULL : "ERR no thread or memory to dump the filter with";
-    if (v->dump && cursor == v->dump_cursor) return NULL;
-    return "ERR the filter changed since this dump began, or another dump did; begin again with "
-           "cursor 0 (of a COPY, if it never rests)";
+/* The dump that goes on with `cursor`, if it may; NULL: there is none.  A chain only gains items,
+ * so a dump of it may go on while others are added: it holds all that were there when it began. */
+static struct dump *find_dump(struct value *v, long long cursor) {
+    struct dump *d = v->dumps;
+    while (d && d->cursor != cursor) d = d->next;
+    if (d && !v->chain.capacity && d->version != v->version) transfer_end(&d->transfer);
+    return d && d->transfer ? d : NULL;
 }
 
-/* The chunk at `cursor`, and the cursor behind it, 0 at the end. */
-static int reply_chunk(RedisModuleCtx *ctx, struct value *v, long long cursor, bool chain) {
+static int reply_pair(RedisModuleCtx *ctx, long long cursor, const char *bytes, size_t len) {
+    RedisModule_ReplyWithArray(ctx, 2);
+    RedisModule_ReplyWithLongLong(ctx, cursor);
+    return RedisModule_ReplyWithStringBuffer(ctx, bytes, len);
+}
+
+/* The chunk at `cursor`, and the cursor behind it: `end` after the last one. */
+static int reply_chunk(RedisModuleCtx *ctx, struct value *v, long long cursor, long long end) {
     static char chunk[TRANSFER_CHUNK];
     bool last;
-    const char *error = continue_dump(v, cursor);
-    if (error) return RedisModule_ReplyWithError(ctx, error);
-    size_t len = transfer_next(v->dump, chunk, sizeof chunk, &last);
-    v->dump_cursor += (long long)len;
-    if (last) transfer_end(&v->dump);
-    RedisModule_ReplyWithArray(ctx, 2);
-    RedisModule_ReplyWithLongLong(ctx, !last ? v->dump_cursor : chain ? BF_LAST : 0);
-    return RedisModule_ReplyWithStringBuffer(ctx, chunk, len);
+    value_end_dumps(v, false);
+    struct dump *d = cursor ? find_dump(v, cursor) : begin_dump(v);
+    if (!d && !cursor)
+        return RedisModule_ReplyWithError(ctx, "ERR no thread or memory to dump the filter with");
+    if (!d && v->chain.capacity) return reply_pair(ctx, 0, "", 0);
+    if (!d)
+        return RedisModule_ReplyWithError(
+            ctx, "ERR the filter changed since this dump began, or too many others did; begin "
+                 "again with cursor 0 (of a COPY, if it never rests)");
+    size_t len = transfer_next(d->transfer, chunk, sizeof chunk, &last);
+    d->cursor += (long long)len;
+    if (last) transfer_end(&d->transfer);
+    return reply_pair(ctx, last ? end : d->cursor, chunk, len);
 }
 
 static int dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
@@ -71,7 +88,7 @@ static int dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         !command_open(ctx, argv[1], REDISMODULE_READ, false, &o))
         return REDISMODULE_OK;
     if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
-    return reply_chunk(ctx, o.value, cursor, false);
+    return reply_chunk(ctx, o.value, cursor, 0);
 }
 
 static int bf_dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
@@ -82,10 +99,8 @@ static int bf_dump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!o.value) return RedisModule_ReplyWithError(ctx, "ERR not found");
     if (RedisModule_StringToLongLong(argv[2], &cursor))
         return RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
-    if (cursor != BF_LAST) return reply_chunk(ctx, o.value, cursor, true);
-    RedisModule_ReplyWithArray(ctx, 2);
-    RedisModule_ReplyWithLongLong(ctx, 0);
-    return RedisModule_ReplyWithStringBuffer(ctx, "", 0);
+    if (cursor == BF_LAST) return reply_pair(ctx, 0, "", 0);
+    return reply_chunk(ctx, o.value, cursor, BF_LAST);
 }
 
 /* -- LOAD --------------------------------------------------------------------------------- */
@@ -170,27 +185,23 @@ static int bf_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 
 /* ----------------------------------------------------------------------------------------- */
 
-static const RedisModuleCommandArg dump_args[] = {
-    COMMAND_KEY, COMMAND_OPTION("cursor", NULL, REDISMODULE_ARG_INTEGER), {0}};
+static const RedisModuleCommandArg dump_args[] = {COMMAND_KEY, COMMAND_INTEGER("cursor"), {0}};
 static const RedisModuleCommandArg load_args[] = {
-    COMMAND_KEY,
-    COMMAND_OPTION("next", NULL, REDISMODULE_ARG_INTEGER),
-    COMMAND_TEXT("chunk", 0),
-    {0}};
+    COMMAND_KEY, COMMAND_INTEGER("next"), COMMAND_TEXT("chunk", 0), {0}};
 
 const struct command commands_move[] = {
-    {"SEEN.DUMP", dump, "readonly", 3, REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS, 1,
+    {"seen.dump", dump, "readonly", 3, REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS, 1,
      "The next chunk of a filter's snapshot, and the cursor of the one after it", "O(1) a chunk",
      dump_args},
-    {"SEEN.LOAD", load, "write deny-oom", 4, REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT, 1,
+    {"seen.load", load, "write deny-oom", 4, REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT, 1,
      "Makes a filter from the chunks of SEEN.DUMP, or of a file of the library or of seen",
      "O(1) a chunk", load_args},
     {0}};
 
 const struct command commands_bloom_move[] = {
-    {"BF.SCANDUMP", bf_dump, "readonly", 3, REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS, 1,
+    {"bf.scandump", bf_dump, "readonly", 3, REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS, 1,
      "The next chunk of a Bloom filter, and the iterator of the one after it", "O(1) a chunk",
      dump_args},
-    {"BF.LOADCHUNK", bf_load, "write deny-oom", 4, REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT, 1,
+    {"bf.loadchunk", bf_load, "write deny-oom", 4, REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT, 1,
      "Makes a Bloom filter from the chunks of BF.SCANDUMP", "O(1) a chunk", load_args},
     {0}};

@@ -21,8 +21,9 @@ static uint64_t sum_of(const struct chain_head *h) {
 }
 
 int persist_write(const struct value *v, struct seen_writer w) {
+    uint32_t links = v->links; /* a chain may grow while it is dumped */
     if (v->chain.capacity) {
-        struct chain_head h = {.links = v->links,
+        struct chain_head h = {.links = links,
                                .capacity = v->chain.capacity,
                                .expansion = v->chain.expansion,
                                .error = v->chain.error};
@@ -30,7 +31,7 @@ int persist_write(const struct value *v, struct seen_writer w) {
         h.sum = sum_of(&h);
         if (w.write(w.ctx, &h, sizeof h)) return SEEN_EIO;
     }
-    for (uint32_t i = 0; i < v->links; i++)
+    for (uint32_t i = 0; i < links; i++)
         if (seen_save(v->link[i], NULL, 0, w, NULL)) return SEEN_EIO;
     return 0;
 }

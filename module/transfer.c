@@ -8,8 +8,9 @@
 #include <string.h>
 
 #define STACK_BYTES ((size_t)1 << 20)
-#define PIECE       ((size_t)1 << 10) /* what is smaller is a few numbers between the tables */
-#define PIECES      2                 /* begun in a step of a dump, at most */
+#define PIECE       ((size_t)1 << 10)  /* what is smaller is a few numbers between the tables */
+#define PIECE_MOST  ((size_t)64 << 10) /* of seen_save */
+#define PIECES      2                  /* begun in a step of a dump, at most */
 #define DUMPS_MOST  16
 
 struct transfer {
@@ -69,10 +70,12 @@ static void step(struct transfer *t) {
 /* -- the thread --------------------------------------------------------------------------- */
 
 /* Takes the bytes of one piece.  Where loading takes long, the library writes small pieces
- * (seen_save), so loading the bytes of one step is always short. */
+ * (seen_save), so loading the bytes of one step is always short.  A filter that only gains items
+ * may change while the thread waits: a piece is copied as its checksum saw it. */
 static int give(void *ctx, const void *buf, size_t len) {
     struct transfer *t = ctx;
-    const char *bytes = buf;
+    char piece[PIECE_MOST];
+    const char *bytes = memcpy(piece, buf, len);
     if (len >= PIECE && t->pieces == PIECES && !await(t)) return -1;
     t->pieces += len >= PIECE;
     while (len) {

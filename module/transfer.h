@@ -14,7 +14,8 @@
 #define TRANSFER_CHUNK ((size_t)128 << 10) /* bytes of a step */
 
 /* Begins a transfer and stores it in *place, which becomes NULL when the transfer ends.  False: no
- * thread or no memory.  The value of a dump must not change before the end.  A load may allocate
+ * thread or no memory.  While a dump goes on, its value may gain items, and must not change
+ * otherwise.  A load may allocate
  * `limit` bytes (0: any number). */
 bool transfer_dump(struct transfer **place, const struct value *);
 bool transfer_load(struct transfer **place, uint64_t limit);

@@ -4,6 +4,7 @@
 #include "load.h"
 #include "transfer.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 
@@ -37,6 +38,19 @@ struct value *value_new(const struct chain *chain) {
     return v;
 }
 
+void value_end_dumps(struct value *v, bool all) {
+    for (struct dump **d = &v->dumps, *ended; *d;) {
+        if (all) transfer_end(&(*d)->transfer);
+        if ((*d)->transfer) {
+            d = &(*d)->next;
+            continue;
+        }
+        ended = *d;
+        *d = ended->next;
+        RedisModule_Free(ended);
+    }
+}
+
 static void free_all(void *value) {
     struct value *v = value;
     load_free(v);
@@ -53,12 +67,12 @@ static bool is_many(const struct value *v) {
 
 void value_free(void *value) {
     struct value *v = value;
-    transfer_end(&v->dump);
+    value_end_dumps(v, true);
     is_many(v) ? memory_free_many(free_all, v) : free_all(v);
 }
 
 struct value *value_move(struct value *v, RedisModuleDefragCtx *ctx) {
-    if (v->dump || v->load) return v;
+    if (v->dumps || v->load) return v;
     struct value *moved = RedisModule_DefragAlloc(ctx, v);
     if (moved) v = moved;
     struct seen_allocator from = memory_allocator(&v->memory);
@@ -101,14 +115,22 @@ int value_takes(const struct seen_plan *plan, struct seen_error *e) {
                   "the server keeps no keys of more than 128 bits; give bits=128 at most");
 }
 
+static int refuse_bytes(struct seen_error *e, const char *smaller) {
+    snprintf(e->text, sizeof e->text,
+             "this would take more than seen.max-bytes, which is %lld; ask for less with %s, or "
+             "raise it with CONFIG SET",
+             value_bytes_most, smaller);
+    e->where = 0;
+    return e->code = SEEN_EREFUSED;
+}
+
 int value_make(struct value *v, const struct seen_plan *plan, uint64_t limit,
                struct seen_error *e) {
     struct seen_allocator from = memory_allocator(&v->memory);
     seen_detector *d;
     if (limit && (plan->bytes > limit || v->memory.bytes > limit - plan->bytes))
-        return refuse(e, SEEN_EREFUSED,
-                      "this would take more than seen.max-bytes; ask for less with mem=, fp= or "
-                      "items=, or raise it with CONFIG SET");
+        return refuse_bytes(e, v->chain.capacity ? "its capacity or error rate"
+                                                 : "mem=, fp= or items=");
     int bad = value_takes(plan, e);
     if (!bad) bad = seen_new(&d, plan, &from, e);
     if (!bad) value_link(v, d);

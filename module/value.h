@@ -22,19 +22,27 @@ struct chain {
     uint64_t capacity, expansion; /* expansion 0: does not grow */
 };
 
+/* A dump under way. */
+struct dump {
+    struct dump *next;
+    struct transfer *transfer; /* NULL: ended */
+    uint64_t version;          /* of the contents when it began */
+    long long cursor;          /* that it goes on with */
+};
+
 struct value {
     struct memory memory;
-    struct transfer *dump; /* under way, of the contents as of dump_version */
-    uint64_t dump_version;
-    long long dump_cursor;
-    struct load *load; /* under way, and no link yet */
-    uint64_t version;  /* of the contents: no two are the same, of any values of this process */
-    uint64_t life;     /* of the value, from its making or its last SEEN.CLEAR on: the same */
-    uint64_t repeats;  /* duplicates that changed nothing and reached no detector */
-    seen_time last;    /* of a timed window: when the last effect happened */
-    bool timed;        /* its clock is time */
-    bool quiet;        /* a duplicate changes nothing */
-    bool plain;        /* any bytes are a key */
+    struct dump *dumps; /* under way */
+    struct load *load;  /* under way, and no link yet */
+    uint64_t version;   /* of the contents: no two are the same, of any values of this process */
+    uint64_t life;      /* of the value, from its making or its last SEEN.CLEAR on: the same */
+    long long warned;   /* the server's log, last (ms) */
+    uint64_t unlooked;  /* items added since its statistics were looked at */
+    uint64_t repeats;   /* duplicates that changed nothing and reached no detector */
+    seen_time last;     /* of a timed window: when the last effect happened */
+    bool timed;         /* its clock is time */
+    bool quiet;         /* a duplicate changes nothing */
+    bool plain;         /* any bytes are a key */
     struct chain chain;
     uint64_t items, youngest; /* of a chain: in all links, in the last */
     uint32_t links, room;
@@ -69,6 +77,9 @@ int value_takes(const struct seen_plan *, struct seen_error *);
 
 /* Makes a detector and links it.  `limit`: bytes allowed for the whole value, 0 any. */
 int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);
+
+/* Ends all dumps, or those that ended already. */
+void value_end_dumps(struct value *, bool all);
 
 /* After a load: sets the time of the last effect again. */
 void value_look(struct value *);

@@ -12,7 +12,7 @@ import pytest
 from conftest import ROOT, Server, contents, free_port, settle
 
 SEEN = str((ROOT / os.environ.get("SEEN", "build/seen")).resolve())
-BATCH = int(re.search(r"BATCH = (\d+)", (ROOT / "cli/records/record.h").read_text()).group(1))
+BATCH = int(re.search(r"BATCH = (\d+)", (ROOT / "cli/records/format/record.h").read_text()).group(1))
 SHARDS = 48
 SPEC = "landmark:1d mem=48MiB"
 

@@ -240,3 +240,68 @@ def test_bf_no_leaves_the_names_alone(start, refused):
     r = start(module=["bf", "no"]).client
     refused(lambda: do(r, "BF.ADD b a"), "unknown command")
     assert do(r, "SEEN.ADD k a") == 1
+
+
+def scanned(r, key, between=lambda: None):
+    cursor, pairs = 0, []
+    while True:
+        cursor, data = r.bf().scandump(key, cursor)
+        if not cursor:
+            return pairs
+        pairs.append((cursor, data))
+        between()
+
+
+def test_a_dump_goes_on_while_items_are_added(r):
+    r.bf().create("b", 0.001, 100000)
+    r.bf().madd("b", *range(1000))
+    later = iter(range(10**6, 2 * 10**6))
+    pairs = scanned(r, "b", lambda: r.bf().madd("b", *(next(later) for _ in range(60_000))))
+    assert len(pairs) > 1
+    for cursor, data in pairs:
+        assert r.bf().loadchunk("new", cursor, data) in (True, b"OK")
+    assert r.bf().mexists("new", *range(1000)) == [1] * 1000
+    assert sum(r.bf().mexists("new", *range(5 * 10**6, 5 * 10**6 + 2000))) < 20
+
+
+def test_two_dumps_of_a_filter_do_not_disturb_each_other(r):
+    r.bf().create("b", 0.001, 200000)
+    r.bf().madd("b", *range(5000))
+    inner = []
+    outer = scanned(r, "b", lambda: inner or inner.append(scanned(r, "b")))
+    assert len(outer) > 1
+    for name, pairs in (("x", outer), ("y", inner[0])):
+        for cursor, data in pairs:
+            r.bf().loadchunk(name, cursor, data)
+    assert contents(r)[b"x"] == contents(r)[b"y"] == contents(r)[b"b"]
+
+
+def test_an_iterator_that_is_not_known_ends_a_scan(r):
+    do(r, "BF.ADD b a")
+    assert r.execute_command("BF.SCANDUMP", "b", 12345) == (0, b"") or \
+        list(r.execute_command("BF.SCANDUMP", "b", 12345)) == [0, b""]
+
+
+def test_debug_tells_the_parts(r):
+    r.bf().create("b", 0.01, 10)
+    r.bf().madd("b", *range(25))
+    lines = r.execute_command("BF.DEBUG", "b")
+    assert lines[0] == b"size:%d" % r.bf().info("b").insertedNum
+    assert len(lines) == 1 + r.bf().info("b").filterNum
+    assert b"capacity:10 size:10 ratio:0.005" in lines[1]
+
+
+def test_a_limit_of_bytes_is_named(start, refused):
+    server = start(module=["max-bytes", "64kb"])
+    r = server.client
+    refused(lambda: r.bf().create("b", 0.001, 1000000), "Insufficient memory to create filter",
+            "seen.max-bytes, which is 65536", "CONFIG SET")
+    r.bf().create("g", 0.01, 1000, expansion=4)
+    reply = r.execute_command("BF.MADD", "g", *range(100_000))
+    assert "problem inserting into filter: to grow, this would take more than seen.max-bytes" in str(reply[-1])
+    assert r.bf().exists("g", 0) == 1
+    for i in range(3):
+        reply = r.execute_command("BF.MADD", "g", *("more %d" % j for j in range(1000 * i, 1000 * i + 1000)))
+        assert "seen.max-bytes" in str(reply[-1])
+    log = server.log.read_text(errors="replace")
+    assert log.count("key 'g': problem inserting") == 1 and log.count("key 'b': Insufficient memory") == 1

@@ -173,8 +173,9 @@ def test_a_dump_overtaken_by_a_change_says_so(r, refused):
     refused(lambda: do(r, "SEEN.DUMP k", cursor), "begin again")
     other, _ = do(r, "SEEN.DUMP k 0")
     mine, _ = do(r, "SEEN.DUMP k 0")
-    refused(lambda: do(r, "SEEN.DUMP k", other), "begin again")
+    assert do(r, "SEEN.DUMP k", other)[0] > other
     assert do(r, "SEEN.DUMP k", mine)[0] > mine
+    refused(lambda: do(r, "SEEN.DUMP k", other), "begin again")
     refused(lambda: do(r, "SEEN.DUMP k 7"), "begin again")
     refused(lambda: do(r, "SEEN.DUMP k -1"), "cursor")
     refused(lambda: do(r, "SEEN.DUMP k x"), "cursor")

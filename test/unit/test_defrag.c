@@ -94,7 +94,8 @@ static struct value *grown(uint64_t items) {
     struct seen_error e = {0};
     struct value *v = value_new(&(struct chain){.01, 20, 1});
     assert_int_equal(chain_begin(v, 1, 0, &e), 0);
-    for (uint64_t i = 0; i < items; i++) assert_true(chain_add(v, &i, sizeof i, 0) <= CHAIN_NEW);
+    for (uint64_t i = 0; i < items; i++)
+        assert_true(chain_add(v, &i, sizeof i, 0, NULL) <= CHAIN_NEW);
     return v;
 }
 
@@ -136,7 +137,7 @@ static void a_chain_moves_link_by_link_and_grows_on(void **state) {
     assert_true(goes->links > 3);
     assert_int_equal(moves, 1 + goes->links);
     for (uint64_t i = 0; i < 150; i++) {
-        enum chain_verdict verdict = chain_add(goes, &i, sizeof i, 0);
+        enum chain_verdict verdict = chain_add(goes, &i, sizeof i, 0, NULL);
         assert_true(verdict <= CHAIN_NEW && (i >= 90 || verdict == CHAIN_SEEN));
         if (i % 20 == 0) goes = moved(goes);
     }
@@ -161,12 +162,16 @@ static void a_value_stays_while_it_is_dumped(void **state) {
     char chunk[1024];
     bool last;
     struct value *v = filter(specs[0]);
-    assert_true(transfer_dump(&v->dump, v));
-    assert_int_equal(transfer_next(v->dump, chunk, 16, &last), 16);
+    struct dump *d = RedisModule_Alloc(sizeof *d);
+    *d = (struct dump){0};
+    v->dumps = d;
+    assert_true(transfer_dump(&d->transfer, v));
+    assert_int_equal(transfer_next(d->transfer, chunk, 16, &last), 16);
     assert_ptr_equal(moved(v), v);
     assert_int_equal(moves, 0);
-    while (!last) transfer_next(v->dump, chunk, sizeof chunk, &last);
-    transfer_end(&v->dump);
+    while (!last) transfer_next(d->transfer, chunk, sizeof chunk, &last);
+    transfer_end(&d->transfer);
+    value_end_dumps(v, false);
     struct value *after = moved(v);
     assert_ptr_not_equal(after, v);
     value_free(after);
