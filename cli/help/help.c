@@ -2,7 +2,7 @@
  * first, the names of the others.  --help=all explains every option. */
 #include "help/help.h"
 
-#include "judge/asked.h"
+#include "judge/window_options.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -103,7 +103,7 @@ bool help_has_option(const struct command *c, const char *name) {
 enum help_spec help_spec(const struct command *c) {
     enum help_spec found = SPEC_NONE;
     for (const struct option_row *row = c->rows(); row->name; row++) {
-        if (row->id >= ASKED_ENGINE) return SPEC_AND_OPTIONS;
+        if (row->id >= WINDOW_ENGINE) return SPEC_AND_OPTIONS;
         if (option_value_of(row).kind == VALUE_SPEC) found = SPEC_ALONE;
     }
     return found;
@@ -137,7 +137,7 @@ static void put_others(const struct command *c) {
     char word[64];
     size_t at = 0;
     for (const struct option_row *row = c->rows(); row->name; row++) {
-        if (row->id == 0 || hidden(row) || row->id >= ASKED_ENGINE || listed(c->often, row->name))
+        if (row->id == 0 || hidden(row) || row->id >= WINDOW_ENGINE || listed(c->often, row->name))
             continue;
         if (!at) at = (size_t)printf("\nAlso");
         snprintf(word, sizeof word, "--%s", row->name);
@@ -209,10 +209,10 @@ static void put_all(const struct command *c) {
     }
     put_examples(c);
     put_usage(c);
-    if (help_spec(c)) printf("\n%s\n", asked_grammar);
+    if (help_spec(c)) printf("\n%s\n", window_grammar);
     if (c->rows()->id) putchar('\n'); /* no heading */
     put_options(c->rows());
-    if (help_spec(c) == SPEC_ALONE) put_in_spec(asked_rows(NULL, 0));
+    if (help_spec(c) == SPEC_ALONE) put_in_spec(window_rows(NULL, 0));
     put_exits(c);
 }
 

@@ -1,7 +1,7 @@
 /* man.c - manual pages in man(7), which groff and mandoc read: one for `seen`, one a subcommand. */
 #include "help/help.h"
 
-#include "judge/asked.h"
+#include "judge/window_options.h"
 #include "seen.h"
 
 #include <stdio.h>
@@ -134,7 +134,7 @@ static void put_spec(const struct command *c) {
     const char *name;
     if (!help_spec(c)) return;
     puts(".SH SPEC");
-    put_lines(asked_grammar);
+    put_lines(window_grammar);
     puts(".PP");
     put_prose("A landmark window begins again at each N-th record, or at each boundary of the span "
               "in UTC. A jumping window reaches back N records, or the span, and up to 1/Q more; "
@@ -145,7 +145,7 @@ static void put_spec(const struct command *c) {
         put_text(name);
     }
     puts(".");
-    if (help_spec(c) == SPEC_ALONE) put_options(asked_rows(NULL, 0), true);
+    if (help_spec(c) == SPEC_ALONE) put_options(window_rows(NULL, 0), true);
     if (help_spec(c) == SPEC_AND_OPTIONS)
         puts("The names of NAME=VALUE are the options under \\(lqThe same as in SPEC\\(rq,\n"
              "without their dashes.");

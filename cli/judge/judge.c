@@ -1,4 +1,4 @@
-/* judge.c - the verdict on each record of a batch. */
+/* judge.c - gives the verdict on each record of a batch. */
 #include "judge/judge.h"
 
 #include "base/cli.h"
@@ -6,6 +6,89 @@
 
 #include <stdlib.h>
 #include <string.h>
+
+/* A field that one key lacks the other may do without. */
+static enum cause cause_of(struct keyer *k, const struct batch *b, size_t i) {
+    enum cause cause = key_cause(k, b, i);
+    return cause == CAUSE_LONG || cause == CAUSE_NOT_JSON || cause == CAUSE_NOT_LOG ? cause
+                                                                                    : CAUSE_EMPTY;
+}
+
+size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *b, uint16_t *order,
+                  seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause) {
+    seen_digest asks[BATCH], adds[BATCH];
+    uint16_t asking[BATCH + 1], adding[BATCH + 1];
+    size_t n = 0;
+    asking[key_batch(asked, b, asks, asking)] = BATCH;
+    adding[key_batch(added, b, adds, adding)] = BATCH;
+    for (size_t i = 0, p = 0, q = 0; i < b->n; i++) {
+        bool has_ask = asking[p] == i, has_add = adding[q] == i;
+        if (has_ask) ask[n] = asks[p++];
+        if (has_add) add[n] = adds[q++];
+        has_ask = has_ask && !key_is_empty(asked, b, i);
+        has_add = has_add && !key_is_empty(added, b, i);
+        order[n] = (uint16_t)i;
+        parts[n] = (uint8_t)(has_ask * FEED_ASKS + has_add * FEED_ADDS);
+        if (parts[n])
+            n++;
+        else
+            cause[i] = (uint8_t)cause_of(asked, b, i);
+    }
+    return n;
+}
+
+uint8_t feed_observe(struct feed_counts *c, seen_detector *d, uint8_t parts, seen_digest ask,
+                     seen_digest add, const seen_time *time, uint64_t within) {
+    uint8_t verdict = UNREADABLE, unasked;
+    if (parts & FEED_ASKS) {
+        seen_query(d, 1, &ask, time ? *time : 0, within, &verdict);
+        c->unique += verdict == SEEN_NEW;
+        c->duplicates += verdict != SEEN_NEW;
+    } else {
+        c->only_added++;
+    }
+    if (parts & FEED_ADDS) seen_observe(d, 1, &add, time, &unasked);
+    return verdict;
+}
+
+/* Records that are worth waking another thread for: about ten microseconds of work. */
+enum { WORTHWHILE = 256 };
+
+static void run(void *ctx, unsigned who) {
+    const struct share *mine = ctx;
+    const struct shares *s = mine->all;
+    (void)who;
+    seen_observe_shards(s->detector, mine->from, mine->to, s->records, s->digest, s->at,
+                        s->verdict);
+}
+
+void shares_init(struct shares *s, seen_detector *d, struct pool *pool) {
+    uint64_t shards = seen_plan_of(d)->spec.shards;
+    s->detector = d;
+    s->pool = pool;
+    s->n = pool_size(pool) < shards ? pool_size(pool) : (unsigned)shards;
+    for (unsigned i = 0; i < s->n; i++)
+        s->share[i] = (struct share){.job = {.run = run, .ctx = &s->share[i]},
+                                     .all = s,
+                                     .from = shards * i / s->n,
+                                     .to = shards * (i + 1) / s->n};
+}
+
+void shares_observe(struct shares *s, size_t n, const seen_digest *digest, const seen_time *time,
+                    uint8_t *verdict) {
+    if (s->n == 1 || n < WORTHWHILE) {
+        seen_observe(s->detector, n, digest, time, verdict);
+        return;
+    }
+    seen_observe_begin(s->detector, n, time, s->at);
+    s->records = n;
+    s->digest = digest;
+    s->verdict = verdict;
+    for (unsigned i = 1; i < s->n; i++) pool_start_urgent(s->pool, &s->share[i].job);
+    run(&s->share[0], 0);
+    for (unsigned i = 1; i < s->n; i++) pool_wait(s->pool, &s->share[i].job, NULL);
+    seen_observe_end(s->detector, n, digest, s->at, verdict);
+}
 
 void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
                 uint32_t max_record) {

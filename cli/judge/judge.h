@@ -8,16 +8,71 @@
 #ifndef SEEN_JUDGE_H
 #define SEEN_JUDGE_H
 
-#include "judge/clocks.h"
-#include "judge/feed.h"
+#include "base/pool.h"
+#include "judge/clock.h"
 #include "judge/key.h"
-#include "judge/lateness.h"
 #include "judge/redis/server.h"
-#include "judge/shares.h"
+#include "records/format/record.h"
 #include "time/time.h"
 #include "time/zone.h"
 
 #include <regex.h>
+
+/* --add-key and --query-key: one key of a record is remembered, another is asked about.
+ *
+ * A news feed: rows (user, shown, candidate).  What was shown is added under (user, shown); whether
+ * a candidate was shown to the user before is asked under (user, candidate).
+ *
+ *     ann,story1,          adds ann+story1; asks nothing, so that it is not judged
+ *     ann,,story1          asks about ann+story1: a duplicate; adds nothing
+ *     ann,story2,story2    asks, then adds: new, for a record does not find itself
+ *
+ * A key with a field that is missing or empty is none. */
+
+enum { FEED_ASKS = 1, FEED_ADDS = 2 };
+
+/* Verdicts of a feed, or of --within, count here: the detector counts by its own. */
+struct feed_counts {
+    uint64_t unique, duplicates, only_added;
+};
+
+/* Reads the keys of a batch.  Returns how many records have at least one of the two keys, and
+ * writes for each its place in the batch, the keys, and which of them it has (FEED_ASKS |
+ * FEED_ADDS).  For each other record, `cause` at its place says why it has none. */
+size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *, uint16_t *order,
+                  seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause);
+
+/* One record.  Only what was seen at most `within` ago counts (0: the whole window). */
+uint8_t feed_observe(struct feed_counts *, seen_detector *, uint8_t parts, seen_digest ask,
+                     seen_digest add, const seen_time *, uint64_t within);
+
+/* A batch observed by a pool, where the detector has shards=: each thread takes the keys
+ * of some of them.  The verdicts are those of one thread. */
+
+struct share {
+    struct job job;
+    struct shares *all;
+    uint64_t from, to; /* shards */
+};
+
+struct shares {
+    seen_detector *detector;
+    struct pool *pool;
+    unsigned n; /* shares; 1: as good as no pool */
+    struct share share[MAX_THREADS];
+    uint64_t at[BATCH];
+    /* The batch in work: */
+    size_t records;
+    const seen_digest *digest;
+    uint8_t *verdict;
+};
+
+/* Crew (NULL: none) and detector stay the caller's. */
+void shares_init(struct shares *, seen_detector *, struct pool *);
+
+/* As seen_observe, of BATCH records at most. */
+void shares_observe(struct shares *, size_t n, const seen_digest *, const seen_time *,
+                    uint8_t *verdict);
 
 /* What of a batch can be judged: n of its records, in order. */
 struct readable {

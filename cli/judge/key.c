@@ -1,12 +1,103 @@
-/* key.c - a record's key as a digest.  A key of one field is its bytes, where they stand; several
- * are put together as (length, bytes) each; an escaped field counts as its value. */
+/* key.c - makes the key of a record, as bytes and as a digest, and reads files of keys.
+ *
+ * A key of one field is its bytes, where they stand.  Several fields are put together as (length,
+ * bytes) each.  An escaped field counts as its value. */
 #include "judge/key.h"
 
 #include "base/cli.h"
+#include "records/format/fields.h"
+#include "records/reader.h"
 #include "records/unjudged.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+void parts_free(struct parts *p) {
+    if (p->compiled) regfree(&p->pattern);
+    free(p->text);
+    free(p->part);
+    *p = (struct parts){0};
+}
+
+int64_t parts_of_key(const struct layout *l) {
+    if (l->open) return PARTS_VARY;
+    return l->form && l->form->groups ? (int64_t)l->form->groups : (int64_t)l->keys;
+}
+
+/* -- room --------------------------------------------------------------------------------- */
+
+/* For `len` bytes more behind those that are there. */
+static char *room_for(struct parts *p, size_t len) {
+    if (p->used + len > p->cap) {
+        p->cap = 2 * (p->used + len);
+        p->text = realloc(p->text, p->cap);
+        if (!p->text) die("out of memory for a key of %zu bytes", p->used + len);
+    }
+    return p->text + p->used;
+}
+
+static void add(struct parts *p, size_t len) {
+    if (p->n == p->room) {
+        p->room = 2 * p->room + 8;
+        p->part = realloc(p->part, p->room * sizeof *p->part);
+        if (!p->part) die("out of memory for a key of %zu fields", p->n + 1);
+    }
+    p->part[p->n++] = (struct key_part){p->used, len};
+    p->used += len;
+}
+
+/* -- one field ---------------------------------------------------------------------------- */
+
+static size_t applied(const struct key_form *form, char *value, size_t len) {
+    return form && !form->by_word ? key_form_apply(form, value, len) : len;
+}
+
+/* The expression's parts of the value at the end of the text, which has `len` bytes. */
+static bool find_groups(struct parts *p, const struct key_form *form, size_t len) {
+    regmatch_t match[FORM_GROUPS + 1];
+    if (!p->compiled) key_form_compile(form, &p->pattern);
+    p->compiled = true;
+    size_t value = p->used, n = key_form_match(form, &p->pattern, p->text + value, len, match);
+    p->used += len;
+    for (size_t i = 0; i < n; i++) {
+        size_t size = (size_t)(match[i].rm_eo - match[i].rm_so);
+        char *at = room_for(p, size + 1);
+        memcpy(at, p->text + value + match[i].rm_so, size);
+        add(p, applied(form, at, size));
+    }
+    return n > 0;
+}
+
+static bool add_field(struct parts *p, const struct key_form *form, const struct slice *f) {
+    char *at = room_for(p, (size_t)f->len + 1); /* key_form_apply may add a byte */
+    size_t len = slice_value(f, at);
+    if (form && form->regex) return find_groups(p, form, len);
+    add(p, applied(form, at, len));
+    return true;
+}
+
+static bool add_fields(struct parts *p, const struct layout *l, const struct slice *f) {
+    struct slice one;
+    if (!f->at) return false;
+    if (f->escaped != SEVERAL_FIELDS) return add_field(p, l->form, f);
+    struct walk w = fields_of(&l->cutting, f->at, f->len);
+    while (fields_next(&w, &one)) add_field(p, l->form, &one);
+    return true;
+}
+
+bool parts_find(struct parts *p, const struct layout *l, const struct record *r,
+                const struct slice *slot) {
+    p->used = p->n = 0;
+    if (l->keys == 0) return add_field(p, l->form, &(struct slice){r->at, r->bare, AS_IT_IS});
+    bool any = false;
+    for (uint32_t i = 0; i < l->keys; i++) {
+        bool added = add_fields(p, l, &slot[l->key[i]]);
+        if (!added && !p->some) return false;
+        any |= added;
+    }
+    return any;
+}
 
 void key_init(struct keyer *k, const seen_detector *d, const struct layout *layout,
               uint32_t max_record) {
@@ -195,4 +286,75 @@ const char *key_bytes(struct keyer *k, const struct batch *b, size_t i, size_t *
     reserve(k, one->len);
     *len = slice_value(one, k->scratch);
     return k->scratch;
+}
+
+struct reading_keys {
+    const char *name;
+    struct keyer keyer;
+    struct unjudged *unjudged;
+    uint64_t n; /* keys so far */
+    void (*take)(void *ctx, size_t n, const seen_digest *);
+    void (*look)(void *ctx, const char *key, size_t len);
+    void *ctx;
+    seen_digest digest[BATCH];
+    uint16_t order[BATCH];
+};
+
+/* Dies because a record of the batch has no usable key. */
+_Noreturn static void refuse(struct reading_keys *r, const struct batch *b, size_t n) {
+    char text[UNJUDGED_TEXT];
+    size_t bad = 0;
+    while (bad < n && r->order[bad] == bad) bad++;
+    unjudged_describe(r->unjudged, key_cause(&r->keyer, b, bad), b, bad, r->n + bad + 1, 0, text);
+    die("%s: %s", r->name, text);
+}
+
+static void on_batch(void *ctx, struct batch *b, seen_time now) {
+    struct reading_keys *r = ctx;
+    (void)now;
+    size_t n = key_batch(&r->keyer, b, r->digest, r->order);
+    if (n < b->n) refuse(r, b, n);
+    for (size_t i = 0; r->look && i < n; i++) {
+        size_t len;
+        const char *key = key_bytes(&r->keyer, b, i, &len);
+        r->look(r->ctx, key, len);
+    }
+    r->n += n;
+    r->take(r->ctx, n, r->digest);
+}
+
+void key_list_read(const char *name, const struct input_options *records, const struct layout *of,
+                   const seen_detector *hasher,
+                   void (*take)(void *ctx, size_t n, const seen_digest *),
+                   void (*look)(void *ctx, const char *key, size_t len), void *ctx) {
+    static const struct reader_events events = {.batch = on_batch};
+    static struct reading_keys r;
+    static struct reader reader;
+    char *const file[] = {(char *)(uintptr_t)name};
+    char fields[32];
+    struct input_options source = *records;
+    r = (struct reading_keys){.name = name, .take = take, .look = look, .ctx = ctx};
+    int64_t keys = parts_of_key(of);
+    snprintf(fields, sizeof fields, "1-");
+    if (keys > 0) snprintf(fields, sizeof fields, "1-%jd", (intmax_t)keys);
+    bool line = keys == 0 || (keys == 1 && !input_options_column(&source));
+    source.form.regex = NULL; /* its parts are what the list holds */
+    source.form.groups = 0;
+    source.form.by_word = false;
+    source.keys = line ? NULL : fields;
+    source.time = NULL;
+    source.merge = false;
+    source.rejects = NULL;
+    source.header = false;
+    source.threads = 1;
+    if (!input_options_column(&source)) source.shape = SHAPE_LINES;
+    source.files = file;
+    source.file_count = 1;
+    reader_init(&reader, &source, &events, &r);
+    r.unjudged = &reader.unjudged;
+    r.unjudged->detector = hasher;
+    key_init(&r.keyer, hasher, &reader.layout, source.max_record);
+    if (!reader_run(&reader)) exit(EXIT_TROUBLE);
+    key_free(&r.keyer);
+    reader_free(&reader);
 }

@@ -1,8 +1,40 @@
-/* key.h - a record's key as a digest: the whole record, one field, or several. */
-#ifndef SEEN_KEY_H
-#define SEEN_KEY_H
+/* key.h - a record's key: the whole record, one field, or several; as parts, bytes or a digest. */
+#ifndef SEEN_JUDGE_KEY_H
+#define SEEN_JUDGE_KEY_H
 
-#include "judge/parts.h"
+#include "records/format/record.h"
+#include "records/input_options.h"
+#include "records/key_form.h"
+
+struct key_part {
+    size_t at, len; /* in the text */
+};
+
+/* All zero to begin with. */
+struct parts {
+    char *text;
+    size_t used, cap;
+    struct key_part *part;
+    size_t n, room;
+    regex_t pattern; /* of the layout's form, once it was needed */
+    bool compiled;
+    bool some; /* set by the caller: a record has a key if it has any of the fields */
+};
+
+void parts_free(struct parts *);
+
+/* Finds those of a record whose fields are `slot`.  False if it has no key. */
+bool parts_find(struct parts *, const struct layout *, const struct record *,
+                const struct slice *slot);
+
+static inline const char *parts_text(const struct parts *p, size_t i) {
+    return p->text + p->part[i].at;
+}
+
+/* How many a key has: PARTS_VARY where that depends on the record, 0 where it is the whole record.
+ */
+enum { PARTS_VARY = -1 };
+int64_t parts_of_key(const struct layout *);
 
 struct keyer {
     const struct layout *layout;
@@ -37,5 +69,16 @@ void key_causes(struct keyer *, const struct batch *, size_t n, const uint16_t *
 
 /* The key itself of record i, which has one: good until the next call. */
 const char *key_bytes(struct keyer *, const struct batch *, size_t i, size_t *len);
+
+/* A file of keys: a table of the key's fields alone, in the order that -k gives them;
+ * a key a line where it is one field, or a whole record. */
+
+/* Reads a list of keys.  Hands each key to `look` (NULL: does not) and then the digests to `take`,
+ * up to BATCH at once.  Dies if a key cannot be read.  `of` is the layout of the records' key;
+ * `hasher` is the detector that hashes keys. */
+void key_list_read(const char *name, const struct input_options *, const struct layout *of,
+                   const seen_detector *hasher,
+                   void (*take)(void *ctx, size_t n, const seen_digest *),
+                   void (*look)(void *ctx, const char *key, size_t len), void *ctx);
 
 #endif

@@ -1,12 +1,79 @@
-/* saved.h - what a state says beside its snapshot: what was asked, how far each file was read, what
- * was printed last (doc/state.md). */
+/* saved.h - what a state says beside its snapshot: the options that were given, how far each file was
+ * read, and what was printed last (doc/state.md). */
 #ifndef SEEN_STATE_SAVED_H
 #define SEEN_STATE_SAVED_H
 
-#include "judge/feed.h"
-#include "judge/lateness.h"
-#include "state/places.h"
-#include "state/wishes.h"
+#include "base/cli.h"
+#include "base/pack.h"
+#include "judge/clock.h"
+#include "judge/judge.h"
+#include "records/input.h"
+
+/* The options a run was given, as far as they decide its verdicts: a state may only be
+ * continued under the same. */
+
+enum { WISHES_MOST = 64 };
+
+struct wish {
+    char name[40];     /* as people type it: -k, --csv */
+    const char *value; /* "" for a flag; stays the caller's */
+};
+
+struct wishes {
+    struct wish wish[WISHES_MOST];
+    size_t n;
+};
+
+/* Takes an option down, unless it only says what is printed; the last of a name counts. */
+void wishes_note(struct wishes *, const struct option_row *, const char *value);
+
+/* Puts one in as it was taken down before; false if there is no room, or its name is too long. */
+bool wishes_put(struct wishes *, const char *name, const char *value);
+
+/* The value of a name, or NULL. */
+const char *wishes_find(const struct wishes *, const char *name);
+
+/* In words, how what was given before differs from what is given now: "with -k 2, not -k 3;
+ * without --csv".  Returns the end of the text, which has `cap` bytes, and was `at` long. */
+size_t wishes_differ(const struct wishes *before, const struct wishes *now, char *text, size_t cap,
+                     size_t at);
+
+/* Likewise for two specs in canonical writing. */
+size_t wishes_specs_differ(const char *before, const char *now, char *text, size_t cap, size_t at);
+
+/* How far each regular file was read.
+ *
+ * A file is identified by device and inode, so that a rotated log continues under its new name.
+ * Inodes are reused and files are overwritten in place.  So a hash of some bytes around the place
+ * is kept as well: these bytes must still be the same. */
+
+enum { PLACES_MOST = 1024 }; /* files remembered: the ones read last */
+
+struct place {
+    char *name; /* as it was given; ours */
+    uint64_t dev, ino;
+    uint64_t offset;          /* bytes of it, uncompressed, that are behind us */
+    uint64_t lines;           /* newlines among them, where the format counts any */
+    uint64_t at, len, digest; /* of the bytes that must not have changed */
+};
+
+struct places {
+    struct place *place; /* the one read last is the last */
+    size_t n;
+};
+
+void places_free(struct places *);
+void places_pack(const struct places *, struct packer *);
+void places_unpack(struct places *, struct unpacker *);
+
+/* What became of the file that is now open as `in`: the place to go on from, NULL to begin at its
+ * start.  Where a file was read before and is another now, `what` says so in words; else it is
+ * empty. */
+const struct place *places_find(const struct places *, const struct input *in, char *what,
+                                size_t cap);
+
+/* The open file is the one read last, and this is how far. */
+void places_note(struct places *, const struct input *in, uint64_t offset, uint64_t lines);
 
 enum { SAVED_FORMAT = 2 };
 enum { SPEC_MOST = 1024 };

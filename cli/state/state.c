@@ -44,7 +44,7 @@ bool state_take(struct state *s, int id, const char *value) {
 /* -- loading ------------------------------------------------------------------------------ */
 
 /* No window was asked for: options besides are held against the one there is. */
-static void adopt_window(struct state *s, struct asked *a) {
+static void adopt_window(struct state *s, struct window_options *a) {
     const char *zone = wishes_find(&s->before->wishes, "--zone");
     if (a->specs || a->zone) return;
     a->spec[a->specs++] = s->before->spec;
@@ -53,7 +53,7 @@ static void adopt_window(struct state *s, struct asked *a) {
     wishes_put(&s->wishes, "--zone", zone);
 }
 
-void state_load(struct state *s, struct asked *a) {
+void state_load(struct state *s, struct window_options *a) {
     if (s->name && !strcmp(s->name, "-"))
         die("--state - : a state is a file that is replaced as a whole; name one, or ./- for a "
             "file called -");
@@ -72,11 +72,11 @@ void state_load(struct state *s, struct asked *a) {
     adopt_window(s, a);
 }
 
-void state_check(struct state *s, const struct asked *a) {
+void state_check(struct state *s, const struct window_options *a) {
     char text[768] = "";
     const struct saved *b = s->before;
     struct seen_spec spec;
-    asked_spec(a, 0, &spec);
+    window_spec(a, 0, &spec);
     seen_spec_print(&spec, s->spec, sizeof s->spec);
     if (!b) return;
     size_t at = wishes_specs_differ(b->spec, s->spec, text, sizeof text, 0);

@@ -7,12 +7,11 @@
 #ifndef SEEN_STATE_H
 #define SEEN_STATE_H
 
-#include "judge/asked.h"
 #include "judge/judge.h"
+#include "judge/window_options.h"
 #include "records/reader.h"
 #include "state/blocks.h"
 #include "state/file.h"
-#include "state/huge.h"
 #include "state/saved.h"
 
 enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
@@ -76,10 +75,10 @@ bool state_take(struct state *, int id, const char *value);
 
 /* All options are known: loads the state, if there is one.  Where no window is asked for it becomes
  * the state's, which stays owner of the texts. */
-void state_load(struct state *, struct asked *);
+void state_load(struct state *, struct window_options *);
 
 /* The window is planned: is it the state's?  And all other options?  Dies if not. */
-void state_check(struct state *, const struct asked *);
+void state_check(struct state *, const struct window_options *);
 
 /* The detector loaded, now the caller's; NULL: there was no state. */
 seen_detector *state_detector(struct state *);

@@ -3,7 +3,7 @@
 
 #include "base/cli.h"
 #include "base/signals.h"
-#include "judge/asked.h"
+#include "judge/window_options.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 
@@ -156,7 +156,7 @@ double contender_expected(const struct contender *c) {
 enum { OUTPUT = 1, STATS };
 
 static const struct option_row own_rows[] = {
-    ASKED_ROWS,
+    WINDOW_ROWS,
     SOURCE_ROWS,
     {"Output", 0, NULL, NULL, 0},
     {"output", 'o', "text|json|csv", "a table to read, or to compute with (default: text)", OUTPUT},
@@ -169,10 +169,10 @@ static const struct option_row own_rows[] = {
 
 struct run {
     struct input_options input;
-    struct asked asked;
+    struct window_options window;
     struct reader reader;
-    struct contender contender[ASKED_SPECS];
-    struct twin *twin[ASKED_SPECS + 1]; /* twin[0] knows all there ever was */
+    struct contender contender[MAX_SPECS];
+    struct twin *twin[MAX_SPECS + 1]; /* twin[0] knows all there ever was */
     size_t n, twins;
     uint64_t records;
     struct run_stats stats;
@@ -182,7 +182,7 @@ struct run {
 /* -- options ------------------------------------------------------------------------------ */
 
 static const struct option_row *rows(void) {
-    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
 static void take_form(struct run *r, const char *form) {
@@ -198,16 +198,16 @@ static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &compare_command};
     input_options_init(&r->input);
     for (int id; (id = args_next(&a));) {
-        if (input_options_take(&r->input, id, a.value) || asked_take(&r->asked, id, a.value))
+        if (input_options_take(&r->input, id, a.value) || window_take(&r->window, id, a.value))
             continue;
         if (id == STATS) run_stats_take(&r->stats, a.value);
         if (id == OUTPUT) take_form(r, a.value);
     }
-    if (!r->asked.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
+    if (!r->window.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
     if (!r->report) r->report = report_text;
     input_options_files(&r->input, &a);
-    asked_check_files(&r->asked, &r->input);
-    asked_compile(&r->asked, &r->input);
+    window_check_files(&r->window, &r->input);
+    window_compile(&r->window, &r->input);
 }
 
 /* -- contenders and their twins ----------------------------------------------------------- */
@@ -226,7 +226,7 @@ static struct twin *twin_of(struct run *r, const struct contender *c, bool forev
             "cuts");
     twin_init(t, spec, &r->reader.layout, r->input.max_record);
     t->shared = shared;
-    if (!forever) asked_of_judge(&r->asked, &r->input, c->zone, &t->judge);
+    if (!forever) window_of_judge(&r->window, &r->input, c->zone, &t->judge);
     return r->twin[r->twins++] = t;
 }
 
@@ -245,10 +245,10 @@ static void start(struct run *r, const struct reader_events *events) {
     struct seen_error e;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         die("the system gave no random seed: %s; give --seed", strerror(errno));
-    for (; r->n == 0 || r->n < r->asked.specs; r->n++) {
+    for (; r->n == 0 || r->n < r->window.specs; r->n++) {
         struct contender *c = &r->contender[r->n];
-        c->asked = r->asked.spec[r->n];
-        c->zone = asked_plan(&r->asked, r->n, &r->input, &c->plan);
+        c->asked = r->window.spec[r->n];
+        c->zone = window_plan(&r->window, r->n, &r->input, &c->plan);
         if (c->plan.spec.lateness)
             die("%s: with lateness= only exact windows serve: there is nothing to compare",
                 c->asked);
@@ -261,7 +261,7 @@ static void start(struct run *r, const struct reader_events *events) {
     for (size_t i = 0; i < r->n; i++) {
         struct contender *c = &r->contender[i];
         judge_init(&c->judge, c->detector, &r->reader.layout, r->input.max_record);
-        asked_of_judge(&r->asked, &r->input, c->zone, &c->judge);
+        window_of_judge(&r->window, &r->input, c->zone, &c->judge);
         c->twin = twin_of(r, c, false);
     }
 }
@@ -304,7 +304,7 @@ static void free_run(struct run *r) {
         seen_free(r->contender[i].detector);
     }
     reader_free(&r->reader);
-    asked_free(&r->asked);
+    window_free(&r->window);
 }
 
 static int compare_main(int argc, char **argv) {

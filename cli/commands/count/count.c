@@ -19,7 +19,7 @@
 enum { GROUP = 1, ERROR, FM, EXACT, MEM, SEED, EVERY, OUTPUT, STATS };
 
 static const struct option_row own_rows[] = {
-    ASKED_ROWS,
+    WINDOW_ROWS,
     SOURCE_ROWS,
     {"Counting", 0, NULL, NULL, 0},
     {"group-by", 'g', "LIST", "a count for each value of the fields", GROUP},
@@ -43,7 +43,7 @@ static const struct option_row own_rows[] = {
 
 struct run {
     struct input_options input;
-    struct asked asked;
+    struct window_options window;
     struct state state;
     struct reader reader;
     struct pace pace;
@@ -71,7 +71,7 @@ static void take(struct run *r, int id, const char *value) {
     case FM: r->how.kind = SEEN_FM; break;
     case EXACT: r->how.exact = true; break;
     case MEM: counting_take_memory(&r->how, value); break;
-    case SEED: asked_set(&r->asked, "seed", value); break;
+    case SEED: window_set(&r->window, "seed", value); break;
     case EVERY: r->every = value; break;
     case STATS: run_stats_take(&r->stats, value); break;
     case OUTPUT:
@@ -97,7 +97,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     r->how.memory.most = UINT64_C(1) << 30;
     for (int id; (id = args_next(&a));) {
         wishes_note(&r->state.wishes, a.row, a.value);
-        if (input_options_take(&r->input, id, a.value) || asked_take(&r->asked, id, a.value))
+        if (input_options_take(&r->input, id, a.value) || window_take(&r->window, id, a.value))
             continue;
         if (pace_take(&r->pace, id, a.value) || state_take(&r->state, id, a.value)) continue;
         take(r, id, a.value);
@@ -108,9 +108,9 @@ static void read_options(struct run *r, int argc, char **argv) {
     if (end && (*end || end == r->error_given))
         die("--error %s is not a number such as 0.01", r->error_given);
     input_options_files(&r->input, &a);
-    asked_check_files(&r->asked, &r->input);
-    kept_ask(&r->state, &r->asked, &r->input);
-    asked_compile(&r->asked, &r->input);
+    window_check_files(&r->window, &r->input);
+    kept_ask(&r->state, &r->window, &r->input);
+    window_compile(&r->window, &r->input);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -262,9 +262,9 @@ static void check_sliding(const struct run *r) {
 static void start(struct run *r) {
     r->pace.may_slide = true;
     r->pace.every = r->every;
-    pace_init(&r->pace, &r->asked, &r->input, &r->reader.layout, &r->state);
+    pace_init(&r->pace, &r->window, &r->input, &r->reader.layout, &r->state);
     check_sliding(r);
-    r->several = r->how.by || r->pace.length || r->asked.landmark_on || r->asked.zone;
+    r->several = r->how.by || r->pace.length || r->window.landmark_on || r->window.zone;
     if (r->rows.value && r->several)
         die("-o value prints one number: leave out %s, or take -o json",
             r->how.by  ? "--group-by"
@@ -317,7 +317,7 @@ static void free_run(struct run *r) {
     seen_counter_free(r->empty);
     pace_free(&r->pace);
     reader_free(&r->reader);
-    asked_free(&r->asked);
+    window_free(&r->window);
     state_free(&r->state);
 }
 

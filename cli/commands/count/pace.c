@@ -67,14 +67,14 @@ static void take_window(struct pace *p, const struct seen_plan *plan) {
     p->length = asked->length / p->subwindows;
 }
 
-void pace_init(struct pace *p, struct asked *a, struct input_options *input,
+void pace_init(struct pace *p, struct window_options *a, struct input_options *input,
                const struct layout *layout, struct state *state) {
     char text[256], seed[24];
     struct seen_plan plan, ticks;
     struct seen_spec spec;
     struct seen_error e;
     if (a->specs > 1) die("-w is given twice; one window at a time is counted");
-    enum zone_window zone = asked_plan(a, 0, input, &plan);
+    enum zone_window zone = window_plan(a, 0, input, &plan);
     take_window(p, &plan);
     ticking(p, &plan, text, sizeof text);
     snprintf(seed, sizeof seed, "%" PRIu64, plan.spec.seed);
@@ -83,7 +83,7 @@ void pace_init(struct pace *p, struct asked *a, struct input_options *input,
     if (seen_plan_make(&ticks, &spec, &e)) die("%s", e.text);
     take_detector(p, &ticks, state);
     judge_init(&p->judge, p->detector, layout, input->max_record);
-    asked_of_judge(a, input, zone, &p->judge);
+    window_of_judge(a, input, zone, &p->judge);
     p->seed = seen_seed(p->detector);
     p->timed = p->judge.timed || zone || (p->slides && plan.asked.unit == SEEN_MICROSECONDS);
     p->judge.times |= p->timed;
@@ -378,7 +378,7 @@ const char *pace_from(const struct pace *p, uint64_t from, char buf[32]) {
 
 /* -- what a state keeps ------------------------------------------------------------------- */
 
-void kept_ask(struct state *s, struct asked *a, struct input_options *input) {
+void kept_ask(struct state *s, struct window_options *a, struct input_options *input) {
     input->rejects_go_on = s->name;
     if (s->name && input->merge) die_both("--state", "--merge");
     if (s->name && a->specs > 1) die("-w is given twice; one window at a time is counted");

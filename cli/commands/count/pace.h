@@ -29,7 +29,7 @@ struct kept {
 };
 
 /* All options are known: loads the state, if there is one, and dies where options differ. */
-void kept_ask(struct state *, struct asked *, struct input_options *);
+void kept_ask(struct state *, struct window_options *, struct input_options *);
 
 /* Rows so far go out; false: they have not arrived. */
 bool kept_deliver(void *);
@@ -103,8 +103,8 @@ bool pace_take(struct pace *, int id, const char *value);
 
 /* Reads the spec asked for, or dies: landmark and jumping windows only, unless it may slide.  The
  * state, which has been loaded, says where an earlier run stopped. */
-void pace_init(struct pace *, struct asked *, struct input_options *, const struct layout *,
-               struct state *);
+void pace_init(struct pace *, struct window_options *, struct input_options *,
+               const struct layout *, struct state *);
 void pace_free(struct pace *); /* its windows have ended */
 
 /* What the caller does with windows; `most` are open at once unless --open-windows says otherwise.

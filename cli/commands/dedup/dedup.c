@@ -50,7 +50,7 @@ static struct run_counts counts_of(const struct run *r) {
                                .keep = r->options.keep_last ? &r->flow.keep : NULL,
                                .seconds = time_monotonic() - r->started,
                                .groups = wants_groups(&r->options) ? &r->flow.groups : NULL,
-                               .zone = r->options.zone ? r->options.asked.zone : NULL,
+                               .zone = r->options.zone ? r->options.window.zone : NULL,
                                .weeks = r->options.zone == ZONE_WEEK};
 }
 
@@ -153,7 +153,7 @@ static uint64_t judged_later(const struct run *r) {
 }
 
 /* Nothing was said about the filter but, perhaps, in how many shards it is. */
-static bool nothing_asked(const struct asked *a) {
+static bool nothing_asked(const struct window_options *a) {
     return !a->specs && (a->n == 0 || (a->n == 1 && !strcmp(a->set[0].name, "shards")));
 }
 
@@ -162,7 +162,7 @@ static void open_judge(struct run *r) {
     struct dedup_options *o = &r->options;
     struct seen_error e;
     if (o->server.url) {
-        r->server = server_open(&o->server, &o->plan, nothing_asked(&o->asked));
+        r->server = server_open(&o->server, &o->plan, nothing_asked(&o->window));
         dedup_check_keep(o, &r->server->window);
         return;
     }
@@ -179,7 +179,7 @@ static void start_judge(struct run *r) {
         judge_share(&r->judge, r->reader.pool);
     }
     r->reader.unjudged.detector = r->detector;
-    asked_of_judge(&o->asked, &o->input, o->zone, &r->judge);
+    window_of_judge(&o->window, &o->input, o->zone, &r->judge);
     r->judge.within = o->within;
 }
 

@@ -2,7 +2,7 @@
 #include "commands/dedup/flow.h"
 
 #include "base/cli.h"
-#include "judge/key_list.h"
+#include "judge/key.h"
 #include "state/state.h"
 
 #include <stdlib.h>
@@ -38,7 +38,7 @@ void flow_init(struct flow *f, const struct dedup_options *o, seen_detector *d,
 void flow_begin(struct flow *f) {
     init_holding(f);
     if (f->options->add_key) judge_feed(f->judge, &f->added);
-    if (f->options->occurrences) ledger_init(&f->ledger, f->detector);
+    if (f->options->occurrences) occurrences_init(&f->occurrences, f->detector);
 }
 
 void flow_free(struct flow *f) {
@@ -47,7 +47,7 @@ void flow_free(struct flow *f) {
     outlet_free(&f->sorted);
     keep_free(&f->keep);
     outlet_free(&f->kept);
-    ledger_free(&f->ledger);
+    occurrences_free(&f->occurrences);
     groups_free(&f->groups);
 }
 
@@ -101,16 +101,16 @@ static void look_for_landmark(struct flow *f, uint64_t noted) {
     struct seen_stats s;
     if (seen_plan_of(d)->spec.window != SEEN_LANDMARK) return;
     seen_stats(d, &s);
-    if (s.landmarks != f->landmarks) ledger_landmark(&f->ledger, noted);
+    if (s.landmarks != f->landmarks) occurrences_landmark(&f->occurrences, noted);
     f->landmarks = s.landmarks;
 }
 
 static void note_occurrences(struct flow *f, const struct batch *b) {
     const struct readable *in = f->judge->in;
-    uint64_t noted = f->ledger.noted;
+    uint64_t noted = f->occurrences.noted;
     for (size_t m = 0; m < in->n; m++) {
         uint16_t i = in->order[m];
-        ledger_note(&f->ledger, in->digest[m], b->verdict[i], &f->fact[i]);
+        occurrences_note(&f->occurrences, in->digest[m], b->verdict[i], &f->fact[i]);
     }
     look_for_landmark(f, noted);
 }

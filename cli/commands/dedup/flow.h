@@ -8,9 +8,8 @@
 
 #include "commands/dedup/groups.h"
 #include "commands/dedup/options.h"
-#include "judge/keep.h"
-#include "judge/ledger.h"
-#include "judge/reorder.h"
+#include "judge/holding.h"
+#include "judge/occurrences.h"
 #include "output/sink.h"
 #include "records/unjudged.h"
 
@@ -24,7 +23,7 @@ struct flow {
     struct reorder reorder;
     struct keep keep;
     struct outlet sorted, kept; /* let go by reorder and by keep */
-    struct ledger ledger;
+    struct occurrences occurrences;
     struct groups groups;
     struct unjudged ungrouped; /* records that lack a field of --group-by: judged all the same */
     uint64_t number;           /* records so far */

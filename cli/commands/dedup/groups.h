@@ -3,10 +3,10 @@
 #ifndef SEEN_DEDUP_GROUPS_H
 #define SEEN_DEDUP_GROUPS_H
 
+#include "base/pack.h"
 #include "base/text.h"
 #include "group/group.h"
 #include "records/columns.h"
-#include "state/pack.h"
 #include <stdio.h>
 
 /* -- amounts ------------------------------------------------------------------------------ */

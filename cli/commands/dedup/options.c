@@ -29,7 +29,7 @@ enum {
 };
 
 static const struct option_row own_rows[] = {
-    ASKED_ROWS,
+    WINDOW_ROWS,
     SOURCE_ROWS,
     {"Records out of order", 0, NULL, NULL, 0},
     {"reorder", 0, "SPAN", "hold records back so long, and judge them in the order of their times",
@@ -62,7 +62,7 @@ static const struct option_row own_rows[] = {
 };
 
 const struct option_row *dedup_rows(void) {
-    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
 /* -- values ------------------------------------------------------------------------------- */
@@ -127,11 +127,11 @@ static bool take_own(struct dedup_options *o, int id, const char *value) {
 }
 
 static void take(struct dedup_options *o, int id, const char *value) {
-    if (id == ASKED_WINDOW && o->asked.specs)
-        die("-w is given twice; a spec is one text: -w '%s ...'", o->asked.spec[0]);
+    if (id == WINDOW_WINDOW && o->window.specs)
+        die("-w is given twice; a spec is one text: -w '%s ...'", o->window.spec[0]);
     if (take_own(o, id, value) || input_options_take(&o->input, id, value)) return;
     if (state_take(&o->state, id, value) || server_take(&o->server, id, value)) return;
-    asked_take(&o->asked, id, value);
+    window_take(&o->window, id, value);
 }
 
 /* -- what follows from it ------------------------------------------------------------------ */
@@ -154,15 +154,15 @@ static void complete_json(struct dedup_options *o) {
 
 /* Dies if an option needs an exact detector and the spec names another filter; sets filter=exact if
  * the spec names none. */
-static void ask_exact(const char *what, struct asked *a) {
+static void ask_exact(const char *what, struct window_options *a) {
     struct seen_spec spec;
-    asked_spec(a, 0, &spec);
+    window_spec(a, 0, &spec);
     if (spec.window == SEEN_DECAYING)
         die("%s needs filter=exact, and so a window: decaying has none", what);
     if (*spec.filter && strcmp(spec.filter, "exact") != 0)
         die("%s needs filter=exact: filter=%s does not know which records a key had", what,
             spec.filter);
-    if (!*spec.filter) asked_set(a, "filter", "exact");
+    if (!*spec.filter) window_set(a, "filter", "exact");
 }
 
 /* The first key of a feed decides; the other one is added by the flow. */
@@ -180,12 +180,12 @@ static void ask(struct dedup_options *o) {
     if (o->audit) tags_parse(&o->tags, "number,first,first-time");
     if (o->json) complete_json(o);
     if (tells_occurrences(o))
-        ask_exact(o->audit ? "--audit" : "--tag with first and last occurrences", &o->asked);
-    if (o->keep_last && !o->server.url) ask_exact("--keep last", &o->asked);
+        ask_exact(o->audit ? "--audit" : "--tag with first and last occurrences", &o->window);
+    if (o->keep_last && !o->server.url) ask_exact("--keep last", &o->window);
     bool times = has(o, TAG_TIME) || has(o, TAG_FIRST_TIME) || has(o, TAG_LAST_TIME);
-    o->asked.times |= times || o->reorder > 0;
-    o->asked.outlives = o->state.name || o->server.url;
-    o->asked.wide = !o->server.url;
+    o->window.times |= times || o->reorder > 0;
+    o->window.outlives = o->state.name || o->server.url;
+    o->window.wide = !o->server.url;
 }
 
 /* -- what does not go together ------------------------------------------------------------- */
@@ -212,7 +212,7 @@ static void check_pairs(const struct dedup_options *o) {
     const struct exclusion pairs[] = {
         {redis, "--redis", state, "--state", "the server keeps the window from run to run"},
         {redis, "--redis", o->zone, "--zone", begins},
-        {redis, "--redis", o->asked.landmark_on, "--landmark-on", begins},
+        {redis, "--redis", o->window.landmark_on, "--landmark-on", begins},
         {redis, "--redis", o->confirmed, "--confirmed", "the server says only new or seen before"},
         {redis, "--redis", details, history, "first and last may be another client's records"},
         {redis, "--redis", feed, "--query-key",
@@ -229,7 +229,7 @@ static void check_pairs(const struct dedup_options *o) {
         {o->audit, "--audit", o->tag, "--tag", "--tag=verdict,first tells it of all records"},
         {o->tag, "--tag", o->duplicates, "--duplicates", "--tag prints all records"},
         {o->tag, "--tag", o->confirmed, "--confirmed", "--tag tells confirmed duplicates as sure"},
-        {o->reorder, "--reorder", o->asked.landmark_on, "--landmark-on",
+        {o->reorder, "--reorder", o->window.landmark_on, "--landmark-on",
          "it marks a place in the order of arrival, which --reorder changes"},
         {o->reorder, "--reorder", s->lateness, "--lateness",
          "one sorts records first, the other judges late ones as they come"},
@@ -360,20 +360,20 @@ void dedup_options_read(struct dedup_options *o, int argc, char **argv) {
     if (o->sum) wishes_put(&o->state.wishes, "--sum", o->sum);
     input_options_files(&o->input, &a);
     o->input.rejects_go_on = o->state.name;
-    asked_check_files(&o->asked, &o->input);
+    window_check_files(&o->window, &o->input);
     if (o->json && o->report) o->report = REPORT_JSON;
     o->mode = o->tag ? SINK_TAG : o->audit || o->duplicates ? SINK_DUPLICATES : SINK_UNIQUE;
     check_pairs(o);
-    state_load(&o->state, &o->asked);
+    state_load(&o->state, &o->window);
     ask(o);
-    o->zone = asked_plan(&o->asked, 0, &o->input, &o->plan);
-    state_check(&o->state, &o->asked);
+    o->zone = window_plan(&o->window, 0, &o->input, &o->plan);
+    state_check(&o->state, &o->window);
     check(o);
-    asked_compile(&o->asked, &o->input);
+    window_compile(&o->window, &o->input);
 }
 
 void dedup_options_free(struct dedup_options *o) {
-    asked_free(&o->asked);
+    window_free(&o->window);
     free(o->sum);
     state_free(&o->state);
 }

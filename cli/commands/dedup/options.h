@@ -2,8 +2,8 @@
 #ifndef SEEN_DEDUP_OPTIONS_H
 #define SEEN_DEDUP_OPTIONS_H
 
-#include "judge/asked.h"
 #include "judge/redis/server.h"
+#include "judge/window_options.h"
 #include "output/sink.h"
 #include "state/state.h"
 
@@ -11,7 +11,7 @@ enum report { REPORT_NONE, REPORT_TEXT, REPORT_JSON };
 
 struct dedup_options {
     struct input_options input;
-    struct asked asked;
+    struct window_options window;
     struct server_options server;
     struct state state;
     struct seen_plan plan;

@@ -3,9 +3,8 @@
 #define SEEN_STATS_H
 
 #include "commands/dedup/groups.h"
+#include "judge/holding.h"
 #include "judge/judge.h"
-#include "judge/keep.h"
-#include "judge/reorder.h"
 #include "records/unjudged.h"
 
 /* All that is told of a run. */

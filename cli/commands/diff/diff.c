@@ -9,7 +9,7 @@
 #include "base/cli.h"
 #include "base/signals.h"
 #include "commands/diff/rows.h"
-#include "judge/asked.h"
+#include "judge/window_options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -306,7 +306,7 @@ static int diff_main(int argc, char **argv) {
     start(&r);
     bool read = true;
     for (int i = LEFT; i <= RIGHT && read; i++) {
-        if (r.zone[i]) asked_set_zone(r.zone[i]);
+        if (r.zone[i]) window_set_zone(r.zone[i]);
         read = side_read(&r.side[i], on_resolved, &r);
     }
     if (read) compare(&r);

@@ -3,7 +3,7 @@
 #define SEEN_FILTER_LISTS_H
 
 #include "commands/filter/cut.h"
-#include "judge/key_list.h"
+#include "judge/key.h"
 
 /* How many records pass that hold no key of a list: of m keys each is taken for one of a
  * list's with probability e, so that a record passes with 1-(1-e)^m. */

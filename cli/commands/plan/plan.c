@@ -4,7 +4,7 @@
 #include "base/cli.h"
 #include "base/text.h"
 #include "commands/plan/sample.h"
-#include "judge/asked.h"
+#include "judge/window_options.h"
 #include "records/run_stats.h"
 
 #include <inttypes.h>
@@ -182,11 +182,11 @@ static void append(char *spec, const char *part) {
     memcpy(spec + used, part, n + 1);
 }
 
-static int read_plans(struct seen_plan *plans, const struct asked *a) {
+static int read_plans(struct seen_plan *plans, const struct window_options *a) {
     struct seen_error e;
     struct seen_spec spec;
     char text[SPEC_MOST];
-    asked_spec(a, 0, &spec);
+    window_spec(a, 0, &spec);
     int n = seen_plan_all(plans, PLANS_MOST, &spec, &e);
     if (n >= 0) return n;
     seen_spec_print(&spec, text, sizeof text);
@@ -247,7 +247,7 @@ static void print_json(const struct seen_plan *plans, int n, const struct bounds
 /* ---------------------------------------------------------------------------------------------- */
 
 static const struct option_row *rows(void) {
-    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
 static void print_text(const struct seen_plan *plans, int n, const struct bounds *bounds) {
@@ -258,7 +258,7 @@ static void print_text(const struct seen_plan *plans, int n, const struct bounds
 
 static int plan_main(int argc, char **argv) {
     static struct seen_plan plans[PLANS_MOST];
-    static struct asked asked;
+    static struct window_options window;
     static struct sample sample;
     struct run_stats stats = {0};
     char spec[SPEC_MOST] = "";
@@ -267,7 +267,7 @@ static int plan_main(int argc, char **argv) {
     struct args args = {.argc = argc, .argv = argv, .command = &plan_command};
     sample_init(&sample);
     for (int id; (id = args_next(&args));) {
-        if (asked_take(&asked, id, args.value)) continue;
+        if (window_take(&window, id, args.value)) continue;
         if (sample_take(&sample, id, args.row->name, args.value)) continue;
         if (bounds_take(&bounds, id, args.value)) continue;
         if (id == OPT_WINDOW) append(spec, args.value);
@@ -277,15 +277,15 @@ static int plan_main(int argc, char **argv) {
     }
     run_stats_begin(&stats);
     for (int i = args.at; i < argc; i++) append(spec, argv[i]);
-    asked.spec[asked.specs++] = *spec ? spec : "landmark";
+    window.spec[window.specs++] = *spec ? spec : "landmark";
     bounds_check(&bounds);
     if (sample_is_given(&sample)) {
         if (bounds.shown) die_both("--bounds", "--sample");
-        int code = sample_run(&sample, &asked, json);
+        int code = sample_run(&sample, &window, json);
         run_stats_print(&stats, &sample.reader.unjudged);
         return code;
     }
-    int n = read_plans(plans, &asked);
+    int n = read_plans(plans, &window);
     if (json)
         print_json(plans, n, &bounds);
     else

@@ -262,9 +262,9 @@ static void plan_learnt(const struct sample *s, struct learnt *l) {
                           NULL);
 }
 
-int sample_run(struct sample *s, const struct asked *asked, bool json) {
+int sample_run(struct sample *s, const struct window_options *asked, bool json) {
     static struct learnt l;
-    asked_spec(asked, 0, &l.asked);
+    window_spec(asked, 0, &l.asked);
     bool fine = learn(s, &l.asked);
     if (signals_stop()) signals_die(signals_stop());
     seen_gaps_stats(s->gaps, &l.sample);

@@ -3,7 +3,7 @@
 #ifndef SEEN_PLAN_SAMPLE_H
 #define SEEN_PLAN_SAMPLE_H
 
-#include "judge/asked.h"
+#include "judge/window_options.h"
 #include "records/reader.h"
 
 enum { SAMPLE_FILE = 700, SAMPLE_MEM };
@@ -36,6 +36,6 @@ bool sample_take(struct sample *, int id, const char *name, const char *value);
 bool sample_is_given(const struct sample *);
 
 /* Reads the sample, plans and prints; the exit code. */
-int sample_run(struct sample *, const struct asked *, bool json);
+int sample_run(struct sample *, const struct window_options *, bool json);
 
 #endif

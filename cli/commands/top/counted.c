@@ -307,11 +307,11 @@ struct counted *counted_load(uint64_t keep, const struct seen_plan *pairs, struc
 
 /* A landmark window of the whole length, in which no time passes, so that it ends when it is told
  * to. */
-static void plan_part(struct partners *p, const struct asked *a) {
+static void plan_part(struct partners *p, const struct window_options *a) {
     char window[64] = "landmark", length[32];
     struct seen_spec spec;
     struct seen_error e;
-    asked_spec(a, 0, &spec);
+    window_spec(a, 0, &spec);
     bool timed = spec.unit == SEEN_MICROSECONDS;
     seen_print_span(spec.length, length, sizeof length);
     if (timed) snprintf(window, sizeof window, "landmark:%s", length);
@@ -322,8 +322,9 @@ static void plan_part(struct partners *p, const struct asked *a) {
     p->still = true;
 }
 
-void partners_plan(struct partners *p, struct asked *a, struct input_options *s, bool jumping) {
-    asked_plan(a, 0, s, &p->plan);
+void partners_plan(struct partners *p, struct window_options *a, struct input_options *s,
+                   bool jumping) {
+    window_plan(a, 0, s, &p->plan);
     if (jumping) plan_part(p, a);
 }
 

@@ -3,8 +3,8 @@
 #ifndef SEEN_TOP_COUNTED_H
 #define SEEN_TOP_COUNTED_H
 
-#include "judge/asked.h"
 #include "judge/key.h"
+#include "judge/window_options.h"
 #include "state/blocks.h"
 
 #include <stdio.h>
@@ -130,7 +130,8 @@ struct partners {
 
 /* Each window has a detector of pairs; its own length is only for its size.  `jumping`: a detector
  * of a jumping window's part lives from that part's begin to the end of the whole window. */
-void partners_plan(struct partners *, struct asked *, struct input_options *, bool jumping);
+void partners_plan(struct partners *, struct window_options *, struct input_options *,
+                   bool jumping);
 void partners_free(struct partners *);
 
 /* Is this pair new in the window? */

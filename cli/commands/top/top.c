@@ -25,7 +25,7 @@
 enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT, STATS };
 
 static const struct option_row own_rows[] = {
-    ASKED_ROWS,
+    WINDOW_ROWS,
     SOURCE_ROWS,
     {"Counting", 0, NULL, NULL, 0},
     {"distinct", 0, "FIELD", "count a key's different values of that field", DISTINCT},
@@ -46,7 +46,7 @@ static const struct option_row own_rows[] = {
 
 struct run {
     struct input_options input;
-    struct asked asked;
+    struct window_options window;
     struct state state;
     struct reader reader;
     struct pace pace;
@@ -65,7 +65,7 @@ static const struct state_kind kept;
 /* -- options ------------------------------------------------------------------------------ */
 
 static const struct option_row *rows(void) {
-    return asked_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
 static uint64_t count_of(const char *name, const char *text) {
@@ -76,7 +76,7 @@ static uint64_t count_of(const char *name, const char *text) {
 }
 
 static void take(struct run *r, int id, const char *value) {
-    if (input_options_take(&r->input, id, value) || asked_take(&r->asked, id, value)) return;
+    if (input_options_take(&r->input, id, value) || window_take(&r->window, id, value)) return;
     if (pace_take(&r->pace, id, value) || state_take(&r->state, id, value)) return;
     switch (id) {
     case NUMBER: r->shown.number = count_of("number", value); break;
@@ -99,9 +99,9 @@ static void read_options(struct run *r, int argc, char **argv) {
         take(r, id, a.value);
     }
     input_options_files(&r->input, &a);
-    asked_check_files(&r->asked, &r->input);
-    kept_ask(&r->state, &r->asked, &r->input);
-    asked_compile(&r->asked, &r->input);
+    window_check_files(&r->window, &r->input);
+    kept_ask(&r->state, &r->window, &r->input);
+    window_compile(&r->window, &r->input);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -258,8 +258,8 @@ static const struct state_kind kept = {.command = "top",
 
 static void start(struct run *r) {
     r->pace.by_order = r->distinct;
-    pace_init(&r->pace, &r->asked, &r->input, &r->reader.layout, &r->state);
-    partners_plan(&r->partners, &r->asked, &r->input, r->pace.subwindows > 1);
+    pace_init(&r->pace, &r->window, &r->input, &r->reader.layout, &r->state);
+    partners_plan(&r->partners, &r->window, &r->input, r->pace.subwindows > 1);
     pace_begin(&r->pace, &windows, r, r->distinct ? partners_windows(&r->partners, 400) : 400);
     shown_init(&r->shown);
     r->spare = on_begin(r); /* says at once if there is no room for one */
@@ -296,7 +296,7 @@ static void free_run(struct run *r) {
     partners_free(&r->partners);
     pace_free(&r->pace);
     reader_free(&r->reader);
-    asked_free(&r->asked);
+    window_free(&r->window);
     state_free(&r->state);
 }
 

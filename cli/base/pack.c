@@ -1,5 +1,5 @@
 /* pack.c - numbers (u64, little-endian as all of seen) and texts as bytes, and back again. */
-#include "state/pack.h"
+#include "base/pack.h"
 
 #include "base/cli.h"
 

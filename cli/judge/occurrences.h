@@ -1,4 +1,4 @@
-/* ledger.h - of each key in the window its first occurrence, the one let through, and its last.
+/* occurrences.h - of each key in the window its first occurrence, the one let through, and its last.
  *
  * Exact, and beside an exact detector, whose verdicts it is told; it takes some 130 bytes a key. */
 #ifndef SEEN_LEDGER_H
@@ -6,7 +6,7 @@
 
 #include "output/tags.h"
 
-struct ledger {
+struct occurrences {
     struct entry *entries; /* by key, and in order of age */
     uint64_t reach;        /* a key counts while its clock is at most so far behind */
     bool timed;            /* clocks are times, else counts of records */
@@ -17,13 +17,13 @@ struct ledger {
 };
 
 /* For a detector of filter=exact, which stays the caller's. */
-void ledger_init(struct ledger *, const seen_detector *);
-void ledger_free(struct ledger *);
+void occurrences_init(struct occurrences *, const seen_detector *);
+void occurrences_free(struct occurrences *);
 
 /* The next record and its verdict: fills the fact's age, first and last. */
-void ledger_note(struct ledger *, seen_digest, uint8_t verdict, struct fact *);
+void occurrences_note(struct occurrences *, seen_digest, uint8_t verdict, struct fact *);
 
 /* A window began: the first `noted` records are not in it. */
-void ledger_landmark(struct ledger *, uint64_t noted);
+void occurrences_landmark(struct occurrences *, uint64_t noted);
 
 #endif

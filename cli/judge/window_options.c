@@ -1,12 +1,12 @@
-/* asked.c - which windows are asked for. */
-#include "judge/asked.h"
+/* window_options.c - which windows are asked for. */
+#include "judge/window_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-const char asked_grammar[] =
+const char window_grammar[] =
     "  SPEC    WINDOW [NAME=VALUE]...\n"
     "  WINDOW  landmark[:N|:SPAN] jumping:N/Q jumping:SPAN/Q sliding:N sliding:SPAN\n"
     "  N       records: 1e6 1_000_000; no unit\n"
@@ -22,7 +22,7 @@ const char asked_grammar[] =
 enum { MAX_OWN = 96 };
 
 static const char *placeholder(const struct seen_option *o, size_t i) {
-    static char choices[ASKED_OPTIONS][64];
+    static char choices[MAX_SPEC_OPTIONS][64];
     static const char *const names[] = {
         [SEEN_COUNT] = "N",     [SEEN_SIZE] = "SIZE", [SEEN_REAL] = "X",
         [SEEN_NAME] = "FILTER", [SEEN_SPAN] = "SPAN", [SEEN_RATE] = "RATE"};
@@ -36,7 +36,7 @@ static const char *placeholder(const struct seen_option *o, size_t i) {
 
 /* What it is for, if not for any structure, and its help. */
 static const char *help_of(const struct seen_option *o, size_t i) {
-    static char text[ASKED_OPTIONS][120];
+    static char text[MAX_SPEC_OPTIONS][120];
     if (!o->of || strlen(o->of) > 30) return o->help;
     snprintf(text[i], sizeof text[i], "%s: %s", o->of, o->help);
     return text[i];
@@ -49,38 +49,38 @@ static bool is_own(const struct option_row *own, size_t n, const char *name) {
     return false;
 }
 
-const struct option_row *asked_rows(const struct option_row *own, size_t own_n) {
-    static struct option_row rows[MAX_OWN + ASKED_OPTIONS + 1];
+const struct option_row *window_rows(const struct option_row *own, size_t own_n) {
+    static struct option_row rows[MAX_OWN + MAX_SPEC_OPTIONS + 1];
     size_t n;
     const struct seen_option *engine = seen_options(&n);
     if (own_n) memcpy(rows, own, own_n * sizeof *own);
     size_t all = own_n;
-    for (size_t i = 0; i < n && i < ASKED_OPTIONS; i++)
+    for (size_t i = 0; i < n && i < MAX_SPEC_OPTIONS; i++)
         if (!is_own(own, own_n, engine[i].name))
             rows[all++] = (struct option_row){engine[i].name, 0, placeholder(&engine[i], i),
-                                              help_of(&engine[i], i), ASKED_ENGINE + (int)i};
+                                              help_of(&engine[i], i), WINDOW_ENGINE + (int)i};
     rows[all] = (struct option_row){0};
     return rows;
 }
 
-bool asked_take(struct asked *a, int id, const char *value) {
+bool window_take(struct window_options *a, int id, const char *value) {
     switch (id) {
-    case ASKED_WINDOW:
-        if (a->specs == ASKED_SPECS) die("more than %d specs: give fewer -w", ASKED_SPECS);
+    case WINDOW_WINDOW:
+        if (a->specs == MAX_SPECS) die("more than %d specs: give fewer -w", MAX_SPECS);
         a->spec[a->specs++] = value;
         return true;
-    case ASKED_ZONE: a->zone = value; return true;
-    case ASKED_TIME_FORMAT: a->time_format = value; return true;
-    case ASKED_LANDMARK_ON: a->landmark_on = value; return true;
+    case WINDOW_ZONE: a->zone = value; return true;
+    case WINDOW_TIME_FORMAT: a->time_format = value; return true;
+    case WINDOW_LANDMARK_ON: a->landmark_on = value; return true;
     default: break;
     }
-    if (id < ASKED_ENGINE) return false;
-    asked_set(a, seen_options(&(size_t){0})[id - ASKED_ENGINE].name, value);
+    if (id < WINDOW_ENGINE) return false;
+    window_set(a, seen_options(&(size_t){0})[id - WINDOW_ENGINE].name, value);
     return true;
 }
 
-void asked_set(struct asked *a, const char *name, const char *value) {
-    if (a->n == ASKED_OPTIONS) die("more than %d options of the spec", ASKED_OPTIONS);
+void window_set(struct window_options *a, const char *name, const char *value) {
+    if (a->n == MAX_SPEC_OPTIONS) die("more than %d options of the spec", MAX_SPEC_OPTIONS);
     a->set[a->n].name = name;
     a->set[a->n++].value = value;
 }
@@ -93,7 +93,7 @@ static void compile(regex_t *pattern, const char *text) {
     die("--landmark-on '%s' is not a regular expression: %s", text, why);
 }
 
-void asked_compile(struct asked *a, struct input_options *s) {
+void window_compile(struct window_options *a, struct input_options *s) {
     if (a->time_format) {
         time_format_init(&a->format, a->time_format);
         s->time_format = &a->format;
@@ -103,13 +103,13 @@ void asked_compile(struct asked *a, struct input_options *s) {
         compile(&a->pattern[a->patterns], a->landmark_on);
 }
 
-void asked_free(struct asked *a) {
+void window_free(struct window_options *a) {
     while (a->patterns) regfree(&a->pattern[--a->patterns]);
     time_format_free(&a->format);
 }
 
-void asked_of_judge(const struct asked *a, const struct input_options *input, enum zone_window zone,
-                    struct judge *j) {
+void window_of_judge(const struct window_options *a, const struct input_options *input,
+                     enum zone_window zone, struct judge *j) {
     j->input = input;
     j->zone = zone;
     j->window = a->window;
@@ -141,7 +141,7 @@ static bool is_option(const char *word) {
     return false;
 }
 
-void asked_check_files(const struct asked *a, const struct input_options *s) {
+void window_check_files(const struct window_options *a, const struct input_options *s) {
     char text[256];
     const char *window = a->specs ? a->spec[a->specs - 1] : "landmark";
     int at = snprintf(text, sizeof text, "%s", window);
@@ -152,7 +152,7 @@ void asked_check_files(const struct asked *a, const struct input_options *s) {
         die("a window and its options are one text; quote the spec: -w '%s'", text);
 }
 
-void asked_set_zone(const char *zone) {
+void window_set_zone(const char *zone) {
     if (!time_set_zone(zone))
         die("the time zone '%s' is not known on this machine; it takes a name such as "
             "Europe/Berlin",
@@ -178,7 +178,7 @@ static enum zone_window take_zone(struct seen_spec *spec) {
 }
 
 /* A file is read as fast as it goes: when its records are read says nothing about them. */
-static void check_arrival(const struct asked *a, const struct input_options *input) {
+static void check_arrival(const struct window_options *a, const struct input_options *input) {
     const char *file = input_options_regular_file(input);
     if (input->time || input->arrival || a->outlives || !file) return;
     die("a window of time needs the time of each record, for %s is a file: name its field with "
@@ -186,7 +186,7 @@ static void check_arrival(const struct asked *a, const struct input_options *inp
         file);
 }
 
-static void check(const struct asked *a, const struct seen_plan *plan, bool zone,
+static void check(const struct window_options *a, const struct seen_plan *plan, bool zone,
                   const struct input_options *input) {
     bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
     if (a->time_format && !input->time)
@@ -200,7 +200,7 @@ static void check(const struct asked *a, const struct seen_plan *plan, bool zone
         die("--landmark-on serves landmark windows, such as -w landmark");
 }
 
-void asked_spec(const struct asked *a, size_t i, struct seen_spec *spec) {
+void window_spec(const struct window_options *a, size_t i, struct seen_spec *spec) {
     const char *text = i < a->specs ? a->spec[i] : "landmark";
     struct seen_error e;
     if (seen_spec_parse(spec, text, &e)) die_at(text, e.where, e.text);
@@ -209,15 +209,15 @@ void asked_spec(const struct asked *a, size_t i, struct seen_spec *spec) {
             die("--%s %s: %s", a->set[o].name, a->set[o].value, e.text);
 }
 
-enum zone_window asked_plan(struct asked *a, size_t i, struct input_options *input,
-                            struct seen_plan *plan) {
+enum zone_window window_plan(struct window_options *a, size_t i, struct input_options *input,
+                             struct seen_plan *plan) {
     struct seen_error e;
     struct seen_spec spec;
     char printed[512];
     enum zone_window zone = ZONE_NONE;
-    asked_spec(a, i, &spec);
+    window_spec(a, i, &spec);
     uint64_t length = spec.length;
-    if (a->zone) asked_set_zone(a->zone);
+    if (a->zone) window_set_zone(a->zone);
     if (a->zone) zone = take_zone(&spec);
     seen_spec_print(&spec, printed, sizeof printed);
     if (seen_plan_make(plan, &spec, &e)) die_at(printed, e.where, e.text);

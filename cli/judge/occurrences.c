@@ -1,5 +1,5 @@
-/* ledger.c - keeps the first and the last occurrence of each key in the window. */
-#include "judge/ledger.h"
+/* occurrences.c - keeps the first and the last occurrence of each key in the window. */
+#include "judge/occurrences.h"
 
 #include "base/cli.h"
 
@@ -18,34 +18,34 @@ struct entry {
 
 static const struct occurrence none = {0, NO_TIME};
 
-void ledger_init(struct ledger *l, const seen_detector *d) {
+void occurrences_init(struct occurrences *l, const seen_detector *d) {
     const struct seen_plan *plan = seen_plan_of(d);
     const struct seen_spec *s = &plan->spec;
-    *l = (struct ledger){.reach = UINT64_MAX,
-                         .timed = s->unit == SEEN_MICROSECONDS,
-                         .refresh_first = s->refresh == SEEN_REFRESH_FIRST,
-                         .most = plan->capacity};
+    *l = (struct occurrences){.reach = UINT64_MAX,
+                              .timed = s->unit == SEEN_MICROSECONDS,
+                              .refresh_first = s->refresh == SEEN_REFRESH_FIRST,
+                              .most = plan->capacity};
     if (s->window == SEEN_SLIDING) l->reach = s->length - l->timed;
     if (s->window == SEEN_JUMPING)
         l->reach = s->length + (uint64_t)((double)s->length * plan->slack) + 1;
 }
 
-static void drop(struct ledger *l, struct entry *e) {
+static void drop(struct occurrences *l, struct entry *e) {
     HASH_DEL(l->entries, e);
     free(e);
 }
 
-void ledger_free(struct ledger *l) {
+void occurrences_free(struct occurrences *l) {
     while (l->entries) drop(l, l->entries);
 }
 
 /* The head is what has waited longest: uthash keeps the order in which entries came. */
-static void expire(struct ledger *l, uint64_t now) {
+static void expire(struct occurrences *l, uint64_t now) {
     while (l->entries && now - l->entries->clock > l->reach) drop(l, l->entries);
     while (l->most && HASH_COUNT(l->entries) > l->most) drop(l, l->entries);
 }
 
-static struct entry *enter(struct ledger *l, seen_digest key, const struct fact *f) {
+static struct entry *enter(struct occurrences *l, seen_digest key, const struct fact *f) {
     struct entry *e = calloc(1, sizeof *e);
     if (!e) die("out of memory for the first occurrences of keys");
     e->key = key;
@@ -54,12 +54,12 @@ static struct entry *enter(struct ledger *l, seen_digest key, const struct fact 
     return e;
 }
 
-static void renew(struct ledger *l, struct entry *e) {
+static void renew(struct occurrences *l, struct entry *e) {
     HASH_DEL(l->entries, e);
     HASH_ADD(hh, l->entries, key, sizeof e->key, e);
 }
 
-void ledger_note(struct ledger *l, seen_digest key, uint8_t verdict, struct fact *f) {
+void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, struct fact *f) {
     struct entry *e;
     uint64_t now = l->timed ? f->itself.time : l->noted;
     l->last = now = now > l->last ? now : l->last;
@@ -84,7 +84,7 @@ void ledger_note(struct ledger *l, seen_digest key, uint8_t verdict, struct fact
     e->noted = l->noted++;
 }
 
-void ledger_landmark(struct ledger *l, uint64_t noted) {
+void occurrences_landmark(struct occurrences *l, uint64_t noted) {
     struct entry *e, *next;
     for (e = l->entries; e; e = next) {
         next = e->hh.next;

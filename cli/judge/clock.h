@@ -1,0 +1,50 @@
+/* clock.h - times of records: how late they came, and what is told of them beside the clock. */
+#ifndef SEEN_JUDGE_CLOCK_H
+#define SEEN_JUDGE_CLOCK_H
+
+#include "records/input_options.h"
+#include "time/zone.h"
+
+#include <stddef.h>
+
+enum { LATENESS_SPANS = 8 };
+
+/* Late by less than each of these (and not less than the one before); the last: any more. */
+extern const struct lateness_span {
+    const char *name;
+    uint64_t below; /* microseconds */
+} lateness_spans[LATENESS_SPANS];
+
+struct lateness {
+    /* To be saved with the detector: */
+    seen_time newest;
+    uint64_t records, late, most;
+    uint64_t by[LATENESS_SPANS];
+    /* For this run only: */
+    struct calendar calendar; /* of landmark windows of time; set by the judge */
+    seen_time begin, end;     /* the window of `newest` */
+    uint64_t run_records, run_late, run_most;
+    uint64_t strayed; /* late records that belong to an earlier window */
+};
+
+void lateness_note(struct lateness *, size_t n, const seen_time *); /* in order */
+
+struct clocks {
+    bool unset;            /* the clock was before 2020 */
+    uint64_t window;       /* of time, for records that are judged by when they arrive; else 0 */
+    uint64_t records;      /* so far */
+    seen_time first, last; /* of the clock while they came */
+};
+
+/* The next batch of n records, and what the clock said. */
+void clocks_note(struct clocks *, uint64_t n, seen_time now);
+
+/* At the end, one line for each thing that went wrong, unless --quiet. */
+void clocks_tell(const struct clocks *, const struct input_options *);
+
+/* Warns that `later` records were judged at a later time than their own.  `window` is the window's
+ * length in microseconds. */
+void clocks_tell_late(const struct lateness *, const struct input_options *, uint64_t later,
+                      uint64_t window);
+
+#endif
