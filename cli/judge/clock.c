@@ -88,3 +88,40 @@ void clocks_tell(const struct clocks *c, const struct input_options *s) {
          "the clock, or give --now TIME",
          time_text(input_options_clock(s), now, sizeof now) ? now : "nothing");
 }
+
+/* -- in a state --------------------------------------------------------------------------- */
+
+void lateness_pack(const struct lateness *l, struct packer *p) {
+    pack_number(p, l->newest);
+    pack_number(p, l->records);
+    pack_number(p, l->late);
+    pack_number(p, l->most);
+    for (size_t i = 0; i < LATENESS_SPANS; i++) pack_number(p, l->by[i]);
+}
+
+void lateness_unpack(struct lateness *l, struct unpacker *u) {
+    l->newest = unpack_number(u);
+    l->records = unpack_number(u);
+    l->late = unpack_number(u);
+    l->most = unpack_number(u);
+    for (size_t i = 0; i < LATENESS_SPANS; i++) l->by[i] = unpack_number(u);
+    if (l->newest >> 62) u->bad = true;
+}
+
+/* -- of a window -------------------------------------------------------------------------- */
+
+void window_clock_init(struct window_clock *c, const struct seen_spec *s, double slack) {
+    bool timed = s->unit == SEEN_MICROSECONDS;
+    *c = (struct window_clock){
+        .timed = timed, .refresh_first = s->refresh == SEEN_REFRESH_FIRST, .reach = UINT64_MAX};
+    if (s->window == SEEN_SLIDING) c->reach = s->length - timed;
+    if (s->window == SEEN_JUMPING) c->reach = s->length + (uint64_t)((double)s->length * slack) + 1;
+}
+
+void window_clock_step(struct window_clock *c, seen_time time) {
+    if (!c->timed)
+        c->now = c->noted;
+    else if (time > c->now)
+        c->now = time;
+    c->noted++;
+}

@@ -2,6 +2,7 @@
 #ifndef SEEN_JUDGE_CLOCK_H
 #define SEEN_JUDGE_CLOCK_H
 
+#include "base/pack.h"
 #include "records/input_options.h"
 #include "time/zone.h"
 
@@ -28,6 +29,23 @@ struct lateness {
 };
 
 void lateness_note(struct lateness *, size_t n, const seen_time *); /* in order */
+
+/* What a state keeps of it; lateness_unpack sets `bad` if the bytes cannot be right. */
+void lateness_pack(const struct lateness *, struct packer *);
+void lateness_unpack(struct lateness *, struct unpacker *);
+
+/* The clock of a window that sees records beside a detector: the number of the record, or its time,
+ * which never goes back. */
+struct window_clock {
+    bool timed, refresh_first;
+    uint64_t reach; /* a key counts while the clock is at most so much later */
+    uint64_t now;   /* of the record in hand */
+    uint64_t noted; /* records */
+};
+
+/* `slack`: of the plan. */
+void window_clock_init(struct window_clock *, const struct seen_spec *, double slack);
+void window_clock_step(struct window_clock *, seen_time); /* the next record */
 
 struct clocks {
     bool unset;            /* the clock was before 2020 */

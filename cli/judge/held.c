@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UNIT = 8, GONE = 0x80, LEAST_ROOM = 4096, TEXT_MOST = 1 << 20 };
+enum { UNIT = 8, GONE = 0x80, MIN_ROOM = 4096, MAX_TEXT = 1 << 20 };
 
 void shelf_init(struct shelf *s, unsigned with, char end) {
     *s = (struct shelf){.with = with, .end = end};
@@ -77,16 +77,16 @@ static size_t need(const struct shelf *s, const struct record *r, const struct r
 bool shelf_crowded(const struct shelf *s, const struct record *r, const struct reading *read,
                    size_t limit) {
     size_t more = s->used + need(s, r, read);
-    if (s->dead > LEAST_ROOM && s->dead >= s->used / 10) return true;
+    if (s->dead > MIN_ROOM && s->dead >= s->used / 10) return true;
     return more > s->room && more > limit && s->dead > s->used / 16;
 }
 
 static void make_room(struct shelf *s, size_t more, size_t limit) {
-    size_t room = 2 * s->room + LEAST_ROOM;
+    size_t room = 2 * s->room + MIN_ROOM;
     if (s->used + more <= s->room) return;
     if (room > limit) room = limit;
     if (room < s->used + more) room = s->used + more;
-    s->block = room <= HELD_MOST ? realloc(s->block, room) : NULL;
+    s->block = room <= MAX_HELD ? realloc(s->block, room) : NULL;
     if (!s->block) die("out of memory for records held back; --hold bounds what they take");
     s->room = room;
 }
@@ -206,7 +206,7 @@ void outlet_begin(struct outlet *o) {
 }
 
 bool outlet_full(const struct outlet *o) {
-    return o->batch->n == BATCH || o->used + o->keys_used >= TEXT_MOST;
+    return o->batch->n == BATCH || o->used + o->keys_used >= MAX_TEXT;
 }
 
 static void append(char **text, size_t *used, size_t *cap, const char *from, size_t n) {

@@ -23,7 +23,7 @@ enum {
     HELD_KEY = 32
 };
 
-#define HELD_MOST ((uint64_t)32 << 30) /* bytes that places reach */
+#define MAX_HELD ((uint64_t)32 << 30) /* bytes that places reach */
 
 struct held {
     seen_digest key;

@@ -120,7 +120,7 @@ const struct held *reorder_take(struct reorder *r, bool all) {
 
 #define DAY UINT64_C(86400000000)
 
-enum { LEAST_HEADS = 64 };
+enum { MIN_HEADS = 64 };
 
 static void *table_of(size_t places) {
     void *table = calloc(places, sizeof(uint32_t));
@@ -129,17 +129,11 @@ static void *table_of(size_t places) {
 }
 
 void keep_init(struct keep *k, const struct seen_spec *s, size_t most, unsigned with, char end) {
-    bool timed = s->unit == SEEN_MICROSECONDS;
-    *k = (struct keep){.spec = s,
-                       .timed = timed,
-                       .refresh_first = s->refresh == SEEN_REFRESH_FIRST,
-                       .reach = s->window == SEEN_SLIDING ? s->length - timed : UINT64_MAX,
-                       .heads = LEAST_HEADS,
-                       .queue_room = LEAST_HEADS,
-                       .most = most};
+    *k = (struct keep){.spec = s, .heads = MIN_HEADS, .queue_room = MIN_HEADS, .most = most};
+    window_clock_init(&k->clock, s, 0);
     k->head = table_of(k->heads);
-    if (k->refresh_first) k->queue = table_of(k->queue_room);
-    shelf_init(&k->shelf, with | (k->refresh_first ? HELD_SERIAL : 0), end);
+    if (k->clock.refresh_first) k->queue = table_of(k->queue_room);
+    shelf_init(&k->shelf, with | (k->clock.refresh_first ? HELD_SERIAL : 0), end);
 }
 
 void keep_free(struct keep *k) {
@@ -152,7 +146,7 @@ void keep_free(struct keep *k) {
 /* -- memory ------------------------------------------------------------------------------- */
 
 static size_t tables(const struct keep *k) {
-    return (k->heads + (k->refresh_first ? k->queue_room : 0)) * sizeof(uint32_t);
+    return (k->heads + (k->clock.refresh_first ? k->queue_room : 0)) * sizeof(uint32_t);
 }
 
 /* What is left for the block. */
@@ -233,18 +227,14 @@ static void close_table_gaps(struct keep *k) {
 static uint64_t window_of(const struct keep *k) {
     const struct seen_spec *s = k->spec;
     if (s->unit == SEEN_EXPLICIT) return 0;
-    if (!k->timed) return (k->clock - k->base) / s->length;
-    return (k->clock + (s->length % (7 * DAY) ? 0 : 3 * DAY)) / s->length;
+    if (!k->clock.timed) return (k->clock.now - k->base) / s->length;
+    return (k->clock.now + (s->length % (7 * DAY) ? 0 : 3 * DAY)) / s->length;
 }
 
 void keep_step(struct keep *k, const struct reading *r, bool landmark) {
-    if (!k->timed)
-        k->clock = k->noted;
-    else if (r->time > k->clock)
-        k->clock = r->time;
-    if (landmark) k->base = k->noted;
+    window_clock_step(&k->clock, r->time);
+    if (landmark) k->base = k->clock.noted - 1;
     k->again = false;
-    k->noted++;
     if (k->spec->window != SEEN_LANDMARK) return;
     uint64_t window = window_of(k);
     k->over = k->n > 0 && (landmark || window != k->window);
@@ -253,7 +243,7 @@ void keep_step(struct keep *k, const struct reading *r, bool landmark) {
 
 static struct held *oldest(struct keep *k) {
     if (!k->n) return NULL;
-    if (!k->refresh_first) return shelf_oldest(&k->shelf);
+    if (!k->clock.refresh_first) return shelf_oldest(&k->shelf);
     while (!k->queue[k->queue_from & (k->queue_room - 1)]) k->queue_from++;
     return shelf_at(&k->shelf, k->queue[k->queue_from & (k->queue_room - 1)]);
 }
@@ -270,11 +260,11 @@ const struct held *keep_take(struct keep *k, bool all) {
     struct held *h = oldest(k);
     if (!h) k->over = false;
     if (!h) return NULL;
-    if (!all && !k->over && k->clock - h->clock <= k->reach) {
+    if (!all && !k->over && k->clock.now - h->clock <= k->clock.reach) {
         if (!is_short(k)) return NULL;
         k->early++;
     }
-    if (k->refresh_first) k->queue_from++;
+    if (k->clock.refresh_first) k->queue_from++;
     return let_go(k, find(k, h->key));
 }
 
@@ -284,7 +274,7 @@ const struct held *keep_drop(struct keep *k, const struct reading *read, bool ov
     k->again = found && !over;
     if (!found) return NULL;
     const struct held *h = let_go(k, link);
-    if (!k->refresh_first) return h;
+    if (!k->clock.refresh_first) return h;
     k->again_clock = h->clock;
     k->again_serial = shelf_serial(&k->shelf, h);
     if (over) k->queue[k->again_serial & (k->queue_room - 1)] = 0;
@@ -299,14 +289,14 @@ static uint32_t serial_of(struct keep *k) {
 }
 
 void keep_put(struct keep *k, const struct record *record, const struct reading *read, bool known) {
-    bool inherits = k->again && k->refresh_first;
+    bool inherits = k->again && k->clock.refresh_first;
     k->repeats += known && !k->again && k->early > 0;
     if (shelf_crowded(&k->shelf, record, read, table_limit(k))) close_table_gaps(k);
     if (k->n == k->heads) chain_all(k, 2 * k->heads);
-    uint32_t serial = k->refresh_first ? serial_of(k) : 0;
-    uint32_t place = shelf_put(&k->shelf, record, read, inherits ? k->again_clock : k->clock,
+    uint32_t serial = k->clock.refresh_first ? serial_of(k) : 0;
+    uint32_t place = shelf_put(&k->shelf, record, read, inherits ? k->again_clock : k->clock.now,
                                serial, table_limit(k));
-    if (k->refresh_first) k->queue[serial & (k->queue_room - 1)] = place;
+    if (k->clock.refresh_first) k->queue[serial & (k->queue_room - 1)] = place;
     chain(k, place);
     k->n++;
     size_t bytes = k->shelf.used + tables(k);

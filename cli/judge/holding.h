@@ -71,12 +71,9 @@ struct keep {
     size_t queue_room;         /* ... serial number s stands at s % queue_room */
     uint64_t queue_from, next; /* serial numbers */
     const struct seen_spec *spec;
-    bool timed, refresh_first;
-    uint64_t reach;  /* sliding: how long after its clock a record is held */
-    uint64_t noted;  /* records */
-    uint64_t base;   /* ... before the last landmark that was set */
+    struct window_clock clock;
+    uint64_t base;   /* records before the last landmark that was set */
     uint64_t window; /* landmark: its number */
-    seen_time clock; /* of the record in hand: its time, which never goes back, or its number */
     bool over;       /* landmark: a window ended, and what was held of it goes */
     bool again;      /* refresh=first: the record in hand takes a place, of ... */
     uint64_t again_clock;

@@ -55,27 +55,27 @@ uint8_t feed_observe(struct feed_counts *c, seen_detector *d, uint8_t parts, see
 enum { WORTHWHILE = 256 };
 
 static void run(void *ctx, unsigned who) {
-    const struct share *mine = ctx;
-    const struct shares *s = mine->all;
+    const struct shard_job *mine = ctx;
+    const struct shard_jobs *s = mine->all;
     (void)who;
     seen_observe_shards(s->detector, mine->from, mine->to, s->records, s->digest, s->at,
                         s->verdict);
 }
 
-void shares_init(struct shares *s, seen_detector *d, struct pool *pool) {
+void shard_jobs_init(struct shard_jobs *s, seen_detector *d, struct pool *pool) {
     uint64_t shards = seen_plan_of(d)->spec.shards;
     s->detector = d;
     s->pool = pool;
     s->n = pool_size(pool) < shards ? pool_size(pool) : (unsigned)shards;
     for (unsigned i = 0; i < s->n; i++)
-        s->share[i] = (struct share){.job = {.run = run, .ctx = &s->share[i]},
-                                     .all = s,
-                                     .from = shards * i / s->n,
-                                     .to = shards * (i + 1) / s->n};
+        s->job[i] = (struct shard_job){.job = {.run = run, .ctx = &s->job[i]},
+                                       .all = s,
+                                       .from = shards * i / s->n,
+                                       .to = shards * (i + 1) / s->n};
 }
 
-void shares_observe(struct shares *s, size_t n, const seen_digest *digest, const seen_time *time,
-                    uint8_t *verdict) {
+void shard_jobs_observe(struct shard_jobs *s, size_t n, const seen_digest *digest,
+                        const seen_time *time, uint8_t *verdict) {
     if (s->n == 1 || n < WORTHWHILE) {
         seen_observe(s->detector, n, digest, time, verdict);
         return;
@@ -84,9 +84,9 @@ void shares_observe(struct shares *s, size_t n, const seen_digest *digest, const
     s->records = n;
     s->digest = digest;
     s->verdict = verdict;
-    for (unsigned i = 1; i < s->n; i++) pool_start_urgent(s->pool, &s->share[i].job);
-    run(&s->share[0], 0);
-    for (unsigned i = 1; i < s->n; i++) pool_wait(s->pool, &s->share[i].job, NULL);
+    for (unsigned i = 1; i < s->n; i++) pool_start_urgent(s->pool, &s->job[i].job);
+    run(&s->job[0], 0);
+    for (unsigned i = 1; i < s->n; i++) pool_wait(s->pool, &s->job[i].job, NULL);
     seen_observe_end(s->detector, n, digest, s->at, verdict);
 }
 
@@ -98,7 +98,7 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     j->timed = j->times = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
     for (int i = 0; i < MAX_THREADS; i++) key_init(&j->keyer[i], d, layout, max_record);
     key_init(&j->wide, d, layout, max_record);
-    shares_init(&j->shares, d, NULL);
+    shard_jobs_init(&j->jobs, d, NULL);
     j->in = &j->own;
 }
 
@@ -132,7 +132,9 @@ const struct seen_spec *judge_window(const struct judge *j) {
     return j->server ? &j->server->window : &seen_plan_of(j->detector)->spec;
 }
 
-void judge_share(struct judge *j, struct pool *pool) { shares_init(&j->shares, j->detector, pool); }
+void judge_use_pool(struct judge *j, struct pool *pool) {
+    shard_jobs_init(&j->jobs, j->detector, pool);
+}
 
 /* -- ahead: each batch by itself ---------------------------------------------------------- */
 
@@ -230,7 +232,7 @@ static void find_boundaries(struct judge *j, struct readable *r) {
 static void observe(struct judge *j, size_t from, size_t to, uint8_t *verdict) {
     if (from == to) return;
     const seen_time *time = j->timed ? j->in->time + from : NULL;
-    shares_observe(&j->shares, to - from, j->in->digest + from, time, verdict + from);
+    shard_jobs_observe(&j->jobs, to - from, j->in->digest + from, time, verdict + from);
 }
 
 static void observe_windows(struct judge *j, size_t n, uint8_t *verdict) {
@@ -374,4 +376,38 @@ void judge_observe_ages(struct judge *j, struct batch *b, size_t n, uint64_t *ag
             seen_observe(j->detector, 1, key, time, &b->verdict[m]);
     }
     judge_spread(j, b, n);
+}
+
+/* -- in a state --------------------------------------------------------------------------- */
+
+void judge_pack(const struct judge *j, uint64_t unreadable, struct packer *p) {
+    pack_number(p, j->unreadable + unreadable);
+    lateness_pack(&j->lateness, p);
+    pack_number(p, j->fed.unique);
+    pack_number(p, j->fed.duplicates);
+    pack_number(p, j->fed.only_added);
+    pack_number(p, j->last);
+    pack_number(p, j->next);
+    pack_number(p, j->due);
+}
+
+void judge_unpack(struct judge_kept *k, struct unpacker *u) {
+    k->unreadable = unpack_number(u);
+    lateness_unpack(&k->lateness, u);
+    k->fed.unique = unpack_number(u);
+    k->fed.duplicates = unpack_number(u);
+    k->fed.only_added = unpack_number(u);
+    k->last = unpack_number(u);
+    k->next = unpack_number(u);
+    k->due = unpack_number(u);
+    if (k->last >> 62 || k->next >> 62) u->bad = true;
+}
+
+void judge_resume(struct judge *j, const struct judge_kept *k) {
+    j->unreadable = k->unreadable;
+    j->lateness = k->lateness;
+    j->fed = k->fed;
+    j->last = k->last;
+    j->next = k->next;
+    j->due = k->due;
 }

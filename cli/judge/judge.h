@@ -49,17 +49,17 @@ uint8_t feed_observe(struct feed_counts *, seen_detector *, uint8_t parts, seen_
 /* A batch observed by a pool, where the detector has shards=: each thread takes the keys
  * of some of them.  The verdicts are those of one thread. */
 
-struct share {
+struct shard_job {
     struct job job;
-    struct shares *all;
+    struct shard_jobs *all;
     uint64_t from, to; /* shards */
 };
 
-struct shares {
+struct shard_jobs {
     seen_detector *detector;
     struct pool *pool;
     unsigned n; /* shares; 1: as good as no pool */
-    struct share share[MAX_THREADS];
+    struct shard_job job[MAX_THREADS];
     uint64_t at[BATCH];
     /* The batch in work: */
     size_t records;
@@ -68,11 +68,11 @@ struct shares {
 };
 
 /* Crew (NULL: none) and detector stay the caller's. */
-void shares_init(struct shares *, seen_detector *, struct pool *);
+void shard_jobs_init(struct shard_jobs *, seen_detector *, struct pool *);
 
 /* As seen_observe, of BATCH records at most. */
-void shares_observe(struct shares *, size_t n, const seen_digest *, const seen_time *,
-                    uint8_t *verdict);
+void shard_jobs_observe(struct shard_jobs *, size_t n, const seen_digest *, const seen_time *,
+                        uint8_t *verdict);
 
 /* What of a batch can be judged: n of its records, in order. */
 struct readable {
@@ -121,7 +121,7 @@ struct judge {
     seen_detector *detector;         /* NULL: the server gives the verdicts */
     struct server *server;           /* NULL: the detector does */
     struct keyer keyer[MAX_THREADS]; /* one a thread */
-    struct shares shares;
+    struct shard_jobs jobs;
     const struct layout *layout;
     struct keyer
         wide; /* of keys that take several digests, which are made when they are asked for */
@@ -150,7 +150,7 @@ void judge_feed(struct judge *, const struct layout *added);
 void judge_init(struct judge *, seen_detector *, const struct layout *, uint32_t max_record);
 void judge_free(struct judge *);
 
-/* The same with a server in place of a detector.  judge_feed, judge_share and judge_observe_ages
+/* The same with a server in place of a detector.  judge_feed, judge_use_pool and judge_observe_ages
  * need a detector. */
 void judge_init_server(struct judge *, struct server *, const struct layout *, uint32_t max_record);
 
@@ -159,7 +159,7 @@ const struct seen_spec *judge_window(const struct judge *);
 
 /* Lets the pool's threads observe shards in parallel, if there are several shards.  NULL: this
  * thread does all. */
-void judge_share(struct judge *, struct pool *);
+void judge_use_pool(struct judge *, struct pool *);
 
 /* Reads all of a batch that does not depend on earlier batches: keys, times, patterns.  Several
  * threads may read batches at once, each under its own number `who`.  `now` is the time of records
@@ -196,6 +196,21 @@ bool judge_needs_keys(const struct judge *);
 /* Fills the statistics that verdicts have in common, of the detector or of the server: records,
  * unique, duplicates. */
 void judge_stats(const struct judge *, struct seen_stats *);
+
+/* What a state keeps of a judge. */
+struct judge_kept {
+    uint64_t unreadable; /* records, those that the reader refused included */
+    struct lateness lateness;
+    struct feed_counts fed;
+    seen_time last, next;
+    bool due;
+};
+
+/* Packs it; `unreadable`: records that the reader refused.  judge_unpack sets `bad` if the bytes
+ * cannot be right.  judge_resume comes before the first record. */
+void judge_pack(const struct judge *, uint64_t unreadable, struct packer *);
+void judge_unpack(struct judge_kept *, struct unpacker *);
+void judge_resume(struct judge *, const struct judge_kept *);
 
 /* Moves the first n verdicts of the batch to the places of its n readable records. */
 void judge_spread(const struct judge *, struct batch *, size_t n);

@@ -315,7 +315,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     size_t n = key_batch(&r->keyer, b, r->digest, r->order);
     if (n < b->n) refuse(r, b, n);
     for (size_t i = 0; r->look && i < n; i++) {
-        size_t len;
+        size_t len = 0;
         const char *key = key_bytes(&r->keyer, b, i, &len);
         r->look(r->ctx, key, len);
     }

@@ -20,14 +20,8 @@ static const struct occurrence none = {0, NO_TIME};
 
 void occurrences_init(struct occurrences *l, const seen_detector *d) {
     const struct seen_plan *plan = seen_plan_of(d);
-    const struct seen_spec *s = &plan->spec;
-    *l = (struct occurrences){.reach = UINT64_MAX,
-                              .timed = s->unit == SEEN_MICROSECONDS,
-                              .refresh_first = s->refresh == SEEN_REFRESH_FIRST,
-                              .most = plan->capacity};
-    if (s->window == SEEN_SLIDING) l->reach = s->length - l->timed;
-    if (s->window == SEEN_JUMPING)
-        l->reach = s->length + (uint64_t)((double)s->length * plan->slack) + 1;
+    *l = (struct occurrences){.most = plan->capacity};
+    window_clock_init(&l->clock, &plan->spec, plan->slack);
 }
 
 static void drop(struct occurrences *l, struct entry *e) {
@@ -41,7 +35,7 @@ void occurrences_free(struct occurrences *l) {
 
 /* The head is what has waited longest: uthash keeps the order in which entries came. */
 static void expire(struct occurrences *l, uint64_t now) {
-    while (l->entries && now - l->entries->clock > l->reach) drop(l, l->entries);
+    while (l->entries && now - l->entries->clock > l->clock.reach) drop(l, l->entries);
     while (l->most && HASH_COUNT(l->entries) > l->most) drop(l, l->entries);
 }
 
@@ -61,8 +55,8 @@ static void renew(struct occurrences *l, struct entry *e) {
 
 void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, struct fact *f) {
     struct entry *e;
-    uint64_t now = l->timed ? f->itself.time : l->noted;
-    l->last = now = now > l->last ? now : l->last;
+    window_clock_step(&l->clock, f->itself.time);
+    uint64_t now = l->clock.now;
     expire(l, now);
     HASH_FIND(hh, l->entries, &key, sizeof key, e);
     f->first = f->last = none;
@@ -78,10 +72,10 @@ void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, s
         f->first = e->first;
         f->last = e->last;
         f->age = now - e->clock;
-        if (!l->refresh_first) renew(l, e), e->clock = now;
+        if (!l->clock.refresh_first) renew(l, e), e->clock = now;
     }
     e->last = f->itself;
-    e->noted = l->noted++;
+    e->noted = l->clock.noted - 1;
 }
 
 void occurrences_landmark(struct occurrences *l, uint64_t noted) {

@@ -1,19 +1,17 @@
-/* occurrences.h - of each key in the window its first occurrence, the one let through, and its last.
+/* occurrences.h - the first occurrence of each key in the window, which was let through, and the
+ * last one.
  *
  * Exact, and beside an exact detector, whose verdicts it is told; it takes some 130 bytes a key. */
-#ifndef SEEN_LEDGER_H
-#define SEEN_LEDGER_H
+#ifndef SEEN_OCCURRENCES_H
+#define SEEN_OCCURRENCES_H
 
+#include "judge/clock.h"
 #include "output/tags.h"
 
 struct occurrences {
     struct entry *entries; /* by key, and in order of age */
-    uint64_t reach;        /* a key counts while its clock is at most so far behind */
-    bool timed;            /* clocks are times, else counts of records */
-    bool refresh_first;
-    uint64_t most;  /* keys; 0: any number */
-    uint64_t noted; /* records */
-    seen_time last; /* the clock of a late record */
+    struct window_clock clock;
+    uint64_t most; /* keys; 0: any number */
 };
 
 /* For a detector of filter=exact, which stays the caller's. */

@@ -1,7 +1,7 @@
-/* window_options.h - which windows are asked for: -w SPEC, every option of the engine's table with the same
- * right, days of a time zone, landmarks where a pattern says so. */
-#ifndef SEEN_ASKED_H
-#define SEEN_ASKED_H
+/* window_options.h - which windows are asked for: -w SPEC, every option of the engine's table with
+ * the same right, days of a time zone, landmarks where a pattern says so. */
+#ifndef SEEN_WINDOW_OPTIONS_H
+#define SEEN_WINDOW_OPTIONS_H
 
 #include "judge/judge.h"
 #include "records/input_options.h"

@@ -100,6 +100,19 @@ void reader_adopt_header(struct reader *r, const char *line, size_t len) {
     r->unjudged.header_len = r->header_len = len;
 }
 
+void reader_pack_header(const struct reader *r, struct packer *p) {
+    enum { MAX_HEADER = 1 << 20 };
+    if (r->header_len > MAX_HEADER) die("the header line is too long to keep it in a state");
+    pack_number(p, r->header != NULL);
+    pack_bytes(p, r->header ? r->header : "", r->header ? r->header_len : 0);
+}
+
+const char *reader_unpack_header(struct unpacker *u, size_t *len) {
+    bool has_header = unpack_number(u);
+    const char *header = unpack_bytes(u, len);
+    return has_header ? header : NULL;
+}
+
 static void first_header(struct reader *r, const struct record *line) {
     reader_adopt_header(r, line->at, line->bare);
     if (r->on->header) r->on->header(r->ctx, line);

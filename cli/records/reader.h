@@ -5,6 +5,7 @@
 #ifndef SEEN_READER_H
 #define SEEN_READER_H
 
+#include "base/pack.h"
 #include "records/blocks.h"
 #include "records/columns.h"
 #include "records/input.h"
@@ -63,6 +64,11 @@ void reader_resume(struct reader *, uint64_t offset, uint64_t lines);
 
 /* The header line, without its line end, that this run would have read first. */
 void reader_adopt_header(struct reader *, const char *line, size_t len);
+
+/* Packs the header line for a state, or dies if it is too long.  reader_unpack_header gives it back
+ * and its length; NULL: none was read. */
+void reader_pack_header(const struct reader *, struct packer *);
+const char *reader_unpack_header(struct unpacker *, size_t *len);
 
 /* Nothing more is to be read: a failure, a signal, or the caller's `ending`. */
 bool reader_ending(const struct reader *);

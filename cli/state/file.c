@@ -43,14 +43,14 @@ static bool wanted(void) {
     return read && !strstr(text, "[never]") && sysconf(_SC_PAGESIZE) == SMALL;
 }
 
-static void add(struct huge *h, unsigned long at, unsigned long end) {
+static void add(struct huge_pages *h, unsigned long at, unsigned long end) {
     uintptr_t first = (at + HUGE - 1) / HUGE * HUGE, last = end / HUGE * HUGE;
-    if (first >= last || h->n == HUGE_SPANS) return;
+    if (first >= last || h->n == MAX_HUGE_SPANS) return;
     h->span[h->n].at = first;
     h->span[h->n++].end = last;
 }
 
-void huge_look(struct huge *h) {
+void huge_pages_find(struct huge_pages *h) {
     char line[512];
     unsigned long at = 0, end = 0, a, b;
     if (atomic_load(&h->mending)) return;
@@ -74,7 +74,7 @@ static bool present(int fd, uintptr_t at) {
 }
 
 static void *mend(void *ctx) {
-    struct huge *h = ctx;
+    struct huge_pages *h = ctx;
     int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     bool mending = fd >= 0;
     for (size_t i = 0; i < h->n; i++)
@@ -86,7 +86,7 @@ static void *mend(void *ctx) {
     return NULL;
 }
 
-void huge_mend(struct huge *h) {
+void huge_pages_restore(struct huge_pages *h) {
     sigset_t all, before;
     pthread_t thread;
     if (!h->n || atomic_exchange(&h->mending, true)) return;

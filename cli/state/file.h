@@ -26,18 +26,19 @@
  * pays for it in TLB misses, and the next fork for each small page.  So a thread of ours asks for
  * it, page by page, which takes about as long as copying the table. */
 
-enum { HUGE_SPANS = 64 };
+enum { MAX_HUGE_SPANS = 64 };
 
-struct huge {
+struct huge_pages {
     struct {
         uintptr_t at, end;
-    } span[HUGE_SPANS]; /* mappings that asked for huge pages */
+    } span[MAX_HUGE_SPANS]; /* mappings that asked for huge pages */
     size_t n;
     atomic_bool mending; /* the thread is at it, and the above is its own */
 };
 
-void huge_look(struct huge *); /* before the fork: later it takes longer by the pages split */
-void huge_mend(struct huge *); /* no child shares our memory any more */
+void huge_pages_find(
+    struct huge_pages *); /* before the fork: later it takes longer by the pages split */
+void huge_pages_restore(struct huge_pages *); /* no child shares our memory any more */
 
 struct state_file {
     const char *name;       /* as given, for messages */

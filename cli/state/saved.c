@@ -36,34 +36,34 @@ static bool counts(const char *name) {
     return true;
 }
 
-static struct wish *find(const struct wishes *w, const char *name) {
+static struct saved_option *find(const struct saved_options *w, const char *name) {
     for (size_t i = 0; i < w->n; i++)
-        if (!strcmp(w->wish[i].name, name)) return (struct wish *)&w->wish[i];
+        if (!strcmp(w->option[i].name, name)) return (struct saved_option *)&w->option[i];
     return NULL;
 }
 
-bool wishes_put(struct wishes *w, const char *name, const char *value) {
-    struct wish *wish = find(w, name);
-    if (!wish && (w->n == WISHES_MOST || strlen(name) >= sizeof wish->name)) return false;
-    if (!wish) wish = &w->wish[w->n++];
-    snprintf(wish->name, sizeof wish->name, "%s", name);
-    wish->value = value;
+bool saved_options_put(struct saved_options *w, const char *name, const char *value) {
+    struct saved_option *option = find(w, name);
+    if (!option && (w->n == MAX_SAVED_OPTIONS || strlen(name) >= sizeof option->name)) return false;
+    if (!option) option = &w->option[w->n++];
+    snprintf(option->name, sizeof option->name, "%s", name);
+    option->value = value;
     return true;
 }
 
-void wishes_note(struct wishes *w, const struct option_row *row, const char *value) {
-    char name[sizeof w->wish->name];
+void saved_options_note(struct saved_options *w, const struct option_row *row, const char *value) {
+    char name[sizeof w->option->name];
     if (!counts(row->name)) return;
     if (row->letter)
         snprintf(name, sizeof name, "-%c", row->letter);
     else
         snprintf(name, sizeof name, "--%s", row->name);
-    if (!wishes_put(w, name, value ? value : "")) die("too many options to keep in a state");
+    if (!saved_options_put(w, name, value ? value : "")) die("too many options to keep in a state");
 }
 
-const char *wishes_find(const struct wishes *w, const char *name) {
-    const struct wish *wish = find(w, name);
-    return wish ? wish->value : NULL;
+const char *saved_options_find(const struct saved_options *w, const char *name) {
+    const struct saved_option *option = find(w, name);
+    return option ? option->value : NULL;
 }
 
 /* -- differences -------------------------------------------------------------------------- */
@@ -83,10 +83,10 @@ __attribute__((format(printf, 4, 5))) static size_t add(char *text, size_t cap, 
 
 static const char *gap(const char *value) { return *value ? " " : ""; }
 
-size_t wishes_differ(const struct wishes *before, const struct wishes *now, char *text, size_t cap,
-                     size_t at) {
+size_t saved_options_differ(const struct saved_options *before, const struct saved_options *now,
+                            char *text, size_t cap, size_t at) {
     for (size_t i = 0; i < before->n; i++) {
-        const struct wish *a = &before->wish[i], *b = find(now, a->name);
+        const struct saved_option *a = &before->option[i], *b = find(now, a->name);
         if (!b)
             at = add(text, cap, at, "with %s%s%.80s", a->name, gap(a->value), a->value);
         else if (strcmp(a->value, b->value) != 0)
@@ -94,7 +94,7 @@ size_t wishes_differ(const struct wishes *before, const struct wishes *now, char
                      b->value);
     }
     for (size_t i = 0; i < now->n; i++) {
-        const struct wish *b = &now->wish[i];
+        const struct saved_option *b = &now->option[i];
         if (!find(before, b->name))
             at = add(text, cap, at, "without %s%s%.80s", b->name, gap(b->value), b->value);
     }
@@ -113,7 +113,7 @@ static const char *match(const char *spec, const char *word, bool window, size_t
     return NULL;
 }
 
-size_t wishes_specs_differ(const char *before, const char *now, char *text, size_t cap, size_t at) {
+size_t saved_specs_differ(const char *before, const char *now, char *text, size_t cap, size_t at) {
     size_t n, m;
     for (const char *p = before; *p; p += n, p += strspn(p, " ")) {
         n = strcspn(p, " ");
@@ -147,7 +147,7 @@ static void drop(struct places *p, size_t i) {
 }
 
 static struct place *push(struct places *p, const char *name) {
-    if (p->n == PLACES_MOST) drop(p, 0);
+    if (p->n == MAX_PLACES) drop(p, 0);
     p->place = realloc(p->place, (p->n + 1) * sizeof *p->place);
     char *copy = strdup(name);
     if (!p->place || !copy) die("out of memory for the places of %zu files", p->n + 1);
@@ -167,7 +167,7 @@ void places_pack(const struct places *p, struct packer *out) {
 
 void places_unpack(struct places *p, struct unpacker *u) {
     size_t n = unpack_count(u, 8 * sizeof(uint64_t));
-    if (n > PLACES_MOST) u->bad = true;
+    if (n > MAX_PLACES) u->bad = true;
     for (size_t i = 0; i < n && !u->bad; i++) {
         struct place *f = push(p, unpack_text(u));
         uint64_t *const numbers[] = {&f->dev, &f->ino, &f->offset, &f->lines,
@@ -293,46 +293,28 @@ void places_note(struct places *p, const struct input *in, uint64_t offset, uint
 
 const char *const saved_commands[] = {"dedup", "count", "top", NULL};
 
-static void unpack_wishes(struct wishes *w, struct unpacker *u) {
+static void unpack_options(struct saved_options *w, struct unpacker *u) {
     size_t n = unpack_count(u, 18);
     for (size_t i = 0; i < n && !u->bad; i++) {
         const char *name = unpack_text(u), *value = unpack_text(u);
-        if (!u->bad && !wishes_put(w, name, value)) u->bad = true;
+        if (!u->bad && !saved_options_put(w, name, value)) u->bad = true;
     }
-}
-
-static void unpack_lateness(struct lateness *l, struct unpacker *u) {
-    l->newest = unpack_number(u);
-    l->records = unpack_number(u);
-    l->late = unpack_number(u);
-    l->most = unpack_number(u);
-    for (size_t i = 0; i < LATENESS_SPANS; i++) l->by[i] = unpack_number(u);
 }
 
 static void unpack_run(struct saved *b, struct unpacker *u) {
     b->ended = unpack_number(u);
     b->output = unpack_number(u);
     b->number = unpack_number(u);
-    b->unreadable = unpack_number(u);
-    unpack_lateness(&b->lateness, u);
-    b->fed.unique = unpack_number(u);
-    b->fed.duplicates = unpack_number(u);
-    b->fed.only_added = unpack_number(u);
-    b->last = unpack_number(u);
-    b->next = unpack_number(u);
-    b->due = unpack_number(u);
+    judge_unpack(&b->judge, u);
     b->unended = unpack_number(u);
-    bool has_header = unpack_number(u);
-    const char *header = unpack_bytes(u, &b->header_len);
-    b->header = has_header ? header : NULL;
-    if (b->last >> 62 || b->next >> 62 || b->lateness.newest >> 62) u->bad = true;
+    b->header = reader_unpack_header(u, &b->header_len);
 }
 
 /* Is this spec one that a run can use?  A run without --window takes it from the state. */
 static bool sound(const char *text) {
     struct seen_spec spec;
     struct seen_plan plan;
-    return strlen(text) < SPEC_MOST && !seen_spec_parse(&spec, text, NULL) &&
+    return strlen(text) < MAX_SPEC && !seen_spec_parse(&spec, text, NULL) &&
            !seen_plan_make(&plan, &spec, NULL);
 }
 
@@ -348,8 +330,8 @@ const char *saved_command(const void *blob, size_t len) {
 seen_time saved_last(const struct saved *b) {
     struct seen_stats stats;
     seen_stats(b->detector, &stats);
-    seen_time last = stats.last > b->last ? stats.last : b->last;
-    return last > b->lateness.newest ? last : b->lateness.newest;
+    seen_time last = stats.last > b->judge.last ? stats.last : b->judge.last;
+    return last > b->judge.lateness.newest ? last : b->judge.lateness.newest;
 }
 
 void saved_refuse(const char *name) {
@@ -376,7 +358,7 @@ void saved_unpack(struct saved *b, const char *name) {
             ", which reads 1 to %d; remove it to start again",
             name, b->version, (uintmax_t)format, SAVED_FORMAT);
     b->spec = unpack_text(&u);
-    unpack_wishes(&b->wishes, &u);
+    unpack_options(&b->options, &u);
     unpack_run(b, &u);
     places_unpack(&b->places, &u);
     b->own = format > 1 ? unpack_bytes(&u, &b->own_len) : "";

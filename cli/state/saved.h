@@ -1,5 +1,5 @@
-/* saved.h - what a state says beside its snapshot: the options that were given, how far each file was
- * read, and what was printed last (doc/state.md). */
+/* saved.h - what a state says beside its snapshot: the options that were given, how far each file
+ * was read, and what was printed last (doc/state.md). */
 #ifndef SEEN_STATE_SAVED_H
 #define SEEN_STATE_SAVED_H
 
@@ -7,39 +7,40 @@
 #include "base/pack.h"
 #include "judge/clock.h"
 #include "judge/judge.h"
+#include "records/reader.h"
 #include "records/input.h"
 
 /* The options a run was given, as far as they decide its verdicts: a state may only be
  * continued under the same. */
 
-enum { WISHES_MOST = 64 };
+enum { MAX_SAVED_OPTIONS = 64 };
 
-struct wish {
+struct saved_option {
     char name[40];     /* as people type it: -k, --csv */
     const char *value; /* "" for a flag; stays the caller's */
 };
 
-struct wishes {
-    struct wish wish[WISHES_MOST];
+struct saved_options {
+    struct saved_option option[MAX_SAVED_OPTIONS];
     size_t n;
 };
 
 /* Takes an option down, unless it only says what is printed; the last of a name counts. */
-void wishes_note(struct wishes *, const struct option_row *, const char *value);
+void saved_options_note(struct saved_options *, const struct option_row *, const char *value);
 
 /* Puts one in as it was taken down before; false if there is no room, or its name is too long. */
-bool wishes_put(struct wishes *, const char *name, const char *value);
+bool saved_options_put(struct saved_options *, const char *name, const char *value);
 
 /* The value of a name, or NULL. */
-const char *wishes_find(const struct wishes *, const char *name);
+const char *saved_options_find(const struct saved_options *, const char *name);
 
 /* In words, how what was given before differs from what is given now: "with -k 2, not -k 3;
  * without --csv".  Returns the end of the text, which has `cap` bytes, and was `at` long. */
-size_t wishes_differ(const struct wishes *before, const struct wishes *now, char *text, size_t cap,
-                     size_t at);
+size_t saved_options_differ(const struct saved_options *before, const struct saved_options *now,
+                            char *text, size_t cap, size_t at);
 
 /* Likewise for two specs in canonical writing. */
-size_t wishes_specs_differ(const char *before, const char *now, char *text, size_t cap, size_t at);
+size_t saved_specs_differ(const char *before, const char *now, char *text, size_t cap, size_t at);
 
 /* How far each regular file was read.
  *
@@ -47,7 +48,7 @@ size_t wishes_specs_differ(const char *before, const char *now, char *text, size
  * Inodes are reused and files are overwritten in place.  So a hash of some bytes around the place
  * is kept as well: these bytes must still be the same. */
 
-enum { PLACES_MOST = 1024 }; /* files remembered: the ones read last */
+enum { MAX_PLACES = 1024 }; /* files remembered: the ones read last */
 
 struct place {
     char *name; /* as it was given; ours */
@@ -76,7 +77,7 @@ const struct place *places_find(const struct places *, const struct input *in, c
 void places_note(struct places *, const struct input *in, uint64_t offset, uint64_t lines);
 
 enum { SAVED_FORMAT = 2 };
-enum { SPEC_MOST = 1024 };
+enum { MAX_SPEC = 1024 };
 #define SAVED_NO_OUTPUT UINT64_MAX
 
 extern const char *const saved_commands[]; /* those that keep a state, ended by NULL */
@@ -87,15 +88,12 @@ struct saved {
     seen_detector *detector;
     const char *command;        /* of saved_commands; NULL: the blob is not that of a state */
     const char *version, *spec; /* of the program that wrote it; as asked, in canonical writing */
-    struct wishes wishes;
+    struct saved_options options;
     bool ended;      /* the run came to an end of its own */
     uint64_t output; /* how long standard output was, if a file */
     uint64_t number; /* of the last record */
-    uint64_t unreadable;
-    struct lateness lateness;
-    struct feed_counts fed;
-    seen_time last, next;
-    bool due, unended;
+    struct judge_kept judge;
+    bool unended;       /* the last record printed had no line end */
     const char *header; /* NULL: none was read */
     size_t header_len;
     struct places places;

@@ -14,8 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEADER_MOST = 1 << 20 };
-
 /* -- options ------------------------------------------------------------------------------ */
 
 void state_init(struct state *s, const struct state_kind *kind) {
@@ -45,12 +43,12 @@ bool state_take(struct state *s, int id, const char *value) {
 
 /* No window was asked for: options besides are held against the one there is. */
 static void adopt_window(struct state *s, struct window_options *a) {
-    const char *zone = wishes_find(&s->before->wishes, "--zone");
+    const char *zone = saved_options_find(&s->before->options, "--zone");
     if (a->specs || a->zone) return;
     a->spec[a->specs++] = s->before->spec;
     if (!zone) return;
     a->zone = zone;
-    wishes_put(&s->wishes, "--zone", zone);
+    saved_options_put(&s->options, "--zone", zone);
 }
 
 void state_load(struct state *s, struct window_options *a) {
@@ -79,8 +77,8 @@ void state_check(struct state *s, const struct window_options *a) {
     window_spec(a, 0, &spec);
     seen_spec_print(&spec, s->spec, sizeof s->spec);
     if (!b) return;
-    size_t at = wishes_specs_differ(b->spec, s->spec, text, sizeof text, 0);
-    at = wishes_differ(&b->wishes, &s->wishes, text, sizeof text, at);
+    size_t at = saved_specs_differ(b->spec, s->spec, text, sizeof text, 0);
+    at = saved_options_differ(&b->options, &s->options, text, sizeof text, at);
     if (at) die("%s was made %s; give what it was made with, or another --state", s->name, text);
 }
 
@@ -140,16 +138,10 @@ static void load_more(struct state *s) {
 
 static void resume(struct state *s) {
     const struct saved *b = s->before;
-    struct judge *j = s->of.judge;
-    j->unreadable = b->unreadable;
-    j->lateness = b->lateness;
-    j->last = b->last;
-    j->next = b->next;
-    j->due = b->due;
+    judge_resume(s->of.judge, &b->judge);
     *s->of.unended = b->unended;
     if (b->header && s->of.reader->input->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
-    j->fed = b->fed;
     if (!s->kind->unpack(s->of.ctx, b->own, b->own_len)) saved_refuse(s->name);
     if (s->kind->load) load_more(s);
     s->saved = *s->of.number = s->of.reader->records = b->number;
@@ -198,41 +190,22 @@ static void pack_asked(const struct state *s, struct packer *p) {
     pack_number(p, SAVED_FORMAT);
     pack_text(p, SEEN_VERSION);
     pack_text(p, s->spec);
-    pack_number(p, s->wishes.n);
-    for (size_t i = 0; i < s->wishes.n; i++) {
-        pack_text(p, s->wishes.wish[i].name);
-        pack_text(p, s->wishes.wish[i].value);
+    pack_number(p, s->options.n);
+    for (size_t i = 0; i < s->options.n; i++) {
+        pack_text(p, s->options.option[i].name);
+        pack_text(p, s->options.option[i].value);
     }
 }
 
-static void pack_lateness(const struct lateness *l, struct packer *p) {
-    pack_number(p, l->newest);
-    pack_number(p, l->records);
-    pack_number(p, l->late);
-    pack_number(p, l->most);
-    for (size_t i = 0; i < LATENESS_SPANS; i++) pack_number(p, l->by[i]);
-}
-
 static void pack_run(const struct state *s, bool ended, struct packer *p) {
-    const struct judge *j = s->of.judge;
-    const struct reader *r = s->of.reader;
     uint64_t output = SAVED_NO_OUTPUT;
     look_at_output(&output, '\n', NULL);
     pack_number(p, ended);
     pack_number(p, output);
     pack_number(p, records_of(s));
-    pack_number(p, j->unreadable + reader_unreadable(r));
-    pack_lateness(&j->lateness, p);
-    pack_number(p, j->fed.unique);
-    pack_number(p, j->fed.duplicates);
-    pack_number(p, j->fed.only_added);
-    pack_number(p, j->last);
-    pack_number(p, j->next);
-    pack_number(p, j->due);
+    judge_pack(s->of.judge, reader_unreadable(s->of.reader), p);
     pack_number(p, *s->of.unended);
-    pack_number(p, r->header != NULL);
-    if (r->header_len > HEADER_MOST) die("the header line is too long to keep it in a state");
-    pack_bytes(p, r->header ? r->header : "", r->header ? r->header_len : 0);
+    reader_pack_header(s->of.reader, p);
 }
 
 static void note_place(struct state *s) {
@@ -283,7 +256,7 @@ static void save_in_passing(struct state *s) {
     if (!s->kind->deliver(s->of.ctx) || unjudged_flush(&s->of.reader->unjudged)) return;
     struct packer p = pack(s, false);
     struct state_content content = content_of(s, &p);
-    huge_look(&s->huge);
+    huge_pages_find(&s->huge_pages);
     int error = state_file_begin(&s->file, &content);
     pack_free(&p);
     if (error)
@@ -298,7 +271,7 @@ void state_attend(struct state *s) {
     if (s->file.writer && state_file_done(&s->file, &error)) {
         if (error) say_failed(s, error);
         s->failing = error != 0;
-        huge_mend(&s->huge);
+        huge_pages_restore(&s->huge_pages);
     }
     s->due |= signals_taken_save();
     if (s->due) save_in_passing(s);

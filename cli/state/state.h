@@ -55,13 +55,13 @@ struct state {
     const struct state_kind *kind;
     uint64_t every; /* microseconds */
     bool from_start, quiet;
-    struct wishes wishes; /* of this run */
+    struct saved_options options; /* of this run */
     struct state_file file;
-    struct huge huge;     /* pages that the last child's copy split */
-    struct places places; /* of files read so far, in this run or before */
+    struct huge_pages huge_pages; /* pages that the last child's copy split */
+    struct places places;         /* of files read so far, in this run or before */
     struct state_of of;
     struct saved *before; /* what was loaded; NULL: nothing */
-    char spec[SPEC_MOST]; /* as asked, in canonical writing */
+    char spec[MAX_SPEC];  /* as asked, in canonical writing */
     double flushed;       /* when, on the monotonic clock, output last went out for our sake */
     uint64_t saved;       /* records that the last snapshot counts */
     bool due;             /* one is asked for */

@@ -96,7 +96,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     state_init(&r->state, &kept);
     r->how.memory.most = UINT64_C(1) << 30;
     for (int id; (id = args_next(&a));) {
-        wishes_note(&r->state.wishes, a.row, a.value);
+        saved_options_note(&r->state.options, a.row, a.value);
         if (input_options_take(&r->input, id, a.value) || window_take(&r->window, id, a.value))
             continue;
         if (pace_take(&r->pace, id, a.value) || state_take(&r->state, id, a.value)) continue;

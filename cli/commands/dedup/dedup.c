@@ -176,7 +176,7 @@ static void start_judge(struct run *r) {
         judge_init_server(&r->judge, r->server, &r->reader.layout, o->input.max_record);
     } else {
         judge_init(&r->judge, r->detector, &r->reader.layout, o->input.max_record);
-        judge_share(&r->judge, r->reader.pool);
+        judge_use_pool(&r->judge, r->reader.pool);
     }
     r->reader.unjudged.detector = r->detector;
     window_of_judge(&o->window, &o->input, o->zone, &r->judge);

@@ -107,7 +107,7 @@ static void look_for_landmark(struct flow *f, uint64_t noted) {
 
 static void note_occurrences(struct flow *f, const struct batch *b) {
     const struct readable *in = f->judge->in;
-    uint64_t noted = f->occurrences.noted;
+    uint64_t noted = f->occurrences.clock.noted;
     for (size_t m = 0; m < in->n; m++) {
         uint16_t i = in->order[m];
         occurrences_note(&f->occurrences, in->digest[m], b->verdict[i], &f->fact[i]);

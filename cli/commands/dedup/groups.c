@@ -225,7 +225,7 @@ bool groups_lack(const struct groups *g, bool quiet) {
  *     were groups kept out for want of room?         number
  *     groups, the unnamed ones first                 number, then key, counts and sums of each */
 
-enum { FIELDS_MOST = 4096 };
+enum { MAX_FIELDS = 4096 };
 
 static void pack_fields(const struct fields *f, struct packer *p) {
     pack_number(p, f->n);
@@ -270,7 +270,7 @@ void groups_pack(const struct groups *g, struct packer *p) {
 static void unpack_fields(struct fields *f, struct unpacker *u) {
     size_t n = unpack_count(u, 9);
     bool known = f->n > 0;
-    if (n > FIELDS_MOST || (known && n != f->n)) u->bad = true;
+    if (n > MAX_FIELDS || (known && n != f->n)) u->bad = true;
     for (size_t i = 0; i < n && !u->bad; i++) {
         const char *name = unpack_text(u);
         if (known && strcmp(name, f->name[i]) != 0) u->bad = true;

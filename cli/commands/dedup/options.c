@@ -355,9 +355,9 @@ void dedup_options_read(struct dedup_options *o, int argc, char **argv) {
     state_init(&o->state, &flow_kept);
     for (int id; (id = args_next(&a));) {
         take(o, id, a.value);
-        wishes_note(&o->state.wishes, a.row, a.value);
+        saved_options_note(&o->state.options, a.row, a.value);
     }
-    if (o->sum) wishes_put(&o->state.wishes, "--sum", o->sum);
+    if (o->sum) saved_options_put(&o->state.options, "--sum", o->sum);
     input_options_files(&o->input, &a);
     o->input.rejects_go_on = o->state.name;
     window_check_files(&o->window, &o->input);

@@ -117,10 +117,10 @@ struct part {
     bool of[VERDICTS];
 };
 
-enum { PARTS_MOST = 5 };
+enum { MAX_PARTS = 5 };
 
 /* With --confirmed a duplicate that is not confirmed goes through, and counts in `net`. */
-static size_t parts_of(const struct sums *s, bool unjudged, struct part parts[PARTS_MOST]) {
+static size_t parts_of(const struct sums *s, bool unjudged, struct part parts[MAX_PARTS]) {
     size_t n = 0;
     parts[n++] = (struct part){"gross", {true, true, true, true}};
     parts[n++] = (struct part){"duplicate", {[SEEN_DUPLICATE] = true, [SEEN_CONFIRMED] = true}};
@@ -149,7 +149,7 @@ static size_t columns_of(const struct sums *s, const struct sum *total, struct p
 enum { COLUMN = 16 };
 
 void sums_put_names(const struct sums *s, const struct sum *total, FILE *out) {
-    struct part parts[PARTS_MOST];
+    struct part parts[MAX_PARTS];
     size_t n = columns_of(s, total, parts);
     for (uint32_t i = 0; i < s->fields.n; i++) {
         for (size_t p = 0; p < n; p++) {
@@ -164,7 +164,7 @@ void sums_put_names(const struct sums *s, const struct sum *total, FILE *out) {
 /* As wide as its name, as far as that goes. */
 void sums_put_row(const struct sums *s, const struct sum *total, const struct sum *group,
                   FILE *out) {
-    struct part parts[PARTS_MOST];
+    struct part parts[MAX_PARTS];
     size_t n = columns_of(s, total, parts);
     for (uint32_t i = 0; i < s->fields.n; i++) {
         for (size_t p = 0; p < n; p++) {
@@ -178,7 +178,7 @@ void sums_put_row(const struct sums *s, const struct sum *total, const struct su
 }
 
 void sums_put_json(const struct sums *s, const struct sum *group, FILE *out) {
-    struct part parts[PARTS_MOST];
+    struct part parts[MAX_PARTS];
     size_t n = parts_of(s, true, parts);
     fputs("\"sums\":{", out);
     for (uint32_t i = 0; i < s->fields.n; i++) {
@@ -212,7 +212,7 @@ static void warn_misread(const char *name, uint64_t n, const struct misread *m) 
 }
 
 static bool is_too_large(const struct sums *s, const struct sum *sum) {
-    struct part parts[PARTS_MOST];
+    struct part parts[MAX_PARTS];
     decimal amount;
     for (size_t n = parts_of(s, true, parts); n-- > 0;)
         if (!amount_of(sum, &parts[n], &amount)) return true;

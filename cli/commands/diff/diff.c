@@ -111,7 +111,7 @@ static uint64_t memory_of(const char *text) {
     struct seen_error e;
     uint64_t mem;
     if (seen_parse_size(&mem, text, &e)) die("--mem %s: %s", text, e.text);
-    if (mem < TALLY_LEAST) die("--mem %s is too little: the least is 1MiB", text);
+    if (mem < MIN_TALLY) die("--mem %s is too little: the least is 1MiB", text);
     return mem;
 }
 

@@ -40,10 +40,10 @@ enum { PACKED_TIME = 8 };
 void packed_put_time(char *out, seen_time);
 seen_time packed_get_time(const char *at);
 
-enum { TALLY_LEAST = 1 << 20 }; /* bytes of memory */
+enum { MIN_TALLY = 1 << 20 }; /* bytes of memory */
 
 /* Runs that are merged at once, and the most that wait: MERGED a level. */
-enum { MERGED = 48, MOST_RUNS = 10 * MERGED };
+enum { MERGED = 48, MAX_RUNS = 10 * MERGED };
 
 struct tally_run {
     int fd;
@@ -66,7 +66,7 @@ struct tally {
     char *out;             /* a run's buffer */
     struct sorted *sorted; /* behind the entries, once they are sorted */
     size_t next;           /* of them to be handed out */
-    struct tally_run run[MOST_RUNS];
+    struct tally_run run[MAX_RUNS];
     size_t runs;
     struct merge_lane lane[MERGED];
     struct merge_lane *heap[MERGED];
@@ -75,7 +75,7 @@ struct tally {
     uint64_t spilled_runs, spilled_bytes; /* in all */
 };
 
-/* `mem` bytes at most, TALLY_LEAST at least; with `sums` amounts are summed.  The folder stays the
+/* `mem` bytes at most, MIN_TALLY at least; with `sums` amounts are summed.  The folder stays the
  * caller's. */
 void tally_init(struct tally *, uint64_t mem, const char *folder, bool sums, uint64_t seed);
 void tally_free(struct tally *);

@@ -44,7 +44,7 @@ double chance_key(const struct lists *s) {
 }
 
 void lists_add(struct lists *s, const char *name) {
-    if (s->n == LISTS_MOST) die("more than %d lists; join some into one file", LISTS_MOST);
+    if (s->n == MAX_LISTS) die("more than %d lists; join some into one file", MAX_LISTS);
     s->list[s->n++].name = name;
 }
 

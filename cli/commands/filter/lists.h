@@ -22,7 +22,7 @@ void chance_note(struct chance *, uint32_t keys);
 /* The mean of 1-(1-e)^m over the records; m is the keys of each. */
 double chance_record(const struct chance *, double e);
 
-enum { LISTS_MOST = 64 };
+enum { MAX_LISTS = 64 };
 
 struct list {
     const char *name;
@@ -35,7 +35,7 @@ struct list {
 };
 
 struct lists {
-    struct list list[LISTS_MOST];
+    struct list list[MAX_LISTS];
     size_t n;
     const char *fp; /* --fp; NULL: not given */
     bool exact, invert;

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct wish {
+struct saved_option {
     struct repeats repeats;
     struct click_style style;
     enum gaps gaps;
@@ -38,10 +38,10 @@ struct wish {
 const struct option_row *wish_rows(void);
 
 /* Exits with 2 and a sentence where the options make no sense. */
-void wish_read(struct wish *, int argc, char **argv);
+void wish_read(struct saved_option *, int argc, char **argv);
 
 /* The arguments, every default spelled out: they give the same stream again.  Like snprintf. */
-int wish_print(const struct wish *, char *buf, size_t cap);
+int wish_print(const struct saved_option *, char *buf, size_t cap);
 
 /* Metwally et al., section 6.3: a stream of 30 August 2004. */
 enum { RECORDS = 5583301, DISTINCT = 4093573, FIRST = 10781, SECOND = 4487, SEED = 20040830 };
@@ -115,7 +115,7 @@ static double read_real(const char *name, const char *text, double low, double h
     return value;
 }
 
-static void read_duplicates(struct wish *w, const char *text) {
+static void read_duplicates(struct saved_option *w, const char *text) {
     w->has_duplicates = true;
     w->has_percent = strchr(text, '%') != NULL;
     if (w->has_percent)
@@ -129,7 +129,7 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-static void read_top(struct wish *w, const char *text) {
+static void read_top(struct saved_option *w, const char *text) {
     struct repeats *r = &w->repeats;
     char one[32];
     w->has_top = true;
@@ -157,7 +157,7 @@ static uint64_t read_start(const char *text) {
 
 const struct option_row *wish_rows(void) { return own_rows; }
 
-static void read_option(struct wish *w, int id, const char *value) {
+static void read_option(struct saved_option *w, int id, const char *value) {
     struct click_style *s = &w->style;
     switch (id) {
     case OPT_RECORDS: w->repeats.records = read_count("records", value, 1, COUNT_MOST); break;
@@ -196,7 +196,7 @@ static uint64_t to_scale(uint64_t published, uint64_t records) {
     return (uint64_t)(((u128)published * records * 2 + RECORDS) / ((u128)RECORDS * 2));
 }
 
-static void settle_distinct(struct wish *w) {
+static void settle_distinct(struct saved_option *w) {
     struct repeats *r = &w->repeats;
     if (r->distinct && w->has_duplicates)
         die("--distinct and --duplicates say the same thing twice: give one of them");
@@ -211,7 +211,7 @@ static void settle_distinct(struct wish *w) {
 }
 
 /* Top ids that were not asked for give way where they do not fit. */
-static void settle_repeats(struct wish *w) {
+static void settle_repeats(struct saved_option *w) {
     struct repeats *r = &w->repeats;
     if (!w->has_top) {
         r->top[0] = to_scale(FIRST, r->records);
@@ -226,7 +226,7 @@ static void settle_repeats(struct wish *w) {
     if (why) die("%s", why);
 }
 
-static void settle_time(struct wish *w) {
+static void settle_time(struct saved_option *w) {
     struct click_style *s = &w->style;
     uint64_t records = w->repeats.records;
     if (!w->has_stamp) s->stamp = s->dress == DRESS_LINES ? STAMP_NONE : STAMP_RFC3339;
@@ -241,8 +241,9 @@ static void settle_time(struct wish *w) {
     if (end >= YEAR_10000) die("at this --rate the stream ends after the year 9999");
 }
 
-void wish_read(struct wish *w, int argc, char **argv) {
-    *w = (struct wish){.repeats = {.records = RECORDS}, .style = {.id_length = 64, .seed = SEED}};
+void wish_read(struct saved_option *w, int argc, char **argv) {
+    *w = (struct saved_option){.repeats = {.records = RECORDS},
+                               .style = {.id_length = 64, .seed = SEED}};
     struct args args = {.argc = argc, .argv = argv, .command = &generate_command};
     for (int id; (id = args_next(&args));) read_option(w, id, args.value);
     if (args.at < argc) die("generate reads no input: leave out %s", argv[args.at]);
@@ -259,7 +260,7 @@ void wish_read(struct wish *w, int argc, char **argv) {
     w->style.tops = w->repeats.tops;
 }
 
-int wish_print(const struct wish *w, char *buf, size_t cap) {
+int wish_print(const struct saved_option *w, char *buf, size_t cap) {
     const struct repeats *r = &w->repeats;
     const struct click_style *s = &w->style;
     char top[TOPS_MOST * 21 + 8] = "none", gap[40] = "", time[160] = "";
@@ -296,7 +297,7 @@ static void write_all(const char *buf, size_t len) {
     }
 }
 
-static void write_stream(struct wish *w, struct order *order, char *buf) {
+static void write_stream(struct saved_option *w, struct order *order, char *buf) {
     uint64_t number = 0, id[IDS];
     uint8_t fresh[IDS];
     char *at = click_put_header(&w->style, buf);
@@ -326,7 +327,7 @@ static void print_repeats(FILE *f, const struct repeats *r) {
     fprintf(f, "],\n");
 }
 
-static void print_planted(FILE *f, const struct wish *w) {
+static void print_planted(FILE *f, const struct saved_option *w) {
     uint64_t clicks = 0, users = w->style.users;
     for (uint64_t i = 0; i < w->repeats.tops; i++) clicks += w->repeats.top[i];
     fprintf(f, "  \"cookies\": %" PRIu64 ",\n", users);
@@ -336,7 +337,7 @@ static void print_planted(FILE *f, const struct wish *w) {
             clicks, users / FARM);
 }
 
-static void print_truth(FILE *f, const struct wish *w) {
+static void print_truth(FILE *f, const struct saved_option *w) {
     const struct repeats *r = &w->repeats;
     const struct click_style *s = &w->style;
     char arguments[1024];
@@ -355,7 +356,7 @@ static void print_truth(FILE *f, const struct wish *w) {
 }
 
 /* Written before the stream: a name that cannot be written is better known at once. */
-static void write_truth(const struct wish *w) {
+static void write_truth(const struct saved_option *w) {
     FILE *f = fopen(w->truth, "w");
     if (!f) die("cannot write the truth to %s: %s", w->truth, strerror(errno));
     print_truth(f, w);
@@ -365,7 +366,7 @@ static void write_truth(const struct wish *w) {
 
 /* -- --stats ------------------------------------------------------------------------------ */
 
-static void print_stats(const struct wish *w) {
+static void print_stats(const struct saved_option *w) {
     const struct repeats *r = &w->repeats;
     if (!w->stats.wanted) return;
     if (!w->stats.json) {
@@ -381,7 +382,7 @@ static void print_stats(const struct wish *w) {
 }
 
 static int generate_main(int argc, char **argv) {
-    static struct wish w;
+    static struct saved_option w;
     struct order order;
     wish_read(&w, argc, argv);
     run_stats_begin(&w.stats);

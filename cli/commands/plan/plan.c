@@ -139,7 +139,7 @@ void rows_json_text(const char *name, const char *text) {
 }
 
 void rows_json_plan(const struct seen_plan *p, const char *more, bool chosen) {
-    char spec[SPEC_MOST];
+    char spec[MAX_SPEC];
     seen_spec_print(&p->spec, spec, sizeof spec);
     printf("    {");
     rows_json_text("filter", p->filter), printf(", ");
@@ -177,7 +177,7 @@ static const struct option_row own_rows[] = {
 /* Several arguments are one spec, as if they had been quoted together. */
 static void append(char *spec, const char *part) {
     size_t used = strlen(spec), n = strlen(part);
-    if (used + n + 2 > SPEC_MOST) die("the spec is longer than %d characters", SPEC_MOST - 2);
+    if (used + n + 2 > MAX_SPEC) die("the spec is longer than %d characters", MAX_SPEC - 2);
     if (used) spec[used++] = ' ';
     memcpy(spec + used, part, n + 1);
 }
@@ -185,7 +185,7 @@ static void append(char *spec, const char *part) {
 static int read_plans(struct seen_plan *plans, const struct window_options *a) {
     struct seen_error e;
     struct seen_spec spec;
-    char text[SPEC_MOST];
+    char text[MAX_SPEC];
     window_spec(a, 0, &spec);
     int n = seen_plan_all(plans, PLANS_MOST, &spec, &e);
     if (n >= 0) return n;
@@ -224,7 +224,7 @@ static void print_table(const struct seen_plan *plans, int n) {
 }
 
 static void print_choice(const struct seen_plan *p) {
-    char spec[SPEC_MOST];
+    char spec[MAX_SPEC];
     seen_spec_print(&p->spec, spec, sizeof spec);
     printf("\n* %s: %s\n  seen -w '%s'\n", p->filter, p->reason, spec);
 }
@@ -232,7 +232,7 @@ static void print_choice(const struct seen_plan *p) {
 /* -- JSON --------------------------------------------------------------------------------- */
 
 static void print_json(const struct seen_plan *plans, int n, const struct bounds *bounds) {
-    char asked[SPEC_MOST];
+    char asked[MAX_SPEC];
     seen_spec_print(&plans[0].asked, asked, sizeof asked);
     printf("{\n  ");
     rows_json_text("asked", asked);
@@ -261,7 +261,7 @@ static int plan_main(int argc, char **argv) {
     static struct window_options window;
     static struct sample sample;
     struct run_stats stats = {0};
-    char spec[SPEC_MOST] = "";
+    char spec[MAX_SPEC] = "";
     bool json = false;
     struct bounds bounds = {0};
     struct args args = {.argc = argc, .argv = argv, .command = &plan_command};

@@ -34,7 +34,7 @@ void bounds_print(const struct bounds *, const struct seen_plan *, int n);
  * call. */
 const char *bounds_json(const struct bounds *, const struct seen_plan *);
 
-enum { PLANS_MOST = 64, SPEC_MOST = 4096, CELL = 48, COLUMNS = 9 };
+enum { PLANS_MOST = 64, MAX_SPEC = 4096, CELL = 48, COLUMNS = 9 };
 
 typedef char table_row[COLUMNS][CELL];
 

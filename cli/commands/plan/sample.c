@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DECADES = 16, MORE = SPEC_MOST + 256 };
+enum { DECADES = 16, MORE = MAX_SPEC + 256 };
 
 /* -- options ------------------------------------------------------------------------------ */
 
@@ -163,12 +163,12 @@ static void put_sample(const struct learnt *l) {
     put_decades(s);
 }
 
-static void type_of(const struct seen_plan *p, char spec[SPEC_MOST]) {
-    seen_spec_print(&p->asked, spec, SPEC_MOST);
+static void type_of(const struct seen_plan *p, char spec[MAX_SPEC]) {
+    seen_spec_print(&p->asked, spec, MAX_SPEC);
 }
 
 static void put_choice(const struct learnt *l) {
-    char spec[SPEC_MOST];
+    char spec[MAX_SPEC];
     printf("\n* %s: %s\n\nto type behind -w, of seen and of seen compare:\n", l->plan[0].filter,
            l->plan[0].reason);
     for (int i = 0; i < l->n; i++) {
@@ -227,7 +227,7 @@ static void json_sample(const struct learnt *l) {
 }
 
 static void put_json(const struct learnt *l) {
-    static char asked[SPEC_MOST], more[MORE];
+    static char asked[MAX_SPEC], more[MORE];
     seen_spec_print(&l->asked, asked, sizeof asked);
     printf("{\n  ");
     rows_json_text("asked", asked);
@@ -248,7 +248,7 @@ static void put_json(const struct learnt *l) {
 
 static void plan_learnt(const struct sample *s, struct learnt *l) {
     struct seen_error e;
-    char text[SPEC_MOST];
+    char text[MAX_SPEC];
     if (!l->sample.records) die("--sample %s has no records to learn from", s->file);
     if (!(l->sample.repeats > 0))
         die("--sample %s: no key comes twice, so that nothing is known of gaps; give a longer part "

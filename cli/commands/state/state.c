@@ -60,9 +60,9 @@ static void look(struct view *v) {
     if (v->counts && !kept_unpack(&v->kept, s->own, s->own_len)) saved_refuse(v->name);
     if (dedup && !groups_unpack_fresh(&v->groups, s->own, s->own_len)) saved_refuse(v->name);
     seen_stats(s->detector, &v->stats);
-    if (s->fed.unique || s->fed.duplicates) { /* verdicts of --query-key */
-        v->stats.unique = s->fed.unique;
-        v->stats.duplicates = s->fed.duplicates;
+    if (s->judge.fed.unique || s->judge.fed.duplicates) { /* verdicts of --query-key */
+        v->stats.unique = s->judge.fed.unique;
+        v->stats.duplicates = s->judge.fed.duplicates;
     }
     seen_spec_print(&seen_plan_of(s->detector)->spec, v->spec, sizeof v->spec);
     seen_time last = saved_last(s);
@@ -118,19 +118,20 @@ static void put_file(const struct place *f) {
         is_plain(f) ? "" : " of what it holds", more);
 }
 
-static void put_options(const struct wishes *w) {
+static void put_options(const struct saved_options *w) {
     char text[2048] = "";
     size_t at = 0;
     for (size_t i = 0; i < w->n && at < sizeof text; i++)
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? ", " : "",
-                               w->wish[i].name, *w->wish[i].value ? " " : "", w->wish[i].value);
+        at +=
+            (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? ", " : "",
+                             w->option[i].name, *w->option[i].value ? " " : "", w->option[i].value);
     if (w->n) row("options", "%s", text);
 }
 
 static void put_run(const struct view *v) {
     const struct saved *s = &v->saved;
     row("as asked", "%s", s->spec);
-    put_options(&s->wishes);
+    put_options(&s->options);
     row("run", "%s",
         s->ended ? "ended" : "saved in passing; what it printed afterwards comes again");
     if (s->output != SAVED_NO_OUTPUT)
@@ -175,7 +176,7 @@ static void put_text(const struct view *v) {
     if (!v->counts) row("spec", "%s", v->spec);
     if (v->state) put_run(v);
     row("records", "%s", number_grouped(records).text);
-    if (v->state) row("unparseable", "%s", number_grouped(v->saved.unreadable).text);
+    if (v->state) row("unparseable", "%s", number_grouped(v->saved.judge.unreadable).text);
     v->counts ? put_kept(v) : put_detector(v);
     if (*v->last) row("last time", "%s", v->last);
     for (size_t i = 0; i < v->saved.places.n; i++) put_file(&v->saved.places.place[i]);
@@ -196,13 +197,13 @@ static void json_count(const char *name, uint64_t value) {
     printf(",\"%s\":%" PRIu64, name, value);
 }
 
-static void json_options(const struct wishes *w) {
+static void json_options(const struct saved_options *w) {
     printf(",\"options\":{");
     for (size_t i = 0; i < w->n; i++) {
         if (i) putchar(',');
-        json_print_text(stdout, w->wish[i].name);
+        json_print_text(stdout, w->option[i].name);
         putchar(':');
-        json_print_text(stdout, w->wish[i].value);
+        json_print_text(stdout, w->option[i].value);
     }
     putchar('}');
 }
@@ -226,11 +227,11 @@ static void json_run(const struct view *v) {
     const struct saved *s = &v->saved;
     json_text("version", s->version);
     json_text("asked", s->spec);
-    json_options(&s->wishes);
+    json_options(&s->options);
     printf(",\"ended\":%s,\"output_bytes\":", s->ended ? "true" : "false");
     printf(s->output == SAVED_NO_OUTPUT ? "null" : "%" PRIu64, s->output);
-    json_count("unparseable", s->unreadable);
-    json_count("only_added", s->fed.only_added);
+    json_count("unparseable", s->judge.unreadable);
+    json_count("only_added", s->judge.fed.only_added);
     json_files(&s->places);
     if (!v->groups.grouped && !v->groups.summed) return;
     putchar(',');

@@ -13,8 +13,8 @@
 void name_of_key(struct name *n, struct keyer *k, const struct batch *b, size_t i) {
     key_find_parts(k, b, i);
     n->values = n->used = 0;
-    for (size_t m = 0; m < k->parts.n && n->used + 2 <= NAME_MOST; m++) {
-        size_t len = k->parts.part[m].len, room = NAME_MOST - n->used - 2;
+    for (size_t m = 0; m < k->parts.n && n->used + 2 <= MAX_NAME; m++) {
+        size_t len = k->parts.part[m].len, room = MAX_NAME - n->used - 2;
         if (len > room) len = room;
         values_append(n->bytes + n->used, parts_text(&k->parts, m), len);
         n->used += 2 + len;
@@ -97,7 +97,7 @@ static bool load_names(struct ranking *k, uint64_t n, struct blocks_in *in) {
     for (uint64_t i = 0; i < n; i++) {
         struct name name = {.values = blocks_get_number(in)};
         name.used = blocks_get_number(in);
-        if (name.used > NAME_MOST || !blocks_get(in, name.bytes, name.used)) return false;
+        if (name.used > MAX_NAME || !blocks_get(in, name.bytes, name.used)) return false;
         if (!name_is_sound(&name)) return false;
         ranking_name(k, i, &name);
     }

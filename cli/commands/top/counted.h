@@ -12,11 +12,11 @@
 /* A key as it is shown: its values one after the other, which a table joins and JSON keeps
  * apart. */
 
-enum { NAME_MOST = 1024 }; /* bytes of all values together; what is longer is cut */
+enum { MAX_NAME = 1024 }; /* bytes of all values together; what is longer is cut */
 
 struct name {
     size_t values, used;
-    char bytes[NAME_MOST + 2]; /* of each value its length, in two bytes, and its bytes */
+    char bytes[MAX_NAME + 2]; /* of each value its length, in two bytes, and its bytes */
 };
 
 /* The key of record i. */

@@ -95,7 +95,7 @@ static void read_options(struct run *r, int argc, char **argv) {
     r->shown.keep = 10000;
     state_init(&r->state, &kept);
     for (int id; (id = args_next(&a));) {
-        wishes_note(&r->state.wishes, a.row, a.value);
+        saved_options_note(&r->state.options, a.row, a.value);
         take(r, id, a.value);
     }
     input_options_files(&r->input, &a);

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { NODES_MOST = 4096, FREE_ROUNDS = 3 };
+enum { MAX_NODES = 4096, FREE_ROUNDS = 3 };
 
 static const double shortest_pause = 0.01, longest_pause = 0.5, longest_silence = 5; /* seconds */
 
@@ -40,7 +40,7 @@ static int node_at(struct cluster *c, const char *host, long port) {
     if (!host[0] || strlen(host) >= sizeof c->node->host || port < 1 || port > 65535) return -1;
     for (int i = 0; i < c->nodes; i++)
         if (c->node[i].port == port && !strcmp(c->node[i].host, host)) return i;
-    if (c->nodes == NODES_MOST) return -1;
+    if (c->nodes == MAX_NODES) return -1;
     struct node *node = realloc(c->node, (size_t)(c->nodes + 1) * sizeof *node);
     if (!node) die("out of memory for %d servers", c->nodes + 1);
     c->node = node;
