@@ -7,8 +7,8 @@
 #include "base/pack.h"
 #include "judge/clock.h"
 #include "judge/judge.h"
-#include "records/reader.h"
 #include "records/input.h"
+#include "records/reader.h"
 
 /* The options a run was given, as far as they decide its verdicts: a state may only be
  * continued under the same. */
