@@ -76,6 +76,12 @@ _Noreturn static void refuse_unknown(const struct args *a, const char *word) {
 
 /* -- reading ------------------------------------------------------------------------------ */
 
+/* The name that an option of the engine had before; NULL: none. */
+static const char *old_name(const struct option_row *row) {
+    const struct seen_option *o = seen_option_find(row->name);
+    return o && !strcmp(o->name, row->name) ? o->old_name : NULL;
+}
+
 /* getopt's two tables out of ours, made once: a process runs one subcommand. */
 static struct option long_rows[MAX_ROWS];
 static char short_rows[3 * MAX_ROWS + 2];
@@ -84,10 +90,11 @@ static void prepare(const struct option_row *rows) {
     size_t n = 0;
     char *s = short_rows;
     *s++ = ':'; /* tell a missing value from an unknown option */
-    for (const struct option_row *row = rows; row->name && n < MAX_ROWS - 1; row++) {
+    for (const struct option_row *row = rows; row->name && n < MAX_ROWS - 2; row++) {
         if (heading(row)) continue;
         int takes = !row->arg ? no_argument : optional(row) ? optional_argument : required_argument;
         long_rows[n++] = (struct option){row->name, takes, NULL, row->id};
+        if (old_name(row)) long_rows[n++] = (struct option){old_name(row), takes, NULL, row->id};
         if (!row->letter) continue;
         *s++ = (char)row->letter;
         if (takes == required_argument) *s++ = ':';

@@ -21,7 +21,7 @@ static struct value *make(RedisModuleCtx *ctx, const char *text) {
  * own settings do not matter. */
 static void replicate_create(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
     char spec[SPEC_TEXT_MOST];
-    seen_spec_print(&seen_plan_of(value_filter(v))->spec, spec, sizeof spec);
+    seen_spec_print(seen_spec_of(value_filter(v)), spec, sizeof spec);
     RedisModule_Replicate(ctx, "SEEN.CREATE", "sc", name, spec);
 }
 
@@ -142,17 +142,17 @@ static void warn_if_short(RedisModuleCtx *ctx, RedisModuleString *name, struct v
     v->unlooked += (uint64_t)items;
     if (v->unlooked < LOOK || command_obeys(ctx)) return;
     v->unlooked = 0;
-    const struct seen_plan *plan = seen_plan_of(value_filter(v));
-    if (plan->traits & SEEN_NO_FP && plan->spec.window == SEEN_JUMPING) return;
+    struct seen_plan plan = seen_plan_of(value_filter(v));
+    if (plan.traits & SEEN_NO_FP && plan.spec.window == SEEN_WINDOW_JUMPING) return;
     seen_stats(value_filter(v), &s);
     if (s.forgotten && s.kept != SEEN_NEVER) {
         print_length(v, s.kept, kept, sizeof kept);
-        print_length(v, plan->spec.length, length, sizeof length);
+        print_length(v, plan.spec.length, length, sizeof length);
         snprintf(text, sizeof text,
                  "the filter is short of memory: it kept %s of its window of %s, and older items "
                  "are new again; give it more mem=",
                  kept, length);
-    } else if (s.stored > s.capacity && s.fp_now > 2 * plan->fp_full) {
+    } else if (s.stored > s.capacity && s.fp_now > 2 * plan.fp_full) {
         snprintf(text, sizeof text,
                  "the filter holds more than its %llu items: it calls %.3g %% of new items "
                  "duplicates; give it more mem= or items=",

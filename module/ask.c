@@ -45,8 +45,8 @@ static bool read_within(RedisModuleCtx *ctx, struct asking *a) {
     if (!a->within) return true;
     bool fine = command_text(a->within, text, sizeof text);
     if (fine && strcmp(text, "0") != 0)
-        fine = a->o.value->timed ? !seen_parse_span(&a->reach, text, &e)
-                                 : !seen_parse_count(&a->reach, text, &e);
+        fine = a->o.value->timed ? !seen_parse_span(text, &a->reach, &e)
+                                 : !seen_parse_count(text, &a->reach, &e);
     if (!fine) command_error(ctx, &e);
     return fine;
 }
@@ -72,7 +72,7 @@ static int check(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool m
     for (int from = 0; from < a.items; from += ITEMS_AT_ONCE) {
         int n = a.items - from < ITEMS_AT_ONCE ? a.items - from : ITEMS_AT_ONCE;
         for (int i = 0; v && i < n; i++) command_digest(ctx, v, a.item[from + i], &digest[i]);
-        if (v) seen_query(value_filter(v), (size_t)n, digest, a.now, a.reach, verdict);
+        if (v) value_query(v, (size_t)n, digest, a.now, a.reach, verdict);
         for (int i = 0; i < n; i++) RedisModule_ReplyWithLongLong(ctx, verdict[i] != SEEN_NEW);
     }
     return REDISMODULE_OK;
@@ -98,7 +98,11 @@ static int age(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!open_for_asking(ctx, argv, &a)) return REDISMODULE_OK;
     if (a.o.value) {
         if (!command_digest(ctx, a.o.value, argv[2], &digest)) return REDISMODULE_OK;
-        seen_last_seen(value_filter(a.o.value), 1, &digest, a.now, &age);
+        const seen_detector *d = value_filter(a.o.value);
+        if (a.o.value->timed)
+            seen_last_seen_at(d, 1, &digest, a.now, &age);
+        else
+            seen_last_seen(d, 1, &digest, &age);
     }
     if (age == SEEN_NEVER) return RedisModule_ReplyWithLongLong(ctx, -1);
     return RedisModule_ReplyWithLongLong(ctx, (long long)(a.o.value->timed ? age / 1000 : age));
@@ -143,7 +147,7 @@ static uint64_t oldest_age(const struct value *v, const struct seen_stats *s) {
 }
 
 static void window_fields(RedisModuleCtx *ctx, const struct value *v, const struct seen_stats *s) {
-    const struct seen_spec *spec = &seen_plan_of(value_filter(v))->spec;
+    const struct seen_spec *spec = seen_spec_of(value_filter(v));
     text_field(ctx, "unit", v->timed ? "ms" : "records");
     count_field(ctx, "window length", in_unit(v, spec->length));
     bool whole = s->kept == SEEN_NEVER;
@@ -188,10 +192,11 @@ static int info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!command_open(ctx, argv[1], REDISMODULE_READ, false, &o)) return REDISMODULE_OK;
     if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     seen_stats(value_filter(o.value), &s);
+    struct seen_plan plan = seen_plan_of(value_filter(o.value));
     RedisModule_ReplyWithMap(ctx, 3 + 6 + 13 + 8);
-    plan_fields(ctx, seen_plan_of(value_filter(o.value)));
+    plan_fields(ctx, &plan);
     window_fields(ctx, o.value, &s);
-    rate_fields(ctx, seen_plan_of(value_filter(o.value)), &s);
+    rate_fields(ctx, &plan, &s);
     count_fields(ctx, o.value, &s);
     return REDISMODULE_OK;
 }

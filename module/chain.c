@@ -57,7 +57,7 @@ int chain_begin(struct value *v, uint64_t seed, uint64_t limit, struct seen_erro
 static bool has(const struct value *v, seen_digest digest) {
     uint8_t verdict = SEEN_NEW;
     for (uint32_t i = v->links; i > 0 && verdict == SEEN_NEW; i--)
-        seen_query(v->link[i - 1], 1, &digest, 0, 0, &verdict);
+        seen_query(v->link[i - 1], 1, &digest, 0, &verdict);
     return verdict != SEEN_NEW;
 }
 
@@ -78,7 +78,7 @@ enum chain_verdict chain_add(struct value *v, const void *item, size_t len, uint
         if (!v->chain.expansion) return CHAIN_FULL;
         if (add_link(v, seen_seed(v->link[0]), limit, e)) return CHAIN_FAILED;
     }
-    seen_observe(value_filter(v), 1, &digest, NULL, &verdict);
+    seen_observe(value_filter(v), 1, &digest, &verdict);
     v->youngest++;
     v->items++;
     value_changed(v);
@@ -106,14 +106,14 @@ void chain_count(struct value *v) {
 }
 
 int chain_describe(const struct value *v, uint32_t link, char *buf, size_t cap) {
-    const struct seen_plan *plan = seen_plan_of(v->link[link]);
     struct seen_stats s;
+    struct seen_plan plan = seen_plan_of(v->link[link]);
     seen_stats(v->link[link], &s);
     return snprintf(buf, cap,
                     "bytes:%llu bits:%llu hashes:%llu hashwidth:64 capacity:%llu size:%llu "
                     "ratio:%g",
-                    (unsigned long long)plan->bytes, (unsigned long long)plan->bytes * 8,
-                    (unsigned long long)plan->spec.k,
+                    (unsigned long long)plan.bytes, (unsigned long long)plan.bytes * 8,
+                    (unsigned long long)seen_spec_get_count(&plan.spec, "k"),
                     (unsigned long long)capacity_of(&v->chain, link), (unsigned long long)s.unique,
                     error_of(&v->chain, link));
 }

@@ -29,7 +29,7 @@ static long long forget_items(struct value *v, RedisModuleString **item, int n,
         const char *bytes = RedisModule_StringPtrLen(item[i], &len);
         seen_key(value_filter(v), bytes, len, &digest[i], NULL);
     }
-    seen_query(value_filter(v), (size_t)n, digest, 0, 0, verdict);
+    value_query(v, (size_t)n, digest, 0, 0, verdict);
     for (int i = 0; i < n; i++) held += verdict[i] != SEEN_NEW;
     return seen_forget(value_filter(v), (size_t)n, digest, e) ? -1 : held;
 }

@@ -15,7 +15,8 @@
 #include <sys/random.h>
 
 #define STEPS   256 /* lines or keys a call; replicas of another version must do as many */
-#define NUMBERS 13
+#define WORDS   (sizeof((struct seen_merging *)0)->opaque / sizeof(uint64_t))
+#define NUMBERS (WORDS + 3)
 #define TEXT    (NUMBERS * 17)
 
 struct cursor {
@@ -26,18 +27,22 @@ struct cursor {
 
 static uint64_t signature_of(const struct cursor *c) {
     static uint64_t secret;
-    uint64_t place = seen_hash(c->at.place, sizeof c->at.place, c->at.stage).lo;
-    uint64_t all[] = {c->version, c->life, c->at.stage, c->at.began, place};
+    uint64_t all[] = {c->version, c->life, seen_hash(&c->at, sizeof c->at, 0).lo};
     if (!secret && getrandom(&secret, sizeof secret, 0) != sizeof secret) secret = 1;
     return seen_hash(all, sizeof all, secret).lo;
+}
+
+/* A merge that has not begun is all zero. */
+static bool has_begun(const struct cursor *c) {
+    static const struct seen_merging none;
+    return memcmp(&c->at, &none, sizeof none) != 0;
 }
 
 /* -- as text ------------------------------------------------------------------------------ */
 
 static void numbers_of(struct cursor *c, uint64_t *number[NUMBERS]) {
     number[0] = &c->version, number[1] = &c->life;
-    number[2] = &c->at.stage, number[3] = &c->at.began;
-    for (int i = 4; i < NUMBERS - 1; i++) number[i] = &c->at.place[i - 4];
+    for (size_t i = 0; i < WORDS; i++) number[2 + i] = &c->at.opaque[i];
     number[NUMBERS - 1] = &c->signature;
 }
 
@@ -45,20 +50,20 @@ static void print(struct cursor *c, char *text) {
     uint64_t *number[NUMBERS];
     numbers_of(c, number);
     c->signature = signature_of(c);
-    for (int i = 0; i < NUMBERS; i++)
+    for (size_t i = 0; i < NUMBERS; i++)
         text += sprintf(text, "%s%llx", i ? "-" : "", (unsigned long long)*number[i]);
 }
 
 static bool parse(struct cursor *c, const char *text) {
     uint64_t *number[NUMBERS];
     numbers_of(c, number);
-    for (int i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < NUMBERS; i++) {
         size_t digits = strspn(text, "0123456789abcdef");
         if (digits < 1 || digits > 16 || text[digits] != (i + 1 < NUMBERS ? '-' : 0)) return false;
         *number[i] = strtoull(text, NULL, 16);
         text += digits + 1;
     }
-    return c->at.stage > 0;
+    return has_begun(c);
 }
 
 /* -- the command -------------------------------------------------------------------------- */
@@ -82,22 +87,22 @@ static bool read_cursor(RedisModuleCtx *ctx, const RedisModuleString *given,
     return false;
 }
 
-static void reply(RedisModuleCtx *ctx, struct cursor *c) {
+static void reply(RedisModuleCtx *ctx, struct cursor *c, bool more) {
     char text[TEXT] = "0";
-    if (!c->at.done) print(c, text);
+    if (more) print(c, text);
     RedisModule_ReplyWithStringBuffer(ctx, text, strlen(text));
 }
 
 static int merge_piece(RedisModuleCtx *ctx, RedisModuleString *name, struct value *into,
                        const struct value *from, struct cursor *c) {
     struct seen_error e;
-    if (seen_merge_some(value_filter(into), value_filter(from), STEPS, &c->at, &e))
-        return command_error(ctx, &e);
+    int more = seen_merge_some(value_filter(into), value_filter(from), STEPS, &c->at, &e);
+    if (more < 0) return command_error(ctx, &e);
     if (from->last > into->last) into->last = from->last;
     value_changed(into);
     RedisModule_ReplicateVerbatim(ctx);
     command_changed(ctx, name, "seen.merge");
-    reply(ctx, c);
+    reply(ctx, c, more);
     return REDISMODULE_OK;
 }
 
@@ -117,7 +122,8 @@ static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!into.value || !from.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     if (!read_cursor(ctx, argc > 3 ? argv[3] : NULL, into.value, from.value, &c))
         return REDISMODULE_OK;
-    if (!c.at.stage && is_empty(from.value)) return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
+    if (!has_begun(&c) && is_empty(from.value))
+        return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
     return merge_piece(ctx, argv[1], into.value, from.value, &c);
 }
 

@@ -72,9 +72,10 @@ static int read_chain(struct peeked *p, struct chain *chain, uint64_t *links,
 
 /* What chains are made of, and nothing else, so that no link forgets or ages. */
 static bool is_link(const seen_detector *d) {
-    const struct seen_plan *plan = seen_plan_of(d);
-    return plan->spec.window == SEEN_LANDMARK && plan->spec.unit == SEEN_EXPLICIT &&
-           plan->spec.hash == SEEN_XXH3 && !plan->spec.cache && !(plan->traits & SEEN_GROWS);
+    struct seen_plan plan = seen_plan_of(d);
+    return plan.spec.window == SEEN_WINDOW_LANDMARK && plan.spec.unit == SEEN_UNIT_NONE &&
+           seen_spec_get_count(&plan.spec, "hash") == SEEN_HASH_XXH3 &&
+           !seen_spec_get_count(&plan.spec, "verify") && !(plan.traits & SEEN_GROWS);
 }
 
 static int read_links(struct value *v, uint64_t links, struct peeked *p, uint64_t limit,
@@ -84,10 +85,11 @@ static int read_links(struct value *v, uint64_t links, struct peeked *p, uint64_
     for (uint64_t i = 0; i < links; i++) {
         seen_detector *d;
         uint64_t left = !limit ? 0 : limit > v->memory.bytes ? limit - v->memory.bytes : 1;
-        int bad = seen_load(&d, NULL, NULL, r, left, &from, e);
+        int bad = seen_load(&d, r, left, NULL, &from, e);
         if (bad) return bad;
         value_link(v, d);
-        bad = value_takes(seen_plan_of(d), e);
+        struct seen_plan plan = seen_plan_of(d);
+        bad = value_takes(&plan, e);
         if (bad) return bad;
         if (v->chain.capacity && !is_link(d)) return bad_chain(e);
     }

@@ -14,7 +14,7 @@ static struct {
 static int bound_growth(struct seen_plan *plan, uint64_t limit, struct seen_error *e) {
     char bytes[32];
     struct seen_spec bounded = plan->asked;
-    if (!limit || !(plan->traits & SEEN_GROWS) || plan->spec.mem) return 0;
+    if (!limit || !(plan->traits & SEEN_GROWS) || seen_spec_get_count(&plan->spec, "mem")) return 0;
     seen_print_size(limit, bytes, sizeof bytes);
     int bad = seen_spec_set(&bounded, "mem", bytes, e);
     return bad ? bad : seen_plan_make(plan, &bounded, e);

@@ -62,7 +62,7 @@ static void free_all(void *value) {
 static bool is_many(const struct value *v) {
     if (v->load) return load_bytes(v) >= MEMORY_LARGE;
     return v->links && v->memory.bytes >= MEMORY_LARGE &&
-           seen_plan_of(value_filter(v))->traits & SEEN_GROWS;
+           seen_plan_of(value_filter(v)).traits & SEEN_GROWS;
 }
 
 void value_free(void *value) {
@@ -76,23 +76,27 @@ struct value *value_move(struct value *v, RedisModuleDefragCtx *ctx) {
     struct value *moved = RedisModule_DefragAlloc(ctx, v);
     if (moved) v = moved;
     struct seen_allocator from = memory_allocator(&v->memory);
-    for (uint32_t i = 0; i < v->links; i++) seen_move(&v->link[i], &from, memory_mover(ctx));
+    for (uint32_t i = 0; i < v->links; i++) seen_move(&v->link[i], memory_mover(ctx), &from);
     return v;
 }
 
 /* A duplicate is a change in itself where records are counted, where it renews its key and where
  * it enters the cache.  In a landmark window of time, or of none, its key is there already. */
 static bool is_quiet(const struct seen_spec *s) {
-    if (s->unit == SEEN_RECORDS || s->window == SEEN_DECAYING || s->cache) return false;
-    return s->window == SEEN_LANDMARK || s->refresh == SEEN_REFRESH_FIRST;
+    if (s->unit == SEEN_UNIT_RECORDS || s->window == SEEN_WINDOW_DECAYING ||
+        seen_spec_get_count(s, "verify"))
+        return false;
+    return s->window == SEEN_WINDOW_LANDMARK ||
+           seen_spec_get_count(s, "refresh") == SEEN_REFRESH_FIRST;
 }
 
 void value_link(struct value *v, seen_detector *d) {
-    const struct seen_spec *s = &seen_plan_of(d)->spec;
+    const struct seen_spec *s = seen_spec_of(d);
     v->link[v->links++] = d;
-    v->timed = s->unit == SEEN_MICROSECONDS;
+    v->timed = s->unit == SEEN_UNIT_MICROSECONDS;
     v->quiet = is_quiet(s);
-    v->plain = s->hash == SEEN_XXH3 || s->hash == SEEN_SIPHASH;
+    v->plain = seen_spec_get_count(s, "hash") == SEEN_HASH_XXH3 ||
+               seen_spec_get_count(s, "hash") == SEEN_HASH_SIPHASH;
     value_changed(v);
 }
 
@@ -148,13 +152,21 @@ uint64_t value_limit(RedisModuleCtx *ctx) {
     return flags & obeyed ? 0 : (uint64_t)value_bytes_most;
 }
 
+void value_query(const struct value *v, size_t n, const seen_digest *digest, seen_time now,
+                 uint64_t within, uint8_t *verdict) {
+    if (v->timed)
+        seen_query_at(value_filter(v), n, digest, now, within, verdict);
+    else
+        seen_query(value_filter(v), n, digest, within, verdict);
+}
+
 /* Few are asked first: in most streams one of them is new. */
 static bool all_seen(const struct value *v, size_t n, const seen_digest *digest, seen_time now,
                      uint8_t *verdict) {
     for (size_t i = 0, batch = FEW; i < n; i += batch, batch = BATCH) {
         bool found = true;
         if (batch > n - i) batch = n - i;
-        seen_query(value_filter(v), batch, digest + i, now, 0, verdict + i);
+        value_query(v, batch, digest + i, now, 0, verdict + i);
         for (size_t j = 0; j < batch; j++) found &= verdict[i + j] != SEEN_NEW;
         if (!found) return false;
     }
@@ -172,7 +184,10 @@ bool value_add(struct value *v, size_t n, const seen_digest *digest, seen_time n
     for (size_t i = 0; v->timed && i < filled; i++) times[i] = now;
     for (size_t i = 0; i < n; i += BATCH) {
         size_t batch = n - i < BATCH ? n - i : BATCH;
-        seen_observe(value_filter(v), batch, digest + i, v->timed ? times : NULL, verdict + i);
+        if (v->timed)
+            seen_observe_at(value_filter(v), batch, digest + i, times, verdict + i);
+        else
+            seen_observe(value_filter(v), batch, digest + i, verdict + i);
     }
     if (v->timed && now > v->last) v->last = now;
     value_changed(v);

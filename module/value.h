@@ -90,6 +90,10 @@ size_t value_bytes(const struct value *);
 /* Bytes allowed to whom we serve now. */
 uint64_t value_limit(RedisModuleCtx *);
 
+/* seen_query as of `now`, which only windows of time look at; 0: the newest time. */
+void value_query(const struct value *, size_t n, const seen_digest *, seen_time now,
+                 uint64_t within, uint8_t *verdict);
+
 /* Test and add: returns whether anything changed.  Where nothing did, no replica need know. */
 bool value_add(struct value *, size_t n, const seen_digest *, seen_time now, uint8_t *verdict);
 

@@ -54,14 +54,14 @@ static void make_room(struct oracle *o) {
 }
 
 static uint64_t clock_at(const struct oracle *o, seen_time now) {
-    if (o->rules.unit != SEEN_MICROSECONDS) return o->position;
+    if (o->rules.unit != SEEN_UNIT_MICROSECONDS) return o->position;
     return now > o->last ? now : o->last; /* a late record counts as the last */
 }
 
 /* The number of the landmark window around a clock. */
 static int64_t window_of(const struct oracle *o, uint64_t clock) {
-    if (o->rules.unit == SEEN_EXPLICIT) return 0;
-    if (o->rules.unit == SEEN_RECORDS) return (int64_t)((clock - o->base) / o->rules.length);
+    if (o->rules.unit == SEEN_UNIT_NONE) return 0;
+    if (o->rules.unit == SEEN_UNIT_RECORDS) return (int64_t)((clock - o->base) / o->rules.length);
     int64_t length = (int64_t)o->rules.length, t = (int64_t)clock;
     if (length % (7 * DAY) == 0) t -= 4 * DAY; /* 1970-01-01 was a Thursday */
     return t >= 0 ? t / length : -1 - (-1 - t) / length;
@@ -71,13 +71,13 @@ enum oracle_truth oracle_judge(const struct oracle *o, seen_digest key, seen_tim
                                uint64_t *age) {
     const struct seat *s = seat_of(o, key);
     uint64_t clock = clock_at(o, now), past = clock - s->clock;
-    bool time = o->rules.unit == SEEN_MICROSECONDS;
+    bool time = o->rules.unit == SEEN_UNIT_MICROSECONDS;
     enum oracle_truth truth = ORACLE_NEW;
     if (!s->taken || s->era != o->era)
         truth = ORACLE_NEW;
-    else if (o->rules.window == SEEN_LANDMARK)
+    else if (o->rules.window == SEEN_WINDOW_LANDMARK)
         truth = window_of(o, clock) == window_of(o, s->clock) ? ORACLE_DUPLICATE : ORACLE_NEW;
-    else if (o->rules.window == SEEN_DECAYING)
+    else if (o->rules.window == SEEN_WINDOW_DECAYING)
         truth = ORACLE_DUPLICATE;
     else if (past < o->rules.length + !time)
         truth = ORACLE_DUPLICATE;

@@ -4,6 +4,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
+#include "detector/detector.h"
 #include "seen.h"
 
 #include <stdio.h>
@@ -52,8 +53,7 @@ static inline seen_detector *detector(const char *spec_text, uint32_t cpu, struc
     struct seen_spec spec;
     seen_detector *d;
     if (seen_spec_parse(&spec, spec_text, &e) || seen_plan_make(plan, &spec, &e)) goto failed;
-    plan->cpu = cpu;
-    if (!seen_new(&d, plan, NULL, &e)) return d;
+    if (!detector_new(&d, plan, cpu, NULL, &e)) return d;
 failed:
     fprintf(stderr, "%s: %s\n", spec_text, e.text);
     exit(2);
@@ -62,8 +62,7 @@ failed:
 static inline double observe(seen_detector *detector, const seen_digest *d, size_t n) {
     uint8_t verdict[BATCH];
     double start = seconds();
-    for (size_t i = 0; i + BATCH <= n; i += BATCH)
-        seen_observe(detector, BATCH, d + i, NULL, verdict);
+    for (size_t i = 0; i + BATCH <= n; i += BATCH) seen_observe(detector, BATCH, d + i, verdict);
     return (seconds() - start) / (double)n * 1e9;
 }
 

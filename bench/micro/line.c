@@ -68,7 +68,7 @@ static void judge(struct subject *s, size_t n, const seen_digest *d, const uint8
     uint8_t verdict[BATCH];
     for (size_t i = 0; i < n; i += BATCH) {
         size_t batch = n - i < BATCH ? n - i : BATCH;
-        seen_observe(s->d, batch, d + i, NULL, verdict);
+        seen_observe(s->d, batch, d + i, verdict);
         for (size_t j = 0; j < batch; j++) {
             s->fresh += !repeats[i + j];
             s->wrong += verdict[j] && !repeats[i + j];

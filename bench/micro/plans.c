@@ -49,20 +49,22 @@ static bool serves(const struct seen_option *o, const char *filter) {
 /* A value `share` of the way from the least to the most. */
 static void add_value(char *spec, const struct seen_option *o, double share) {
     char value[64];
-    double least = fmax(o->min, o->kind == SEEN_REAL ? 1e-15 : o->kind == SEEN_RATE ? 1e-3 : 1);
-    double most = o->kind == SEEN_REAL || o->kind == SEEN_RATE ? o->max * .99 : o->max;
+    double least = fmax(o->min, o->kind == SEEN_KIND_REAL   ? 1e-15
+                                : o->kind == SEEN_KIND_RATE ? 1e-3
+                                                            : 1);
+    double most = o->kind == SEEN_KIND_REAL || o->kind == SEEN_KIND_RATE ? o->max * .99 : o->max;
     double x = least * pow(most / least, share);
     uint64_t whole = x < 0x1p64 ? (uint64_t)x : UINT64_MAX;
     size_t choices = 0, at = strlen(spec);
-    while (o->kind == SEEN_CHOICE && o->choices[choices]) choices++;
-    if (o->kind == SEEN_CHOICE)
+    while (o->kind == SEEN_KIND_CHOICE && o->choices[choices]) choices++;
+    if (o->kind == SEEN_KIND_CHOICE)
         snprintf(value, sizeof value, "%s",
                  o->choices[(size_t)fmin(share * (double)choices, (double)choices - 1)]);
-    else if (o->kind == SEEN_REAL || o->kind == SEEN_RATE)
+    else if (o->kind == SEEN_KIND_REAL || o->kind == SEEN_KIND_RATE)
         snprintf(value, sizeof value, "%.3g", x);
-    else if (o->kind == SEEN_SIZE)
+    else if (o->kind == SEEN_KIND_SIZE)
         seen_print_size(whole < 8192 ? whole : whole / 1024 * 1024, value, sizeof value);
-    else if (o->kind == SEEN_SPAN)
+    else if (o->kind == SEEN_KIND_SPAN)
         seen_print_span(whole, value, sizeof value);
     else
         snprintf(value, sizeof value, "%llu", (unsigned long long)whole);

@@ -26,7 +26,7 @@ static void row_begin(struct row *r, const char *spec, uint64_t window, const se
     struct seen_stats stats;
     r->spec = spec;
     r->detector = detector(spec, 0, &plan);
-    if (plan.spec.unit != SEEN_RECORDS || plan.spec.length != window) {
+    if (plan.spec.unit != SEEN_UNIT_RECORDS || plan.spec.length != window) {
         fprintf(stderr, "%s: all windows must be of the same number of records\n", spec);
         exit(2);
     }

@@ -106,7 +106,7 @@ static void compare(const char *size, uint32_t k, size_t n, int runs, double *ns
                  filters[own], k);
         d[own] = detector(spec, 0, &plan);
     }
-    struct bench_table t = table_new(plan.spec.lines);
+    struct bench_table t = table_new(seen_spec_get_count(&plan.spec, "blocks"));
     memset(t.lines, 0, t.count * 64);
     struct places places[2] = {{t.lines, t.count, 0, k}, {t.lines, t.count / k, t.count / k, k}};
     seen_digest *digest = stream(n, n, 1);

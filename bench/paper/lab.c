@@ -58,7 +58,7 @@ seen_detector *lab_make(const char *format, ...) {
 
 const char *lab_spec(const seen_detector *d) {
     static char text[512];
-    seen_spec_print(&seen_plan_of(d)->spec, text, sizeof text);
+    seen_spec_print(seen_spec_of(d), text, sizeof text);
     return text;
 }
 
@@ -88,7 +88,7 @@ uint64_t lab_show(seen_detector *d, uint64_t first, uint64_t n, uint64_t seed) {
     for (uint64_t i = 0; i < n; i += BATCH) {
         uint64_t m = n - i < BATCH ? n - i : BATCH;
         for (uint64_t j = 0; j < m; j++) digest[j] = lab_digest(first + i + j, seed);
-        seen_observe(d, m, digest, NULL, verdict);
+        seen_observe(d, m, digest, verdict);
         for (uint64_t j = 0; j < m; j++) found += verdict[j] != SEEN_NEW;
     }
     return found;

@@ -142,7 +142,7 @@ Outcome seen(const char *form, size_t n, const std::vector<Key> &keys) {
     for (size_t i = 0; i < keys.size(); i += BATCH) {
         size_t m = std::min(BATCH, keys.size() - i);
         for (size_t j = 0; j < m; j++) digest[j] = {keys[i + j].lo, keys[i + j].hi};
-        seen_observe(d, m, digest, nullptr, verdict);
+        seen_observe(d, m, digest, verdict);
     }
     struct seen_stats stats;
     seen_stats(d, &stats);

@@ -43,13 +43,12 @@ static void put_commands(void) {
 static const char *spec_words(void) {
     static char words[4096] = "landmark landmark: jumping: sliding: decaying";
     static bool done;
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
+    const struct seen_option *o;
     const char *name;
-    for (size_t i = 0; i < n && !done; i++) {
-        if (o[i].kind != SEEN_CHOICE) value_append(words, sizeof words, " %s=", o[i].name);
-        for (const char *const *c = o[i].choices; c && *c; c++)
-            value_append(words, sizeof words, " %s=%s", o[i].name, *c);
+    for (size_t i = 0; !done && (o = seen_option(i)); i++) {
+        if (o->kind != SEEN_KIND_CHOICE) value_append(words, sizeof words, " %s=", o->name);
+        for (const char *const *c = o->choices; c && *c; c++)
+            value_append(words, sizeof words, " %s=%s", o->name, *c);
     }
     for (size_t i = 0; !done && (name = seen_filter_name(i)); i++)
         value_append(words, sizeof words, " filter=%s", name);

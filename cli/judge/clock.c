@@ -111,11 +111,14 @@ void lateness_unpack(struct lateness *l, struct unpacker *u) {
 /* -- of a window -------------------------------------------------------------------------- */
 
 void window_clock_init(struct window_clock *c, const struct seen_spec *s, double slack) {
-    bool timed = s->unit == SEEN_MICROSECONDS;
-    *c = (struct window_clock){
-        .timed = timed, .refresh_first = s->refresh == SEEN_REFRESH_FIRST, .reach = UINT64_MAX};
-    if (s->window == SEEN_SLIDING) c->reach = s->length - timed;
-    if (s->window == SEEN_JUMPING) c->reach = s->length + (uint64_t)((double)s->length * slack) + 1;
+    bool timed = s->unit == SEEN_UNIT_MICROSECONDS;
+    *c = (struct window_clock){.timed = timed,
+                               .refresh_first =
+                                   seen_spec_get_count(s, "refresh") == SEEN_REFRESH_FIRST,
+                               .reach = UINT64_MAX};
+    if (s->window == SEEN_WINDOW_SLIDING) c->reach = s->length - timed;
+    if (s->window == SEEN_WINDOW_JUMPING)
+        c->reach = s->length + (uint64_t)((double)s->length * slack) + 1;
 }
 
 void window_clock_step(struct window_clock *c, seen_time time) {

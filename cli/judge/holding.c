@@ -226,7 +226,7 @@ static void close_table_gaps(struct keep *k) {
  * Thursday. */
 static uint64_t window_of(const struct keep *k) {
     const struct seen_spec *s = k->spec;
-    if (s->unit == SEEN_EXPLICIT) return 0;
+    if (s->unit == SEEN_UNIT_NONE) return 0;
     if (!k->clock.timed) return (k->clock.now - k->base) / s->length;
     return (k->clock.now + (s->length % (7 * DAY) ? 0 : 3 * DAY)) / s->length;
 }
@@ -235,7 +235,7 @@ void keep_step(struct keep *k, const struct reading *r, bool landmark) {
     window_clock_step(&k->clock, r->time);
     if (landmark) k->base = k->clock.noted - 1;
     k->again = false;
-    if (k->spec->window != SEEN_LANDMARK) return;
+    if (k->spec->window != SEEN_WINDOW_LANDMARK) return;
     uint64_t window = window_of(k);
     k->over = k->n > 0 && (landmark || window != k->window);
     k->window = window;

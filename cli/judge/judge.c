@@ -2,6 +2,7 @@
 #include "judge/judge.h"
 
 #include "base/cli.h"
+#include "judge/observe.h"
 #include "records/unjudged.h"
 
 #include <stdlib.h>
@@ -41,13 +42,13 @@ uint8_t feed_observe(struct feed_counts *c, seen_detector *d, uint8_t parts, see
                      seen_digest add, const seen_time *time, uint64_t within) {
     uint8_t verdict = UNREADABLE, unasked;
     if (parts & FEED_ASKS) {
-        seen_query(d, 1, &ask, time ? *time : 0, within, &verdict);
+        observe_query(d, 1, &ask, time, within, &verdict);
         c->unique += verdict == SEEN_NEW;
         c->duplicates += verdict != SEEN_NEW;
     } else {
         c->only_added++;
     }
-    if (parts & FEED_ADDS) seen_observe(d, 1, &add, time, &unasked);
+    if (parts & FEED_ADDS) observe_records(d, 1, &add, time, &unasked);
     return verdict;
 }
 
@@ -63,7 +64,7 @@ static void run(void *ctx, unsigned who) {
 }
 
 void shard_jobs_init(struct shard_jobs *s, seen_detector *d, struct pool *pool) {
-    uint64_t shards = seen_plan_of(d)->spec.shards;
+    uint64_t shards = seen_spec_get_count(seen_spec_of(d), "shards");
     s->detector = d;
     s->pool = pool;
     s->n = pool_size(pool) < shards ? pool_size(pool) : (unsigned)shards;
@@ -77,7 +78,7 @@ void shard_jobs_init(struct shard_jobs *s, seen_detector *d, struct pool *pool) 
 void shard_jobs_observe(struct shard_jobs *s, size_t n, const seen_digest *digest,
                         const seen_time *time, uint8_t *verdict) {
     if (s->n == 1 || n < WORTHWHILE) {
-        seen_observe(s->detector, n, digest, time, verdict);
+        observe_records(s->detector, n, digest, time, verdict);
         return;
     }
     seen_observe_begin(s->detector, n, time, s->at);
@@ -95,7 +96,7 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     memset(j, 0, sizeof *j);
     j->detector = d;
     j->layout = layout;
-    j->timed = j->times = seen_plan_of(d)->spec.unit == SEEN_MICROSECONDS;
+    j->timed = j->times = seen_spec_of(d)->unit == SEEN_UNIT_MICROSECONDS;
     for (int i = 0; i < MAX_THREADS; i++) key_init(&j->keyer[i], d, layout, max_record);
     key_init(&j->wide, d, layout, max_record);
     shard_jobs_init(&j->jobs, d, NULL);
@@ -107,7 +108,7 @@ void judge_init_server(struct judge *j, struct server *server, const struct layo
     memset(j, 0, sizeof *j);
     j->server = server;
     j->layout = layout;
-    j->timed = j->times = server->window.unit == SEEN_MICROSECONDS;
+    j->timed = j->times = server->window.unit == SEEN_UNIT_MICROSECONDS;
     for (int i = 0; i < MAX_THREADS; i++)
         key_init_seeded(&j->keyer[i], SERVER_SEED, layout, max_record);
     key_init_seeded(&j->wide, SERVER_SEED, layout, max_record);
@@ -129,7 +130,7 @@ void judge_free(struct judge *j) {
 }
 
 const struct seen_spec *judge_window(const struct judge *j) {
-    return j->server ? &j->server->window : &seen_plan_of(j->detector)->spec;
+    return j->server ? &j->server->window : seen_spec_of(j->detector);
 }
 
 void judge_use_pool(struct judge *j, struct pool *pool) {
@@ -295,9 +296,7 @@ static void observe_feeds(struct judge *j, size_t n, uint8_t *verdict) {
 
 bool judge_counts(const struct judge *j) { return j->adder || j->within; }
 
-bool judge_needs_keys(const struct judge *j) {
-    return j->server || seen_plan_of(j->detector)->digests > 1;
-}
+bool judge_needs_keys(const struct judge *j) { return j->server || seen_digests(j->detector) > 1; }
 
 const char *judge_key(struct judge *j, const struct batch *b, const struct readable *in, size_t m,
                       size_t *len) {
@@ -311,7 +310,7 @@ const char *judge_key(struct judge *j, const struct batch *b, const struct reada
 static const seen_digest *digests_of(struct judge *j, const struct batch *b, size_t m,
                                      seen_digest *all) {
     size_t len;
-    if (seen_plan_of(j->detector)->digests == 1) return &j->in->digest[m];
+    if (seen_digests(j->detector) == 1) return &j->in->digest[m];
     const char *key = judge_key(j, b, j->in, m, &len);
     seen_key(j->detector, key, len, all, NULL); /* it was a key when it was read */
     return all;
@@ -340,18 +339,18 @@ void judge_stats(const struct judge *j, struct seen_stats *s) {
 }
 
 static void observe_wide(struct judge *j, struct batch *b, size_t n) {
-    seen_digest all[SEEN_DIGESTS_MOST];
+    seen_digest all[SEEN_MAX_DIGESTS];
     for (size_t m = 0; m < n; m++) {
         if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(j->detector);
-        seen_observe(j->detector, 1, digests_of(j, b, m, all), j->timed ? &j->in->time[m] : NULL,
-                     &b->verdict[m]);
+        observe_records(j->detector, 1, digests_of(j, b, m, all), j->timed ? &j->in->time[m] : NULL,
+                        &b->verdict[m]);
     }
 }
 
 void judge_observe(struct judge *j, struct batch *b, size_t n) {
     if (j->server)
         ask_server(j, b, n, b->verdict);
-    else if (seen_plan_of(j->detector)->digests > 1)
+    else if (seen_digests(j->detector) > 1)
         observe_wide(j, b, n);
     else if (judge_counts(j))
         observe_feeds(j, n, b->verdict);
@@ -366,14 +365,14 @@ void judge_observe_ages(struct judge *j, struct batch *b, size_t n, uint64_t *ag
     const struct readable *in = j->in;
     for (size_t m = 0; m < n; m++) {
         const seen_time *time = j->timed ? &in->time[m] : NULL;
-        seen_digest all[SEEN_DIGESTS_MOST];
+        seen_digest all[SEEN_MAX_DIGESTS];
         const seen_digest *key = digests_of(j, b, m, all);
         if (judge_landmarks(j) && in->landmark[m]) seen_landmark(j->detector);
-        seen_last_seen(j->detector, 1, key, time ? *time : 0, &age[m]);
+        observe_ages(j->detector, 1, key, time, &age[m]);
         if (j->within)
             b->verdict[m] = observe_feed(j, m);
         else
-            seen_observe(j->detector, 1, key, time, &b->verdict[m]);
+            observe_records(j->detector, 1, key, time, &b->verdict[m]);
     }
     judge_spread(j, b, n);
 }

@@ -101,7 +101,8 @@ bool parts_find(struct parts *p, const struct layout *l, const struct record *r,
 
 void key_init(struct keyer *k, const seen_detector *d, const struct layout *layout,
               uint32_t max_record) {
-    bool xxh3 = seen_plan_of(d)->spec.hash == SEEN_XXH3 && seen_plan_of(d)->digests == 1;
+    uint64_t hash = seen_spec_get_count(seen_spec_of(d), "hash");
+    bool xxh3 = hash == SEEN_HASH_XXH3 && seen_digests(d) == 1;
     *k = (struct keyer){.layout = layout,
                         .detector = d,
                         .seed = seen_seed(d),
@@ -122,8 +123,8 @@ void key_free(struct keyer *k) {
 
 /* A key of several digests goes by one for those who tell keys apart; judge.c asks for all. */
 static bool other_digest(const struct keyer *k, const char *key, size_t len, seen_digest *out) {
-    seen_digest all[SEEN_DIGESTS_MOST];
-    uint32_t digests = seen_plan_of(k->detector)->digests;
+    seen_digest all[SEEN_MAX_DIGESTS];
+    uint32_t digests = seen_digests(k->detector);
     if (seen_key(k->detector, key, len, all, NULL)) return false;
     *out = digests == 1 ? all[0] : seen_hash(all, digests * sizeof *all, k->seed);
     return true;

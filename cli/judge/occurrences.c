@@ -19,9 +19,9 @@ struct entry {
 static const struct occurrence none = {0, NO_TIME};
 
 void occurrences_init(struct occurrences *l, const seen_detector *d) {
-    const struct seen_plan *plan = seen_plan_of(d);
-    *l = (struct occurrences){.most = plan->capacity};
-    window_clock_init(&l->clock, &plan->spec, plan->slack);
+    struct seen_plan plan = seen_plan_of(d);
+    *l = (struct occurrences){.most = plan.capacity};
+    window_clock_init(&l->clock, &plan.spec, plan.slack);
 }
 
 static void drop(struct occurrences *l, struct entry *e) {

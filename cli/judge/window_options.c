@@ -22,11 +22,11 @@ const char window_grammar[] =
 enum { MAX_OWN = 96 };
 
 static const char *placeholder(const struct seen_option *o, size_t i) {
-    static char choices[MAX_SPEC_OPTIONS][64];
+    static char choices[SEEN_MAX_OPTIONS][64];
     static const char *const names[] = {
-        [SEEN_COUNT] = "N",     [SEEN_SIZE] = "SIZE", [SEEN_REAL] = "X",
-        [SEEN_NAME] = "FILTER", [SEEN_SPAN] = "SPAN", [SEEN_RATE] = "RATE"};
-    if (o->kind != SEEN_CHOICE) return names[o->kind];
+        [SEEN_KIND_COUNT] = "N",     [SEEN_KIND_SIZE] = "SIZE", [SEEN_KIND_REAL] = "X",
+        [SEEN_KIND_NAME] = "FILTER", [SEEN_KIND_SPAN] = "SPAN", [SEEN_KIND_RATE] = "RATE"};
+    if (o->kind != SEEN_KIND_CHOICE) return names[o->kind];
     char *text = choices[i];
     size_t n = 0;
     for (const char *const *c = o->choices; *c && n < sizeof choices[0]; c++)
@@ -36,7 +36,7 @@ static const char *placeholder(const struct seen_option *o, size_t i) {
 
 /* What it is for, if not for any structure, and its help. */
 static const char *help_of(const struct seen_option *o, size_t i) {
-    static char text[MAX_SPEC_OPTIONS][120];
+    static char text[SEEN_MAX_OPTIONS][120];
     if (!o->of || strlen(o->of) > 30) return o->help;
     snprintf(text[i], sizeof text[i], "%s: %s", o->of, o->help);
     return text[i];
@@ -50,15 +50,14 @@ static bool is_own(const struct option_row *own, size_t n, const char *name) {
 }
 
 const struct option_row *window_rows(const struct option_row *own, size_t own_n) {
-    static struct option_row rows[MAX_OWN + MAX_SPEC_OPTIONS + 1];
-    size_t n;
-    const struct seen_option *engine = seen_options(&n);
+    static struct option_row rows[MAX_OWN + SEEN_MAX_OPTIONS + 1];
+    const struct seen_option *o;
     if (own_n) memcpy(rows, own, own_n * sizeof *own);
     size_t all = own_n;
-    for (size_t i = 0; i < n && i < MAX_SPEC_OPTIONS; i++)
-        if (!is_own(own, own_n, engine[i].name))
-            rows[all++] = (struct option_row){engine[i].name, 0, placeholder(&engine[i], i),
-                                              help_of(&engine[i], i), WINDOW_ENGINE + (int)i};
+    for (size_t i = 0; (o = seen_option(i)); i++)
+        if (!is_own(own, own_n, o->name))
+            rows[all++] = (struct option_row){o->name, 0, placeholder(o, i), help_of(o, i),
+                                              WINDOW_ENGINE + (int)i};
     rows[all] = (struct option_row){0};
     return rows;
 }
@@ -75,7 +74,7 @@ bool window_take(struct window_options *a, int id, const char *value) {
     default: break;
     }
     if (id < WINDOW_ENGINE) return false;
-    window_set(a, seen_options(&(size_t){0})[id - WINDOW_ENGINE].name, value);
+    window_set(a, seen_option((size_t)(id - WINDOW_ENGINE))->name, value);
     return true;
 }
 
@@ -115,7 +114,7 @@ void window_of_judge(const struct window_options *a, const struct input_options 
     j->window = a->window;
     if (!input->time && !input->arrival && !a->outlives) j->clocks.window = a->window;
     const struct seen_spec *s = judge_window(j);
-    bool calendar = j->timed && s->window == SEEN_LANDMARK;
+    bool calendar = j->timed && s->window == SEEN_WINDOW_LANDMARK;
     if (zone || calendar)
         j->lateness.calendar = (struct calendar){zone ? a->window : s->length, zone};
     j->times |= zone || a->times;
@@ -125,20 +124,13 @@ void window_of_judge(const struct window_options *a, const struct input_options 
 
 /* -- the spec ----------------------------------------------------------------------------- */
 
-static size_t option_index(const char *name) {
-    size_t n, i = 0;
-    const struct seen_option *table = seen_options(&n);
-    while (i < n && strcmp(table[i].name, name)) i++;
-    return i;
-}
-
 static bool is_option(const char *word) {
-    size_t n, len = strcspn(word, "=");
-    const struct seen_option *table = seen_options(&n);
-    for (size_t i = 0; word[len] && i < n; i++)
-        if (strlen(table[i].name) == len && !strncmp(table[i].name, word, len))
-            return access(word, F_OK) != 0;
-    return false;
+    char name[32];
+    size_t len = strcspn(word, "=");
+    if (!word[len] || len >= sizeof name) return false;
+    memcpy(name, word, len);
+    name[len] = '\0';
+    return seen_option_find(name) && access(word, F_OK) != 0;
 }
 
 void window_check_files(const struct window_options *a, const struct input_options *s) {
@@ -162,17 +154,14 @@ void window_set_zone(const char *zone) {
 /* A day of that zone has 23, 24 or 25 hours, so the engine gets landmarks instead of a length. */
 static enum zone_window take_zone(struct seen_spec *spec) {
     const uint64_t day = UINT64_C(86400000000);
-    bool days = spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS;
+    bool days = spec->window == SEEN_WINDOW_LANDMARK && spec->unit == SEEN_UNIT_MICROSECONDS;
     if (!days || (spec->length != day && spec->length != 7 * day)) return ZONE_NONE;
     enum zone_window kind = spec->length == day ? ZONE_DAY : ZONE_WEEK;
-    uint64_t rate = UINT64_C(1) << option_index("rate"), items = UINT64_C(1)
-                                                                 << option_index("items");
-    if ((spec->set & rate) && !(spec->set & items)) {
-        spec->items = (uint64_t)(spec->rate * (double)(spec->length / 1000000 + 3600)) + 1;
-        spec->set |= items;
-    }
-    spec->set &= ~rate;
-    spec->rate = 0;
+    double rate = seen_spec_get_real(spec, "rate");
+    uint64_t hour_more = spec->length / 1000000 + 3600;
+    if (rate > 0 && !seen_spec_has(spec, "items"))
+        seen_spec_set_count(spec, "items", (uint64_t)(rate * (double)hour_more) + 1, NULL);
+    seen_spec_unset(spec, "rate");
     seen_spec_set(spec, "window", "landmark", NULL);
     return kind;
 }
@@ -188,7 +177,7 @@ static void check_arrival(const struct window_options *a, const struct input_opt
 
 static void check(const struct window_options *a, const struct seen_plan *plan, bool zone,
                   const struct input_options *input) {
-    bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
+    bool windows_of_time = plan->spec.unit == SEEN_UNIT_MICROSECONDS || zone;
     if (a->time_format && !input->time)
         die("--time-format says how the field of --time is written");
     if (input->time_given && !windows_of_time && !a->times && !input->merge)
@@ -196,7 +185,7 @@ static void check(const struct window_options *a, const struct seen_plan *plan, 
     if (windows_of_time) check_arrival(a, input);
     if (input->arrival && !windows_of_time && !a->times)
         die("--arrival serves windows of time, such as sliding:1h or landmark:1d");
-    if (a->landmark_on && plan->spec.window != SEEN_LANDMARK)
+    if (a->landmark_on && plan->spec.window != SEEN_WINDOW_LANDMARK)
         die("--landmark-on serves landmark windows, such as -w landmark");
 }
 
@@ -225,9 +214,9 @@ enum zone_window window_plan(struct window_options *a, size_t i, struct input_op
         die("bits=%ju: keys of more than 128 bits serve seen by itself, and seen plan; give "
             "bits=128 "
             "at most here",
-            (uintmax_t)plan->spec.bits);
+            (uintmax_t)seen_spec_get_count(&plan->spec, "bits"));
     bool own = input->shape == SHAPE_CLF && !input->arrival;
-    bool windows_of_time = plan->spec.unit == SEEN_MICROSECONDS || zone;
+    bool windows_of_time = plan->spec.unit == SEEN_UNIT_MICROSECONDS || zone;
     if (own && !input->time && (windows_of_time || a->times)) input->time = "time";
     if (a->zone && !zone && !input->time)
         die("--zone serves landmark:1d and landmark:1w, whose days begin at midnight there, and "

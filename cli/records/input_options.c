@@ -36,7 +36,7 @@ static char byte_of(const char *text) {
 static uint32_t limit_of(const char *option, const char *text) {
     struct seen_error e;
     uint64_t size;
-    if (seen_parse_size(&size, text, &e)) die("%s %s: %s", option, text, e.text);
+    if (seen_parse_size(text, &size, &e)) die("%s %s: %s", option, text, e.text);
     if (size > MAX_RECORD) die("%s %s is more than 1GiB, the most that is possible", option, text);
     return (uint32_t)size;
 }
@@ -44,7 +44,7 @@ static uint32_t limit_of(const char *option, const char *text) {
 static uint64_t memory_size(const char *text) {
     struct seen_error e;
     uint64_t size;
-    if (seen_parse_size(&size, text, &e)) die("--unpack-mem %s: %s", text, e.text);
+    if (seen_parse_size(text, &size, &e)) die("--unpack-mem %s: %s", text, e.text);
     return size;
 }
 
@@ -54,7 +54,7 @@ static unsigned thread_count(const char *text) {
     uint64_t n = 1;
     cpu_set_t ours;
     if (strcmp(text, "0") != 0) {
-        if (seen_parse_count(&n, text, &e)) die("-j %s: %s", text, e.text);
+        if (seen_parse_count(text, &n, &e)) die("-j %s: %s", text, e.text);
         if (n > MAX_THREADS) die("-j %s: at most %d threads", text, MAX_THREADS);
     } else if (!sched_getaffinity(0, sizeof ours, &ours)) {
         n = (uint64_t)CPU_COUNT(&ours);

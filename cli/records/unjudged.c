@@ -164,9 +164,10 @@ static void tell_key(const struct reject *r, char *text) {
     const struct layout *l = r->all->layout;
     const struct slice whole = {r->record->at, r->record->bare, AS_IT_IS};
     struct value v = shown_field(l->keys ? &r->field[l->key[0]] : &whole);
-    const char *needs = r->all->detector && seen_plan_of(r->all->detector)->spec.hash == SEEN_INT
-                            ? "is not a decimal integer that hash=int takes"
-                            : "is longer than hash=raw takes";
+    const seen_detector *d = r->all->detector;
+    bool integers = d && seen_spec_get_count(seen_spec_of(d), "hash") == SEEN_HASH_INT;
+    const char *needs =
+        integers ? "is not a decimal integer that hash=int takes" : "is longer than hash=raw takes";
     snprintf(text, UNJUDGED_TEXT, "key '%s' %s, record %ju", v.text, needs, r->number);
 }
 

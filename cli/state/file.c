@@ -301,6 +301,18 @@ static const char *refuse_foreign(int fd, const char *name) {
     return NULL;
 }
 
+/* The place of a snapshot's blob, in memory of its own. */
+struct place {
+    void *bytes;
+    size_t len;
+};
+
+static void *room_for(void *ctx, size_t len) {
+    struct place *p = ctx;
+    p->len = len;
+    return p->bytes = malloc(len);
+}
+
 /* The snapshot: NULL, or a sentence that says what is wrong with it; the detector and the blob are
  * then not there. */
 static const char *read_snapshot(int fd, const char *name, seen_detector **d, void **blob,
@@ -315,7 +327,12 @@ static const char *read_snapshot(int fd, const char *name, seen_detector **d, vo
     const char *foreign = refuse_foreign(fd, name);
     if (foreign) return foreign;
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    int bad = seen_load(d, blob, len, state_file_more(), state_file_memory(), NULL, &e);
+    struct place place = {NULL, 0};
+    const struct seen_room room = {room_for, &place};
+    int bad = seen_load(d, state_file_more(), state_file_memory(), &room, NULL, &e);
+    if (bad) free(place.bytes);
+    *blob = bad ? NULL : place.bytes;
+    *len = place.len;
     if (loading.error)
         return refuse("cannot read the state %.200s: %s", name, strerror(loading.error));
     if (bad)

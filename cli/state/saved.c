@@ -27,10 +27,7 @@ static const char *const free_to_change[] = {
 };
 
 static bool counts(const char *name) {
-    size_t n;
-    const struct seen_option *engine = seen_options(&n);
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(engine[i].name, name)) return false;
+    if (seen_option_find(name)) return false;
     for (size_t i = 0; i < sizeof free_to_change / sizeof *free_to_change; i++)
         if (!strcmp(free_to_change[i], name)) return false;
     return true;

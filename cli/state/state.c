@@ -24,7 +24,7 @@ void state_init(struct state *s, const struct state_kind *kind) {
 static uint64_t span_of(const char *text) {
     struct seen_error e;
     uint64_t span;
-    if (seen_parse_span(&span, text, &e)) die("--state-every %s: %s", text, e.text);
+    if (seen_parse_span(text, &span, &e)) die("--state-every %s: %s", text, e.text);
     if (span / 1000000 > INT32_MAX) die("--state-every %s: that is never", text);
     return span;
 }

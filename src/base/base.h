@@ -6,6 +6,7 @@
 
 #include "seen.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 /* -- errors ------------------------------------------------------------------------------- */
@@ -14,6 +15,16 @@
  * that `return error_set(...)` refuses.  e may be NULL. */
 int error_set(struct seen_error *e, int code, size_t where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Ends the program if `bad`, a mistake that only the program itself can make.  assert(3) says the
+ * sentence, a literal; builds without assertions stop all the same. */
+#define ERROR_MISUSE(bad, sentence)                                                                \
+    do {                                                                                           \
+        if (bad) {                                                                                 \
+            assert(!sentence);                                                                     \
+            __builtin_trap();                                                                      \
+        }                                                                                          \
+    } while (0)
 
 /* -- memory ------------------------------------------------------------------------------- */
 

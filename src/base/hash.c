@@ -40,9 +40,9 @@ uint64_t hash_sum_end(const struct hash_sum *s) {
 
 bool hash_available(uint32_t kind) {
 #ifndef HAVE_SODIUM
-    if (kind == SEEN_SIPHASH) return false;
+    if (kind == SEEN_HASH_SIPHASH) return false;
 #endif
-    return kind <= SEEN_RAW;
+    return kind <= SEEN_HASH_RAW;
 }
 
 static seen_digest siphash(const void *key, size_t len, uint64_t seed) {
@@ -89,13 +89,13 @@ static int raw(const void *key, size_t len, seen_digest *out, uint32_t digests,
 
 int hash_key(uint32_t kind, uint64_t seed, const void *key, size_t len, seen_digest *out,
              uint32_t digests, struct seen_error *e) {
-    if (kind == SEEN_RAW) return raw(key, len, out, digests, e);
-    if (kind == SEEN_INT) {
+    if (kind == SEEN_HASH_RAW) return raw(key, len, out, digests, e);
+    if (kind == SEEN_HASH_INT) {
         memset(out + 1, 0, (digests - 1) * sizeof *out);
         return integer(key, len, out, e);
     }
     for (uint32_t i = 0; i < digests; i++, seed += BITS_GOLDEN)
-        out[i] = kind == SEEN_XXH3 ? seen_hash(key, len, seed) : siphash(key, len, seed);
+        out[i] = kind == SEEN_HASH_XXH3 ? seen_hash(key, len, seed) : siphash(key, len, seed);
     return 0;
 }
 

@@ -27,16 +27,20 @@
 
 #include "base/base.h"
 #include "decaying/cache_wide.h"
+#include "spec/options.h"
 #include "theory/bloom.h"
 
 static struct cache_shape shape_of(const struct window *w) {
     const struct seen_spec *s = &w->plan->spec;
-    return (struct cache_shape){s->lines, (uint32_t)s->ways, (uint32_t)s->signature,
-                                cache_sets(s->ways, s->signature), s->refresh == SEEN_REFRESH_LAST};
+    return (struct cache_shape){
+        options_get(s, OPTION_BLOCKS), (uint32_t)options_get(s, OPTION_SET_SIZE),
+        (uint32_t)options_get(s, OPTION_SIGNATURE),
+        cache_sets(options_get(s, OPTION_SET_SIZE), options_get(s, OPTION_SIGNATURE)),
+        options_get(s, OPTION_REFRESH) == SEEN_REFRESH_LAST};
 }
 
-static uint64_t size(const struct seen_plan *plan) {
-    return sizeof(struct cache) + plan->spec.lines * 64;
+static uint64_t size(const struct seen_spec *spec) {
+    return sizeof(struct cache) + options_get(spec, OPTION_BLOCKS) * 64;
 }
 
 static void init(struct window *w) {
@@ -93,7 +97,8 @@ static void landmark(struct window *w, uint64_t at) {
     c->landmarks++;
     c->generation++;
     c->stored = 0;
-    for (table_slice(c->generation, w->plan->spec.lines, &i, &end); i < end; i++)
+    for (table_slice(c->generation, options_get(&w->plan->spec, OPTION_BLOCKS), &i, &end); i < end;
+         i++)
         table_freshen(c->line[i], c->generation);
 }
 
@@ -104,7 +109,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     struct cache_shape g = shape_of(w);
     double values = (double)cache_values(g.bits), sets = (double)g.lines * g.sets;
     out->stored += c->stored;
-    out->fp_now += (double)c->stored / sets / values / (double)w->plan->spec.shards;
+    out->fp_now +=
+        (double)c->stored / sets / values / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, c->landmarks);
 }
 
@@ -113,7 +119,7 @@ static void clear_counters(struct window *w) { ((struct cache *)w->state)->landm
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
-    return out.write(out.ctx, w->state, size(w->plan));
+    return out.write(out.ctx, w->state, size(&w->plan->spec));
 }
 
 static uint64_t count(const struct cache *c, const struct cache_shape *g, const uint64_t *line) {

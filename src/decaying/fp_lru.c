@@ -31,24 +31,25 @@ static int plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     int bad = aging_lru.plan(plan, e);
     if (bad) return bad;
-    if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
-    options_mark(spec, OPTION_FP);
+    if (!options_has(spec, OPTION_FP)) options_set_real(spec, OPTION_FP, PLAN_FP_DEFAULT);
     plan->traits &= ~(uint32_t)SEEN_NO_FP;
-    plan->fp_full = plan->fp_mean = spec->fp;
-    plan->fn = theory_buffer_fn_coin(plan->fn, spec->fp);
+    plan->fp_full = plan->fp_mean = options_real(spec, OPTION_FP);
+    plan->fn = theory_buffer_fn_coin(plan->fn, options_real(spec, OPTION_FP));
     return 0;
 }
 
 static struct forecast forecast(const struct seen_plan *plan, const struct gap_law *law) {
     struct forecast f = recent_forecast(plan, law);
-    return (struct forecast){plan->spec.fp, theory_buffer_fn_coin(f.fn, plan->spec.fp)};
+    return (struct forecast){options_real(&plan->spec, OPTION_FP),
+                             theory_buffer_fn_coin(f.fn, options_real(&plan->spec, OPTION_FP))};
 }
 
 /* -- the coin ----------------------------------------------------------------------------- */
 
 static bool coin(const struct seen_spec *spec, seen_digest d, uint64_t at) {
     uint64_t key = bits_draw(d.lo, d.hi, DRAW_COIN);
-    return bits_draw(key ^ spec->seed, at, DRAW_COIN) < (uint64_t)(spec->fp * 0x1p64);
+    return bits_draw(key ^ options_get(spec, OPTION_SEED), at, DRAW_COIN) <
+           (uint64_t)(options_real(spec, OPTION_FP) * 0x1p64);
 }
 
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
@@ -69,7 +70,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct seen_spec *spec = &w->plan->spec;
     recent_stats(w, at, out);
-    out->fp_now += spec->fp / (double)spec->shards;
+    out->fp_now += options_real(spec, OPTION_FP) / (double)options_get(spec, OPTION_SHARDS);
 }
 
 /* -- the rest is lru's -------------------------------------------------------------------- */

@@ -20,6 +20,7 @@
  */
 #include "base/base.h"
 #include "decaying/recent.h"
+#include "spec/options.h"
 
 #define SLOT    32 /* bytes, links included */
 #define TOUCHES 6
@@ -94,7 +95,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
                     uint8_t *verdict) {
     (void)at;
     struct list l = list_of(w->state);
-    bool renew = w->plan->spec.refresh == SEEN_REFRESH_LAST;
+    bool renew = options_get(&w->plan->spec, OPTION_REFRESH) == SEEN_REFRESH_LAST;
     for (size_t i = 0; i < n; i++) {
         buffer_prefetch(l.b, i, n, d);
         uint32_t slot = buffer_find(l.b, d[i]);

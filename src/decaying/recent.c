@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "plan/decaying.h"
+#include "spec/options.h"
 #include "theory/decaying.h"
 
 #include <math.h>
@@ -26,14 +27,15 @@ int recent_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
     int bad = decaying_settle(plan, e);
     if (!bad) bad = decaying_lines(plan, &d, e);
     if (bad) return bad;
-    uint64_t room = spec->lines * 64 / slot;
+    uint64_t room = options_get(spec, OPTION_BLOCKS) * 64 / slot;
     if (room > BUFFER_MOST)
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=%s keeps 2^31 keys a shard at most; give shards=%llu or more",
                          plan->filter,
-                         (unsigned long long)(spec->shards * bits_ceil_div(room, BUFFER_MOST)));
+                         (unsigned long long)(options_get(spec, OPTION_SHARDS) *
+                                              bits_ceil_div(room, BUFFER_MOST)));
     plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST | SEEN_NO_AGES;
-    plan->capacity = room * spec->shards;
+    plan->capacity = room * options_get(spec, OPTION_SHARDS);
     plan->fp_full = plan->fp_mean = ldexp((double)room, -128);
     plan->fn = theory_buffer_fn_spread((double)room, decaying_gaps(spec));
     return 0;
@@ -45,13 +47,13 @@ struct forecast recent_forecast(const struct seen_plan *plan, const struct gap_l
 
 /* -- the window --------------------------------------------------------------------------- */
 
-uint64_t recent_size(const struct seen_plan *plan) {
-    return sizeof(struct buffer) + plan->spec.lines * 64;
+uint64_t recent_size(const struct seen_spec *spec) {
+    return sizeof(struct buffer) + options_get(spec, OPTION_BLOCKS) * 64;
 }
 
 void recent_init(struct window *w) {
     struct buffer *b = w->state;
-    b->room = w->plan->capacity / w->plan->spec.shards;
+    b->room = w->plan->capacity / options_get(&w->plan->spec, OPTION_SHARDS);
 }
 
 void recent_destroy(struct window *w) { (void)w; }

@@ -6,8 +6,8 @@
 #include "detector/detector.h"
 #include "table/buffer.h"
 
-/* Decides lines= for a structure that takes `slot` bytes a key, and predicts: no false positives; a
- * key is found while fewer than capacity others came since. */
+/* Decides blocks= for a structure that takes `slot` bytes a key, and predicts: no false positives;
+ * a key is found while fewer than capacity others came since. */
 int recent_plan(struct seen_plan *, uint64_t slot, struct seen_error *);
 
 /* On a stream whose gaps are known: lru misses a repeat if as many keys or more came between; what
@@ -15,7 +15,7 @@ int recent_plan(struct seen_plan *, uint64_t slot, struct seen_error *);
 struct forecast recent_forecast(const struct seen_plan *, const struct gap_law *);
 struct forecast clock_forecast(const struct seen_plan *, const struct gap_law *);
 
-uint64_t recent_size(const struct seen_plan *);
+uint64_t recent_size(const struct seen_spec *);
 void recent_init(struct window *);
 void recent_destroy(struct window *);
 void recent_ages(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);

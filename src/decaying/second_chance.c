@@ -19,6 +19,7 @@
  */
 #include "base/base.h"
 #include "decaying/recent.h"
+#include "spec/options.h"
 
 #define SLOT    25
 #define TOUCHES 4
@@ -60,7 +61,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     (void)at;
     struct buffer *b = w->state;
     uint8_t *flag = buffer_beside(b);
-    bool renew = w->plan->spec.refresh == SEEN_REFRESH_LAST;
+    bool renew = options_get(&w->plan->spec, OPTION_REFRESH) == SEEN_REFRESH_LAST;
     for (size_t i = 0; i < n; i++) {
         buffer_prefetch(b, i, n, d);
         uint32_t slot = buffer_find(b, d[i]);

@@ -23,6 +23,7 @@
  */
 #include "decaying/stable.h"
 #include "base/base.h"
+#include "spec/options.h"
 #include "table/cells.h"
 #include "theory/bloom.h"
 
@@ -41,8 +42,8 @@ struct state {
 
 _Static_assert(sizeof(struct state) == STABLE_STATE, "what the plan counts with");
 
-static uint64_t size(const struct seen_plan *plan) {
-    return sizeof(struct state) + plan->spec.lines * 64;
+static uint64_t size(const struct seen_spec *spec) {
+    return sizeof(struct state) + options_get(spec, OPTION_BLOCKS) * 64;
 }
 
 /* -- cells -------------------------------------------------------------------------------- */
@@ -95,12 +96,12 @@ static uint64_t draw(struct state *s) { /* SplitMix64 */
 ALWAYS_INLINE void decrement_run(struct state *s, const struct seen_spec *spec,
                                  struct cells_probe at, uint32_t d) {
     uint32_t cells = TABLE_BITS / d;
-    for (uint64_t left = spec->p; left > 0;) {
+    for (uint64_t left = options_get(spec, OPTION_DECREMENTS); left > 0;) {
         uint32_t n = (uint32_t)bits_min(left, cells - at.cell);
         decrement(s, s->line[at.line], at.cell, at.cell + n, d);
         left -= n;
         at.cell = 0;
-        if (++at.line == spec->lines) at.line = 0;
+        if (++at.line == options_get(spec, OPTION_BLOCKS)) at.line = 0;
     }
 }
 
@@ -108,10 +109,10 @@ ALWAYS_INLINE void decrement_run(struct state *s, const struct seen_spec *spec,
 ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
                                   struct cells_probe first, uint32_t d) {
     struct cells_probe at[STABLE_EACH_MOST] = {first};
-    for (uint64_t n = 0; n < spec->p; n++) {
+    for (uint64_t n = 0; n < options_get(spec, OPTION_DECREMENTS); n++) {
         bool met = n > 0;
         while (met) {
-            at[n] = cells_place(draw(s), spec->lines, TABLE_BITS / d);
+            at[n] = cells_place(draw(s), options_get(spec, OPTION_BLOCKS), TABLE_BITS / d);
             met = false;
             for (uint64_t i = 0; i < n; i++)
                 met |= at[i].line == at[n].line && at[i].cell == at[n].cell;
@@ -123,7 +124,8 @@ ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
 static double fp_now(const struct window *w) {
     const struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    return pow((double)s->set / stable_cells(spec, spec->lines), (double)spec->k);
+    return pow((double)s->set / stable_cells(spec, options_get(spec, OPTION_BLOCKS)),
+               (double)options_get(spec, OPTION_K));
 }
 
 /* -- work --------------------------------------------------------------------------------- */
@@ -131,7 +133,7 @@ static double fp_now(const struct window *w) {
 static void init(struct window *w) {
     struct state *s = w->state;
     s->generation = 1; /* zeroed lines are of generation 0 */
-    s->random = w->plan->spec.seed ^ 0x5ab1e5ab1e5ab1e5u;
+    s->random = options_get(&w->plan->spec, OPTION_SEED) ^ 0x5ab1e5ab1e5ab1e5u;
 }
 
 static void destroy(struct window *w) { (void)w; }
@@ -140,18 +142,18 @@ static void destroy(struct window *w) { (void)w; }
 ALWAYS_INLINE uint8_t observe_one(struct state *s, const struct seen_spec *spec,
                                   const struct cells_probe *probe, struct cells_probe start,
                                   uint32_t d) {
-    uint32_t max = (uint32_t)spec->max;
+    uint32_t max = (uint32_t)options_get(spec, OPTION_CELL_MAX);
     bool found = true;
-    for (uint32_t j = 0; j < spec->k; j++) {
+    for (uint32_t j = 0; j < options_get(spec, OPTION_K); j++) {
         table_freshen(s->line[probe[j].line], s->generation);
         found &= cell_read(s->line[probe[j].line], probe[j].cell, d) != 0;
     }
-    if (spec->decrement == SEEN_EACH)
+    if (options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH)
         decrement_each(s, spec, start, d);
     else
         decrement_run(s, spec, start, d);
-    if (found && spec->refresh == SEEN_REFRESH_FIRST) return SEEN_DUPLICATE;
-    for (uint32_t j = 0; j < spec->k; j++) {
+    if (found && options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST) return SEEN_DUPLICATE;
+    for (uint32_t j = 0; j < options_get(spec, OPTION_K); j++) {
         s->set += !cell_read(s->line[probe[j].line], probe[j].cell, d);
         cell_write(s->line[probe[j].line], probe[j].cell, max, d);
     }
@@ -164,16 +166,16 @@ ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *
     const struct seen_spec *spec = &w->plan->spec;
     struct cells_probe probe[BITS_AHEAD][64], start[BITS_AHEAD];
     /* decrement=each draws a varying number of times, so only the first record's is known. */
-    size_t most = spec->decrement == SEEN_EACH ? 1 : BITS_AHEAD;
+    size_t most = options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH ? 1 : BITS_AHEAD;
     for (size_t from = 0, group; from < n; from += group) {
         group = bits_min(n - from, most);
         for (size_t i = 0; i < group; i++) {
-            start[i] = cells_place(draw(s), spec->lines, TABLE_BITS / d);
+            start[i] = cells_place(draw(s), options_get(spec, OPTION_BLOCKS), TABLE_BITS / d);
             __builtin_prefetch(s->line[start[i].line], 1);
-            for (uint32_t j = 0; j < spec->k; j++) {
+            for (uint32_t j = 0; j < options_get(spec, OPTION_K); j++) {
                 seen_digest key = digest[from + i];
-                probe[i][j] =
-                    cells_place(bits_draw(key.lo, key.hi, j), spec->lines, TABLE_BITS / d);
+                probe[i][j] = cells_place(bits_draw(key.lo, key.hi, j),
+                                          options_get(spec, OPTION_BLOCKS), TABLE_BITS / d);
                 __builtin_prefetch(s->line[probe[i][j].line], 1);
             }
         }
@@ -187,7 +189,7 @@ ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *
 static void observe(struct window *w, size_t n, const seen_digest *digest, const uint64_t *at,
                     uint8_t *verdict) {
     (void)at;
-    uint32_t d = stable_bits(w->plan->spec.max);
+    uint32_t d = stable_bits(options_get(&w->plan->spec, OPTION_CELL_MAX));
     switch (d) { /* a constant in each of the usual ones */
     case 1: observe_cells(w, n, digest, verdict, 1); break;
     case 2: observe_cells(w, n, digest, verdict, 2); break;
@@ -200,15 +202,16 @@ static void observe(struct window *w, size_t n, const seen_digest *digest, const
 static uint64_t age_of(const struct window *w, seen_digest key) {
     const struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    uint32_t d = stable_bits(spec->max), least = (uint32_t)spec->max;
-    for (uint32_t j = 0; j < spec->k; j++) {
-        struct cells_probe p =
-            cells_place(bits_draw(key.lo, key.hi, j), spec->lines, TABLE_BITS / d);
+    uint32_t d = stable_bits(options_get(spec, OPTION_CELL_MAX)),
+             least = (uint32_t)options_get(spec, OPTION_CELL_MAX);
+    for (uint32_t j = 0; j < options_get(spec, OPTION_K); j++) {
+        struct cells_probe p = cells_place(bits_draw(key.lo, key.hi, j),
+                                           options_get(spec, OPTION_BLOCKS), TABLE_BITS / d);
         const uint64_t *line = s->line[p.line];
         if (table_stamp(line) != (uint16_t)s->generation) return SEEN_NEVER;
         least = (uint32_t)bits_min(least, cell_read(line, p.cell, d));
     }
-    return least ? 1 + spec->max - least : SEEN_NEVER;
+    return least ? 1 + options_get(spec, OPTION_CELL_MAX) - least : SEEN_NEVER;
 }
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
@@ -225,22 +228,26 @@ static void landmark(struct window *w, uint64_t at) {
     s->landmarks++;
     s->generation++;
     s->records = s->set = 0;
-    for (table_slice(s->generation, w->plan->spec.lines, &i, &end); i < end; i++)
+    for (table_slice(s->generation, options_get(&w->plan->spec, OPTION_BLOCKS), &i, &end); i < end;
+         i++)
         table_freshen(s->line[i], s->generation);
 }
 
 /* Keys that would leave as many cells set, each in its own K. */
 static uint64_t keys_for(const struct window *w) {
     const struct state *s = w->state;
-    double m = stable_cells(&w->plan->spec, w->plan->spec.lines), zeros = m - (double)s->set;
-    return (uint64_t)(-m / (double)w->plan->spec.k * log(fmax(zeros, .5) / m) + .5);
+    double m = stable_cells(&w->plan->spec, options_get(&w->plan->spec, OPTION_BLOCKS)),
+           zeros = m - (double)s->set;
+    return (uint64_t)(-m / (double)options_get(&w->plan->spec, OPTION_K) *
+                          log(fmax(zeros, .5) / m) +
+                      .5);
 }
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     (void)at;
     const struct state *s = w->state;
     out->stored += keys_for(w);
-    out->fp_now += fp_now(w) / (double)w->plan->spec.shards;
+    out->fp_now += fp_now(w) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->landmarks);
 }
 
@@ -249,7 +256,7 @@ static void clear_counters(struct window *w) { ((struct state *)w->state)->landm
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
-    return out.write(out.ctx, w->state, size(w->plan));
+    return out.write(out.ctx, w->state, size(&w->plan->spec));
 }
 
 static bool sane(const struct state *s) {
@@ -280,13 +287,13 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)at, (void)limit;
     struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
-    uint32_t d = stable_bits(spec->max);
+    uint32_t d = stable_bits(options_get(spec, OPTION_CELL_MAX));
     uint64_t set = 0;
     if (in.read(in.ctx, s, sizeof *s))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
     bool fits = sane(s);
-    for (uint64_t i = 0, next; fits && i < spec->lines;) {
-        if (!(next = table_read(in, s->line, i, spec->lines)))
+    for (uint64_t i = 0, next; fits && i < options_get(spec, OPTION_BLOCKS);) {
+        if (!(next = table_read(in, s->line, i, options_get(spec, OPTION_BLOCKS))))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
         for (; i < next; i++) set += set_in(s, s->line[i], d);
     }

@@ -4,6 +4,7 @@
 #define STABLE_H
 
 #include "detector/detector.h"
+#include "spec/options.h"
 #include "table/table.h"
 
 #define STABLE_STATE 128 /* bytes a shard takes besides its lines */
@@ -17,7 +18,7 @@ static inline uint32_t stable_bits(uint64_t max) { return 64 - (uint32_t)__built
 static inline uint32_t stable_a_line(uint64_t max) { return TABLE_BITS / stable_bits(max); }
 
 static inline double stable_cells(const struct seen_spec *spec, uint64_t lines) {
-    return (double)lines * stable_a_line(spec->max);
+    return (double)lines * stable_a_line(options_get(spec, OPTION_CELL_MAX));
 }
 
 int stable_plan(struct seen_plan *, struct seen_error *);

@@ -23,12 +23,12 @@
 
 bool stable_variant(struct seen_spec *spec, size_t i) {
     static const uint64_t max[] = {1, 3, 7}; /* [DR06] 4.1 */
-    bool max_given = options_has(spec, OPTION_MAX), k_given = options_has(spec, OPTION_K);
+    bool max_given = options_has(spec, OPTION_CELL_MAX), k_given = options_has(spec, OPTION_K);
     size_t ks = k_given ? 1 : K_MOST;
     if (i >= (max_given ? 1 : 3) * ks) return false;
-    if (!max_given) spec->max = max[i / ks];
-    if (!k_given) spec->k = i % ks + 1;
-    options_mark(spec, OPTION_MAX);
+    if (!max_given) options_assume(spec, OPTION_CELL_MAX, max[i / ks]);
+    if (!k_given) options_assume(spec, OPTION_K, i % ks + 1);
+    options_mark(spec, OPTION_CELL_MAX);
     options_mark(spec, OPTION_K);
     return true;
 }
@@ -54,9 +54,15 @@ static void go_on(struct cell *c, const struct gap_law *law, double to) {
 
 struct forecast stable_forecast(const struct seen_plan *plan, const struct gap_law *law) {
     const struct seen_spec *spec = &plan->spec;
-    double m = stable_cells(spec, spec->lines), K = (double)spec->k, shards = (double)spec->shards;
-    struct cell c = {
-        (double)spec->p / m / shards, (double)spec->max, log1p(-K / m) / shards, 0, 0, 0};
+    double m = stable_cells(spec, options_get(spec, OPTION_BLOCKS)),
+           K = (double)options_get(spec, OPTION_K),
+           shards = (double)options_get(spec, OPTION_SHARDS);
+    struct cell c = {(double)options_get(spec, OPTION_DECREMENTS) / m / shards,
+                     (double)options_get(spec, OPTION_CELL_MAX),
+                     log1p(-K / m) / shards,
+                     0,
+                     0,
+                     0};
     struct forecast f = {0, 0};
     double fresh = 0;
     for (size_t b = 0; b < GAP_BUCKETS; b++) {

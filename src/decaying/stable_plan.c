@@ -1,10 +1,11 @@
 /* stable_plan - the parameters of the Stable Bloom filter, [DR06] 4.1 (theory/stable.h): P is Eq.
  * 17 rounded up, K the one with the fewest false negatives that decaying.h assumes, Max 1 or, where
- * gaps= is given, the best of 1, 3 and 7.  What is given stays. */
+ * gap-max= is given, the best of 1, 3 and 7.  What is given stays. */
 #include "base/base.h"
 #include "decaying/stable.h"
 #include "plan/decaying.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 #include "theory/decaying.h"
 
 #include <math.h>
@@ -16,39 +17,47 @@
 #define CELLS_MOST ((uint64_t)1 << 40) /* P is there as small as more cells could make it */
 
 static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
-    double m = stable_cells(s, lines), K = (double)s->k, Max = (double)s->max;
-    bool given = options_has(s, OPTION_P);
+    double m = stable_cells(s, lines), K = (double)options_get(s, OPTION_K),
+           Max = (double)options_get(s, OPTION_CELL_MAX);
+    bool given = options_has(s, OPTION_DECREMENTS);
     return (struct theory_stable){
-        m, K, given ? (double)s->p : theory_stable_p_whole(m, K, Max, s->fp), Max};
+        m, K,
+        given ? (double)options_get(s, OPTION_DECREMENTS)
+              : theory_stable_p_whole(m, K, Max, options_real(s, OPTION_FP)),
+        Max};
 }
 
 static bool too_many_for_each(const struct seen_spec *spec, double P) {
-    return spec->decrement == SEEN_EACH && P > STABLE_EACH_MOST;
+    return options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH && P > STABLE_EACH_MOST;
 }
 
 /* 0 where P cannot be had: it falls as cells become more. */
 static double reach(const struct seen_spec *spec, uint64_t lines) {
     struct theory_stable s = theory_of(spec, lines);
-    if (!options_has(spec, OPTION_P) && (s.P == 0 || too_many_for_each(spec, s.P))) return 0;
+    if (!options_has(spec, OPTION_DECREMENTS) && (s.P == 0 || too_many_for_each(spec, s.P)))
+        return 0;
     return theory_stable_reach(&s);
 }
 
 /* Cells that a shard will have, nearly: what K and Max are chosen for. */
 static double about_cells(const struct seen_spec *s) {
-    double shards = (double)s->shards, mem = (double)PLAN_MEM_DEFAULT;
-    if (options_has(s, OPTION_LINES)) return fmax(1, (double)s->lines) * TABLE_BITS;
-    if (options_has(s, OPTION_ITEMS)) return fmax(1e4, 32 * (double)s->items / shards);
-    if (options_has(s, OPTION_MEM)) mem = (double)s->mem;
+    double shards = (double)options_get(s, OPTION_SHARDS), mem = (double)PLAN_MEM_DEFAULT;
+    if (options_has(s, OPTION_BLOCKS))
+        return fmax(1, (double)options_get(s, OPTION_BLOCKS)) * TABLE_BITS;
+    if (options_has(s, OPTION_ITEMS))
+        return fmax(1e4, 32 * (double)options_get(s, OPTION_ITEMS) / shards);
+    if (options_has(s, OPTION_MEM)) mem = (double)options_get(s, OPTION_MEM);
     return fmax(TABLE_BITS, mem * 7.75 / shards);
 }
 
 /* Rate of false negatives with K probes in m cells; NONE where fp cannot be kept. */
 static double rate_with(const struct seen_spec *spec, double m, double K, double max) {
-    bool given = options_has(spec, OPTION_P), fixed = options_has(spec, OPTION_K);
-    double P = given ? (double)spec->p : theory_stable_p_whole(m, K, max, spec->fp);
+    bool given = options_has(spec, OPTION_DECREMENTS), fixed = options_has(spec, OPTION_K);
+    double P = given ? (double)options_get(spec, OPTION_DECREMENTS)
+                     : theory_stable_p_whole(m, K, max, options_real(spec, OPTION_FP));
     struct theory_stable s = {m, K, P, max};
     if (m <= K || (!given && P == 0)) return NONE;
-    if (!fixed && theory_stable_fp(&s) > spec->fp * (1 + 1e-12)) return NONE;
+    if (!fixed && theory_stable_fp(&s) > options_real(spec, OPTION_FP) * (1 + 1e-12)) return NONE;
     if (!fixed && too_many_for_each(spec, P)) return NONE;
     double most = theory_stable_fn(&s, decaying_gaps(spec)); /* of all gaps */
     return most < SAME ? most : theory_stable_fn_mean(&s, decaying_gaps(spec));
@@ -56,7 +65,7 @@ static double rate_with(const struct seen_spec *spec, double m, double K, double
 
 /* The best K is seldom far from this one. */
 static double k_guess(const struct seen_spec *spec, double max) {
-    return fmin(fmax(1, floor(-log2(spec->fp) * max / (max + 1.2))), K_MOST);
+    return fmin(fmax(1, floor(-log2(options_real(spec, OPTION_FP)) * max / (max + 1.2))), K_MOST);
 }
 
 /* The rates around the best K.  They rise on either side of it.  Since P is a whole number they
@@ -78,9 +87,11 @@ static double best_k(const struct seen_spec *spec, double max, double *fn) {
     double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), rate[K_MOST + 1];
     int best = 0;
     if (options_has(spec, OPTION_K)) {
-        m = fmax(m, 8 / spec->fp); /* the size is only a guess: no reason to refuse a k */
-        *fn = rate_with(spec, m, (double)spec->k, max);
-        return *fn < NONE ? (double)spec->k : 0;
+        m = fmax(
+            m, 8 / options_real(spec,
+                                OPTION_FP)); /* the size is only a guess: no reason to refuse a k */
+        *fn = rate_with(spec, m, (double)options_get(spec, OPTION_K), max);
+        return *fn < NONE ? (double)options_get(spec, OPTION_K) : 0;
     }
     for (int K = 0; K <= K_MOST; K++) rate[K] = NONE;
     rates_around(spec, m, max, rate);
@@ -94,21 +105,22 @@ static int choose_max_and_k(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     static const double candidates[] = {1, 3, 7};
     double best = 2, K = 0, fn;
-    size_t n = options_has(&plan->asked, OPTION_GAPS) ? 3 : 1;
-    if (options_has(spec, OPTION_K) && options_has(spec, OPTION_MAX)) return 0;
-    for (size_t i = 0; i < (options_has(spec, OPTION_MAX) ? 1 : n); i++) {
-        double max = options_has(spec, OPTION_MAX) ? (double)spec->max : candidates[i];
+    size_t n = options_has(&plan->asked, OPTION_GAP_MAX) ? 3 : 1;
+    if (options_has(spec, OPTION_K) && options_has(spec, OPTION_CELL_MAX)) return 0;
+    for (size_t i = 0; i < (options_has(spec, OPTION_CELL_MAX) ? 1 : n); i++) {
+        double max = options_has(spec, OPTION_CELL_MAX) ? (double)options_get(spec, OPTION_CELL_MAX)
+                                                        : candidates[i];
         double k = best_k(spec, max, &fn);
         if (!(k > 0) || fn >= best) continue;
         best = fn, K = k;
-        spec->max = (uint64_t)max;
+        options_assume(spec, OPTION_CELL_MAX, (uint64_t)max);
     }
     if (K == 0)
         return error_set(e, SEEN_EREFUSED, 0,
                          "nothing keeps fp=%g with filter=stable here; allow a higher fp=, give "
-                         "more mem=, or leave k=, p= and max= out",
-                         spec->fp);
-    spec->k = (uint64_t)K;
+                         "more mem=, or leave k=, decrements= and cell-max= out",
+                         options_real(spec, OPTION_FP));
+    options_assume(spec, OPTION_K, (uint64_t)K);
     return 0;
 }
 
@@ -117,7 +129,8 @@ static uint64_t least_lines(const struct seen_spec *spec) {
     uint64_t lines = 1;
     for (; lines < (uint64_t)1 << 40; lines += 1 + lines / 8) {
         struct theory_stable s = theory_of(spec, lines);
-        bool bounded = s.P > 0 || (options_has(spec, OPTION_P) && spec->p == 0);
+        bool bounded = s.P > 0 || (options_has(spec, OPTION_DECREMENTS) &&
+                                   options_get(spec, OPTION_DECREMENTS) == 0);
         if (bounded && s.m >= 2 * s.P && s.m > s.K) break;
     }
     return lines;
@@ -134,16 +147,19 @@ static int refuse_each(double P, struct seen_error *e) {
 /* P, and the rate that it keeps; no rate of 1 can be asked for, but P = 0 has it. */
 static int settle_p(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct theory_stable s = theory_of(spec, spec->lines);
-    spec->p = (uint64_t)s.P;
+    struct theory_stable s = theory_of(spec, options_get(spec, OPTION_BLOCKS));
+    options_assume(spec, OPTION_DECREMENTS, (uint64_t)s.P);
     double fp = theory_stable_fp(&s);
-    if (!options_has(spec, OPTION_FP) && options_has(spec, OPTION_P)) spec->fp = plan_round_up(fp);
-    if (fmin(fp, 1 - 1e-9) > spec->fp * (1 + 1e-12))
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "p=%llu bounds false positives at %.3g, above fp=%g; leave p= out",
-                         (unsigned long long)spec->p, fp, spec->fp);
+    if (!options_has(spec, OPTION_FP) && options_has(spec, OPTION_DECREMENTS))
+        options_assume_real(spec, OPTION_FP, plan_round_up(fp));
+    if (fmin(fp, 1 - 1e-9) > options_real(spec, OPTION_FP) * (1 + 1e-12))
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "decrements=%llu bounds false positives at %.3g, above fp=%g; leave decrements= out",
+            (unsigned long long)options_get(spec, OPTION_DECREMENTS), fp,
+            options_real(spec, OPTION_FP));
     if (too_many_for_each(spec, s.P)) return refuse_each(s.P, e);
-    static const enum option decided[] = {OPTION_FP, OPTION_K, OPTION_MAX, OPTION_P,
+    static const enum option decided[] = {OPTION_FP, OPTION_K, OPTION_CELL_MAX, OPTION_DECREMENTS,
                                           OPTION_DECREMENT};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
     return 0;
@@ -151,18 +167,21 @@ static int settle_p(struct seen_plan *plan, struct seen_error *e) {
 
 static void predict(struct seen_plan *plan) {
     const struct seen_spec *spec = &plan->spec;
-    struct theory_stable s = theory_of(spec, spec->lines);
-    double far = reach(spec, spec->lines) * (double)spec->shards;
+    struct theory_stable s = theory_of(spec, options_get(spec, OPTION_BLOCKS));
+    double far =
+        reach(spec, options_get(spec, OPTION_BLOCKS)) * (double)options_get(spec, OPTION_SHARDS);
     plan->capacity = (uint64_t)fmax(1, far);
     plan->fp_full = plan->fp_mean = theory_stable_fp(&s);
     plan->fn = theory_stable_fn_mean(&s, decaying_gaps(spec));
-    plan->touches = s.K + (spec->decrement == SEEN_EACH ? s.P : 1 + s.P / stable_a_line(spec->max));
+    plan->touches = s.K + (options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH
+                               ? s.P
+                               : 1 + s.P / stable_a_line(options_get(spec, OPTION_CELL_MAX)));
 }
 
 int stable_plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     int bad = decaying_settle(plan, e);
-    if (!options_has(spec, OPTION_FP)) spec->fp = PLAN_FP_DEFAULT;
+    if (!options_has(spec, OPTION_FP)) options_assume_real(spec, OPTION_FP, PLAN_FP_DEFAULT);
     if (!bad) bad = choose_max_and_k(plan, e);
     if (bad) return bad;
     double fewest = theory_of(spec, CELLS_MOST / TABLE_BITS).P;

@@ -26,25 +26,26 @@ uint64_t confirm_bytes(uint64_t keys) {
 
 static struct cache cache_of(const seen_detector *d) {
     char *end = (char *)(uintptr_t)d + d->bytes;
-    struct buffer *b = (struct buffer *)(void *)(end - confirm_bytes(d->plan.spec.cache));
+    struct buffer *b =
+        (struct buffer *)(void *)(end - confirm_bytes(options_get(&d->plan.spec, OPTION_VERIFY)));
     return (struct cache){b, buffer_beside(b)};
 }
 
 void confirm_init(seen_detector *d) {
-    uint64_t keys = d->plan.spec.cache;
+    uint64_t keys = options_get(&d->plan.spec, OPTION_VERIFY);
     ((struct buffer *)(void *)((char *)d + d->bytes - confirm_bytes(keys)))->room = keys;
 }
 
 int confirm_plan(const struct seen_plan *plan, struct seen_error *e) {
-    if (!options_has(&plan->spec, OPTION_CACHE)) return 0;
+    if (!options_has(&plan->spec, OPTION_VERIFY)) return 0;
     if (plan->traits & SEEN_NO_FP)
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=%s makes no false positives, so there is nothing to confirm; "
-                         "leave cache= out",
+                         "leave verify= out",
                          plan->filter);
-    if (plan->spec.refresh == SEEN_REFRESH_FIRST)
+    if (options_get(&plan->spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST)
         return error_set(e, SEEN_EREFUSED, 0,
-                         "cache= confirms that a key came before, and under refresh=first only "
+                         "verify= confirms that a key came before, and under refresh=first only "
                          "accepted records count; use refresh=last");
     return 0;
 }
@@ -55,9 +56,9 @@ int confirm_plan(const struct seen_plan *plan, struct seen_error *e) {
 static uint64_t since(const seen_detector *d, uint64_t at) {
     const struct seen_spec *s = &d->plan.spec;
     const struct window *w = &d->shard[0]; /* shards agree on time and landmarks */
-    if (s->window == SEEN_LANDMARK) return w->ops->since(w, at);
-    if (s->window == SEEN_DECAYING) return 0;
-    uint64_t reach = s->unit == SEEN_RECORDS ? s->length : s->length - 1;
+    if (s->window == SEEN_WINDOW_LANDMARK) return w->ops->since(w, at);
+    if (s->window == SEEN_WINDOW_DECAYING) return 0;
+    uint64_t reach = s->unit == SEEN_UNIT_RECORDS ? s->length : s->length - 1;
     return at - bits_min(at, reach);
 }
 
@@ -140,7 +141,8 @@ static uint32_t by_age(const struct cache *c, uint64_t i) {
  * What counts in one landmark window counts in the other from now on. */
 static uint64_t translate(const seen_detector *d, uint64_t stamp, uint64_t from_at, uint64_t at) {
     uint32_t window = d->plan.spec.window;
-    uint64_t age = window == SEEN_LANDMARK || window == SEEN_DECAYING ? 0 : from_at + 1 - stamp;
+    uint64_t age =
+        window == SEEN_WINDOW_LANDMARK || window == SEEN_WINDOW_DECAYING ? 0 : from_at + 1 - stamp;
     return age > at ? 0 : at + 1 - age;
 }
 
@@ -149,7 +151,7 @@ void confirm_add_counters(seen_detector *into, const seen_detector *from) {
 }
 
 bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
-                   uint64_t most, struct seen_merging *m) {
+                   uint64_t most, struct merge_cursor *m) {
     struct cache c = cache_of(into), other = cache_of(from);
     uint64_t least = since(from, from_at), i = bits_min(m->place[0], other.b->used);
     uint64_t end = i + bits_min(most, other.b->used - i);

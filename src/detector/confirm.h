@@ -1,4 +1,4 @@
-/* confirm.h - a cache of exact keys that confirms duplicates (cache=).
+/* confirm.h - a cache of exact keys that confirms duplicates (verify=).
  *
  * Idea       The cache keeps the digests of the last N keys that were called duplicates, each with
  *            the clock of its last report.  Such a key certainly came, even if that report was a
@@ -15,7 +15,7 @@
  *                         └ buffer.h, 24 bytes             └ clock of the last report + 1,
  *                                                            0: none that counts (forgotten)
  *
- * Example    cache=1 on a a a b a b b a: the second a is called a duplicate and enters, the third
+ * Example    verify=1 on a a a b a b b a: the second a is called a duplicate and enters, the third
  *            and the fourth are confirmed; the second b takes the place of a, the third is
  *            confirmed, and the last a is not.
  * Cost       32 bytes a key; some three cache lines a duplicate, none for a new record.
@@ -30,7 +30,7 @@
 /* Bytes of a cache of `keys` keys; 0 for 0. */
 uint64_t confirm_bytes(uint64_t keys);
 
-/* Refuses cache= with a structure that has no false positives, and where a report would not be
+/* Refuses verify= with a structure that has no false positives, and where a report would not be
  * certain. */
 int confirm_plan(const struct seen_plan *, struct seen_error *);
 
@@ -52,7 +52,7 @@ void confirm_forget(seen_detector *, size_t n, const seen_digest *);
  * piece, the keys of `from` that count, with their ages. */
 void confirm_add_counters(seen_detector *into, const seen_detector *from);
 bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, uint64_t from_at,
-                   uint64_t most, struct seen_merging *);
+                   uint64_t most, struct merge_cursor *);
 
 uint64_t confirm_count(const seen_detector *); /* records confirmed so far */
 void confirm_clear_counters(seen_detector *);

@@ -7,6 +7,7 @@
 #ifndef DETECTOR_H
 #define DETECTOR_H
 
+#include "base/cursor.h"
 #include "filter/filter.h"
 #include "gaps/gap_law.h"
 #include "seen.h"
@@ -16,9 +17,20 @@
 
 struct truth;
 
+/* A plan as a detector keeps it. */
+struct resolved {
+    struct seen_spec spec;
+    uint64_t asked;              /* the options that the caller gave, as in seen_spec.given */
+    const char *window, *filter; /* names, static */
+    uint32_t traits, digests;
+    uint32_t cpu; /* enum cpu, the instruction set that runs */
+    uint64_t bytes, capacity;
+    double fp_full, fp_mean, fn, slack, touches;
+};
+
 struct window {
     const struct window_ops *ops;
-    const struct seen_plan *plan;
+    const struct resolved *plan;
     struct filter filter; /* unused by structures that age by themselves */
     void *state;          /* ops->size bytes */
     struct truth *truth;  /* what the shard knows of its errors; NULL: it makes none */
@@ -26,7 +38,7 @@ struct window {
 
 struct window_ops {
     const char *name;
-    bool by_name; /* SEEN_BY_NAME, for structures without a filter that has this trait */
+    bool by_name; /* SEEN_ON_REQUEST, for structures without a filter that has this trait */
 
     /* Decides every option that plan->spec leaves open, and predicts errors and memory (NULL, as
      * `size`: a window over a filter, see generations.h). */
@@ -36,7 +48,7 @@ struct window_ops {
      * behind the last; NULL: there is one. */
     struct forecast (*forecast)(const struct seen_plan *, const struct gap_law *);
     bool (*variant)(struct seen_spec *, size_t i);
-    uint64_t (*size)(const struct seen_plan *); /* one shard's state */
+    uint64_t (*size)(const struct seen_spec *); /* one shard's state */
 
     void (*init)(struct window *);
     void (*destroy)(struct window *);
@@ -56,7 +68,7 @@ struct window_ops {
     size_t (*forget)(struct window *, size_t n, const seen_digest *, uint64_t at);
     /* Merges `most` more lines or keys.  `place` is all zero at first.  True: the merge is done. */
     bool (*merge)(struct window *into, uint64_t into_at, const struct window *from,
-                  uint64_t from_at, uint64_t most, struct seen_merging *);
+                  uint64_t from_at, uint64_t most, struct merge_cursor *);
     /* Adds this shard's statistics to `out`, which already holds those of the detector. */
     void (*stats)(const struct window *, uint64_t at, struct seen_stats *);
     void (*clear_counters)(struct window *);
@@ -78,25 +90,40 @@ static inline void stats_oldest(struct seen_stats *out, uint64_t age) {
 /* The part of the detector itself that a snapshot keeps. */
 struct detector_counters {
     uint64_t tick; /* number of the next record; seen_clear does not reset it */
-    uint64_t records, duplicates, late, late_most, clamped;
+    uint64_t records, duplicates, late, max_late, clamped;
     seen_time last;
 };
 
 /* Some 36,000 years: sums of two times never overflow. */
 #define DETECTOR_TIME_MOST ((uint64_t)1 << 60)
 
+/* The bytes of a detector without its shards.  Plans say how much memory a detector takes, and a
+ * field more shall not change that. */
+#define DETECTOR_HEAD 864
+
 struct seen_detector {
-    struct seen_plan plan;
-    struct seen_allocator alloc;
-    size_t bytes; /* of this block */
-    struct detector_counters counters;
-    struct window shard[]; /* plan.spec.shards of them; in the same block their states follow, and
-                              the cache of confirm.h */
+    union {
+        struct {
+            struct resolved plan;
+            struct seen_allocator alloc;
+            size_t bytes; /* of this block */
+            struct detector_counters counters;
+        };
+        char room[DETECTOR_HEAD];
+    };
+    struct window shard[]; /* as many as shards=; in the same block their states follow, and the
+                              cache of confirm.h */
 };
 
-/* Bytes of the whole block under a resolved plan, whose shards have a state of `state` bytes each.
+_Static_assert(sizeof(struct seen_detector) == DETECTOR_HEAD, "the head of a detector is full");
+
+/* seen_new with the instruction set of an enum cpu, or the best one here (0); for tests. */
+int detector_new(seen_detector **, const struct seen_plan *, uint32_t cpu,
+                 const struct seen_allocator *, struct seen_error *);
+
+/* Bytes of the whole block under a resolved spec, whose shards have a state of `state` bytes each.
  */
-uint64_t detector_bytes(const struct seen_plan *, uint64_t state);
+uint64_t detector_bytes(const struct seen_spec *, uint64_t state);
 
 /* The same, or a few bytes more, of shards of `state` bytes each. */
 uint64_t detector_fixed(const struct seen_spec *, uint64_t state);

@@ -3,13 +3,14 @@
  * Its block points into itself alone, and from the outside only the caller points at it.  So what
  * lay so far into the old block lies as far into the new one. */
 #include "detector/detector.h"
+#include "spec/options.h"
 
 static void *shifted(const void *p, uintptr_t by) {
     return p ? (void *)((uintptr_t)p + by) : NULL; /* by: modulo 2^64 */
 }
 
 static void shift(seen_detector *d, uintptr_t by) {
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+    for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++) {
         struct window *w = &d->shard[i];
         w->plan = &d->plan;
         w->state = shifted(w->state, by);
@@ -20,7 +21,7 @@ static void shift(seen_detector *d, uintptr_t by) {
     }
 }
 
-void seen_move(seen_detector **place, const struct seen_allocator *alloc, struct seen_mover mover) {
+void seen_move(seen_detector **place, struct seen_mover mover, const struct seen_allocator *alloc) {
     seen_detector *d = *place;
     uintptr_t old = (uintptr_t)d;
     void *moved = mover.move(mover.ctx, d, d->bytes);
@@ -29,6 +30,6 @@ void seen_move(seen_detector **place, const struct seen_allocator *alloc, struct
         shift(d, (uintptr_t)d - old);
     }
     if (alloc) d->alloc = *alloc;
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++)
+    for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++)
         if (d->shard[i].ops->move) d->shard[i].ops->move(&d->shard[i], mover);
 }

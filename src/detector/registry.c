@@ -1,9 +1,9 @@
 /* registry.c - two plain tables.  A new structure is one file and one row. */
 #include "detector/registry.h"
 
+#include "spec/spec.h"
 #include "window/generations.h"
 
-#include <stdio.h>
 #include <string.h>
 
 extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact;
@@ -26,20 +26,20 @@ static const struct {
     const struct window_ops *ops;
     const char *name;
 } windows[] = {
-    {SEEN_LANDMARK, &window_landmark, NULL},
-    {SEEN_JUMPING, &window_jumping, NULL},
-    {SEEN_JUMPING, &aging_line_jumping, "line"},
-    {SEEN_SLIDING, &aging_sliding_exact, "exact"},
-    {SEEN_SLIDING, &aging_timing, "timing"},
-    {SEEN_SLIDING, &aging_line, "line"},
-    {SEEN_DECAYING, &aging_stable, "stable"},
-    {SEEN_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
-    {SEEN_SLIDING, &aging_age_partitioned, "age-partitioned"},
-    {SEEN_SLIDING, &aging_counting, "counting"},
-    {SEEN_DECAYING, &aging_lru, "lru"},
-    {SEEN_DECAYING, &aging_clock, "clock"},
-    {SEEN_DECAYING, &aging_fp_lru, "fp-lru"},
-    {SEEN_DECAYING, &aging_cache, "cache"},
+    {SEEN_WINDOW_LANDMARK, &window_landmark, NULL},
+    {SEEN_WINDOW_JUMPING, &window_jumping, NULL},
+    {SEEN_WINDOW_JUMPING, &aging_line_jumping, "line"},
+    {SEEN_WINDOW_SLIDING, &aging_sliding_exact, "exact"},
+    {SEEN_WINDOW_SLIDING, &aging_timing, "timing"},
+    {SEEN_WINDOW_SLIDING, &aging_line, "line"},
+    {SEEN_WINDOW_DECAYING, &aging_stable, "stable"},
+    {SEEN_WINDOW_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
+    {SEEN_WINDOW_SLIDING, &aging_age_partitioned, "age-partitioned"},
+    {SEEN_WINDOW_SLIDING, &aging_counting, "counting"},
+    {SEEN_WINDOW_DECAYING, &aging_lru, "lru"},
+    {SEEN_WINDOW_DECAYING, &aging_clock, "clock"},
+    {SEEN_WINDOW_DECAYING, &aging_fp_lru, "fp-lru"},
+    {SEEN_WINDOW_DECAYING, &aging_cache, "cache"},
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -77,16 +77,8 @@ int registry_plan(const struct registry_choice *c, struct seen_plan *plan, struc
     return c->filter ? generations_plan(plan, &c->filter->theory, e) : c->ops->plan(plan, e);
 }
 
-uint64_t registry_state(const struct registry_choice *c, const struct seen_plan *plan) {
-    return c->filter ? generations_size(plan, &c->filter->theory) : c->ops->size(plan);
-}
-
-bool registry_known(const char *name, size_t len) {
-    uint32_t window;
-    struct registry_choice c;
-    for (size_t i = 0; choice(i, &window, &c); i++)
-        if (strlen(c.name) == len && !memcmp(c.name, name, len)) return true;
-    return false;
+uint64_t registry_state(const struct registry_choice *c, const struct seen_spec *spec) {
+    return c->filter ? generations_size(spec, &c->filter->theory) : c->ops->size(spec);
 }
 
 /* A name that serves several windows is told once. */
@@ -102,12 +94,15 @@ const char *seen_filter_name(size_t i) {
     return NULL;
 }
 
-void registry_names(char *buf, size_t cap) {
-    size_t at = 0;
-    const char *name;
-    buf[0] = 0;
-    for (size_t i = 0; (name = seen_filter_name(i)) && at < cap; i++)
-        at += (size_t)snprintf(buf + at, cap - at, "%s%s", at ? ", " : "", name);
+/* -- specs: the parser learns the names from here ------------------------------------------ */
+
+int seen_spec_parse(struct seen_spec *spec, const char *text, struct seen_error *e) {
+    return spec_parse(spec, text, seen_filter_name, e);
+}
+
+int seen_spec_set(struct seen_spec *spec, const char *name, const char *value,
+                  struct seen_error *e) {
+    return spec_set(spec, name, value, seen_filter_name, e);
 }
 
 const struct filter_theory *registry_filter(size_t i) {

@@ -14,11 +14,8 @@ struct registry_choice {
 /* Decides every option that plan->spec leaves open, and predicts errors and memory. */
 int registry_plan(const struct registry_choice *, struct seen_plan *, struct seen_error *);
 
-/* Bytes of one shard's state under a resolved plan. */
-uint64_t registry_state(const struct registry_choice *, const struct seen_plan *);
-
-bool registry_known(const char *name, size_t len);
-void registry_names(char *buf, size_t cap); /* "blocked, bloom, …" */
+/* Bytes of one shard's state under a resolved spec. */
+uint64_t registry_state(const struct registry_choice *, const struct seen_spec *);
 
 /* The i-th way to serve `window` (enum seen_window) under filter= `name` ("" for any); false when
  * there are no more. */

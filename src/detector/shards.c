@@ -6,6 +6,7 @@
  */
 #include "detector/shards.h"
 
+#include "spec/options.h"
 #include "truth/truth.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ void shards_observe(seen_detector *d, uint64_t from, uint64_t to, size_t n,
                     const seen_digest *digest, const uint64_t *at, uint8_t *verdict) {
     uint16_t shard[SHARDS_BATCH];
     if (from >= to) return;
-    if (d->plan.spec.shards == 1) {
+    if (options_get(&d->plan.spec, OPTION_SHARDS) == 1) {
         observe_alone(d, n, digest, at, verdict);
         return;
     }

@@ -4,6 +4,7 @@
 
 #include "base/bits.h"
 #include "detector/detector.h"
+#include "spec/options.h"
 
 /* Records divided at once: enough that each of some dozens of shards gets a batch worth
  * prefetching.
@@ -11,7 +12,8 @@
 #define SHARDS_BATCH 2048
 
 static inline uint64_t shards_of(const seen_detector *d, seen_digest digest) {
-    return bits_range(bits_draw(digest.lo, digest.hi, DRAW_SHARD), d->plan.spec.shards);
+    return bits_range(bits_draw(digest.lo, digest.hi, DRAW_SHARD),
+                      options_get(&d->plan.spec, OPTION_SHARDS));
 }
 
 /* Judges the keys of shards from <= s < to among n records with clocks `at`.  Verdicts of other

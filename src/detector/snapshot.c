@@ -20,7 +20,6 @@
 #include "spec/options.h"
 #include "truth/truth.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define VERSION   2
@@ -44,11 +43,11 @@ static int write_all(struct stream *s, const seen_detector *d, const void *blob,
         stream_write(s, &d->counters, sizeof d->counters) || stream_write_sum(s))
         return -1;
     if (blob_len && stream_write(s, blob, blob_len)) return -1;
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++)
+    for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++)
         if ((d->shard[i].truth && truth_save(&d->shard[i], w)) ||
             d->shard[i].ops->save(&d->shard[i], w))
             return -1;
-    if (d->plan.spec.cache && confirm_save(d, w)) return -1;
+    if (options_get(&d->plan.spec, OPTION_VERIFY) && confirm_save(d, w)) return -1;
     return stream_write_sum(s);
 }
 
@@ -99,7 +98,7 @@ static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, stru
     seen_spec_print(spec, one, sizeof one);
     seen_spec_print(&plan->spec, two, sizeof two);
     if (strcmp(one, two) != 0 || !options_has(spec, OPTION_SEED) ||
-        !options_has(spec, OPTION_LINES))
+        !options_has(spec, OPTION_BLOCKS))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec is not a resolved one");
     return 0;
 }
@@ -107,16 +106,28 @@ static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, stru
 /* What seen_new allocates at once; a structure that grows allocates more as it loads. */
 static uint64_t block_bytes(const struct seen_plan *plan) {
     struct registry_choice c;
-    registry_pick(plan->spec.window, plan->spec.filter, 0, &c);
-    return detector_bytes(plan, registry_state(&c, plan));
+    registry_pick(plan->spec.window, options_name(&plan->spec, OPTION_FILTER), 0, &c);
+    return detector_bytes(&plan->spec, registry_state(&c, &plan->spec));
 }
 
-static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t blob_len,
-                     uint64_t limit, struct seen_error *e) {
+/* The application's part, into the caller's place for it, if there is one. */
+static int read_blob(struct stream *s, const struct seen_room *blob, uint32_t len,
+                     struct seen_error *e) {
+    char dropped[4096], *to = dropped;
+    if (len && blob && !(to = blob->room(blob->ctx, len)))
+        return error_set(e, SEEN_ENOMEM, 0,
+                         "no memory for the application's part of the snapshot, %u bytes", len);
+    for (uint32_t at = 0, n; at < len; at += n) {
+        n = to == dropped ? (uint32_t)bits_min(len - at, sizeof dropped) : len;
+        if (stream_read(s, to, n))
+            return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside the application's part");
+    }
+    return 0;
+}
+
+static int read_body(struct stream *s, seen_detector *d, uint64_t limit, struct seen_error *e) {
     struct seen_reader r = {stream_read, s};
-    if (blob_len && stream_read(s, blob, blob_len))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside the application's part");
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+    for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++) {
         struct window *w = &d->shard[i];
         struct seen_stats grown = {0};
         int bad = w->truth ? truth_load(w, detector_now(d, 0), r, e) : 0;
@@ -125,19 +136,19 @@ static int read_body(struct stream *s, seen_detector *d, void *blob, uint32_t bl
         w->ops->stats(w, detector_now(d, 0), &grown);
         limit -= bits_min(limit, grown.bytes);
     }
-    int bad = d->plan.spec.cache ? confirm_load(d, r, e) : 0;
+    int bad = options_get(&d->plan.spec, OPTION_VERIFY) ? confirm_load(d, r, e) : 0;
     return bad ? bad : stream_check_sum(s, "table", e);
 }
 
-int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_reader reader,
-              size_t limit, const struct seen_allocator *alloc, struct seen_error *e) {
+int seen_load(seen_detector **out, struct seen_reader reader, size_t limit,
+              const struct seen_room *blob, const struct seen_allocator *alloc,
+              struct seen_error *e) {
     struct stream s = {.reader = reader};
     struct header h;
     struct seen_spec spec;
     struct seen_plan plan;
     struct detector_counters counters;
     seen_detector *d = NULL;
-    void *bytes = NULL;
     *out = NULL;
     if (!limit) limit = SIZE_MAX;
     stream_begin(&s);
@@ -149,23 +160,12 @@ int seen_load(seen_detector **out, void **blob, size_t *blob_len, struct seen_re
                         (unsigned long long)needed, limit);
     if (!bad) bad = seen_new(&d, &plan, alloc, e);
     if (bad) return bad;
-    if (h.blob_len && !(bytes = malloc(h.blob_len))) {
-        bad = error_set(e, SEEN_ENOMEM, 0, "no memory for the application's part of the snapshot");
-        goto failed;
-    }
     d->counters = counters;
-    bad = read_body(&s, d, bytes, h.blob_len, limit - needed, e);
-    if (bad) goto failed;
-    if (blob) {
-        *blob = bytes;
-        *blob_len = h.blob_len;
-    } else {
-        free(bytes);
-    }
-    *out = d;
-    return 0;
-failed:
-    free(bytes);
-    seen_free(d);
+    bad = read_blob(&s, blob, h.blob_len, e);
+    if (!bad) bad = read_body(&s, d, limit - needed, e);
+    if (bad)
+        seen_free(d);
+    else
+        *out = d;
     return bad;
 }

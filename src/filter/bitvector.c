@@ -53,17 +53,17 @@ static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen
 
 static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     (void)live;
-    if (options_has(spec, OPTION_HASH) && spec->hash < SEEN_INT)
+    if (options_has(spec, OPTION_HASH) && options_get(spec, OPTION_HASH) < SEEN_HASH_INT)
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=bitvector has a cell for each integer below 2^bits, and a hashed "
                          "key is not such an integer; leave hash= out, or use filter=exact");
-    if (!options_has(spec, OPTION_HASH)) spec->hash = SEEN_INT;
-    if (spec->bits > BITS_LIMIT)
+    if (!options_has(spec, OPTION_HASH)) options_assume(spec, OPTION_HASH, SEEN_HASH_INT);
+    if (options_get(spec, OPTION_BITS) > BITS_LIMIT)
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=bitvector with bits=%llu would take 2^%llu cells; use bits=%d at "
                          "most, or filter=exact",
-                         (unsigned long long)spec->bits, (unsigned long long)spec->bits,
-                         BITS_LIMIT);
+                         (unsigned long long)options_get(spec, OPTION_BITS),
+                         (unsigned long long)options_get(spec, OPTION_BITS), BITS_LIMIT);
     return 0;
 }
 
@@ -88,7 +88,7 @@ const struct filter_ops filter_bitvector = {
     .theory = {.name = "bitvector",
                .help = "a bit for every integer that can be a key: exact",
                .traits = SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE |
-                         SEEN_ANY_DIGEST | SEEN_BY_NAME,
+                         SEEN_ANY_DIGEST | SEEN_ON_REQUEST,
                .live_most = CELLS_LIVE_MOST,
                .settle = settle,
                .columns = cells_columns_of,

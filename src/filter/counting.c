@@ -8,25 +8,26 @@
  *            (1-(1-1/m)^(kn))^k.  A counter that reaches its top of 2^width-1 sticks there, because
  *            the number of its keys is unknown from then on.  The statistics say how many stuck.  A
  *            stuck counter is free again when its generation has left.
- * Jumping    by=or asks the sub-windows' filters one by one: 1-(1-e)^live, n/Q keys in each.
- *            by=subtract asks one filter, their sum: it errs as one Bloom filter of all n distinct
- *            keys of the window.  Both find the same keys; they differ in false positives only.
+ * Jumping    combine=or asks the sub-windows' filters one by one: 1-(1-e)^live, n/Q keys in each.
+ *            combine=subtract asks one filter, their sum: it errs as one Bloom filter of all n
+ *            distinct keys of the window.  Both find the same keys; they differ in false positives
+ *            only.
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.3 (counters) and §5.2.4 (add, subtract);
  *            they after Fan, Cao, Almeida, Broder, Summary Cache, 2000.
  * Layout     lines of cells (table.h), a counter of `width` bits a live generation in each, by the
  *            sum of them if there is one; the counter of generation g stands at g mod live.  After
  *            the lines one more: the head.
  *
- *                line         | cell 0: c0 c1 …   | cell 1: c0 c1 …   | … spare | stamp, 16 bits |
- *                by=subtract  | cell 0: Σ c0 c1 … | cell 1: Σ c0 c1 … | … spare | stamp, 16 bits |
- *                head         | counters that stuck, 64 bits | unused |
+ *                combine=or        | cell 0: c0 c1 …   | cell 1: c0 c1 …   | … spare | stamp |
+ *                combine=subtract  | cell 0: Σ c0 c1 … | cell 1: Σ c0 c1 … | … spare | stamp |
+ *                head              | counters that stuck, 64 bits | unused |
  *
  *            A line whose stamp is old is brought up to date when it is next touched: the counters
  *            of generations since are subtracted from the sum and set to zero, because they are
  *            theirs now.  The sum is always min(top, c0 + c1 + …), so it never sticks: a sum at its
  *            top is added up again.
  * Example    landmark:1e6 fp=.01 takes 4.85 MiB, k = 5: four times a Bloom filter.
- *            by=subtract, three generations, as the first leaves: a cell 3 = 2+1+0 becomes
+ *            combine=subtract, three generations, as the first leaves: a cell 3 = 2+1+0 becomes
  *            1 = 0+1+0; a cell 15 = 9+8+0, which stood for 17, becomes 8 = 0+8+0.
  * Cost       k cache lines a record.
  */
@@ -275,7 +276,7 @@ static void add_line(struct filter *into, uint64_t *to, uint64_t generation, con
 }
 
 static bool merge(struct filter *into, uint64_t generation, const struct filter *from,
-                  const struct filter_match *match, uint64_t most, struct seen_merging *m) {
+                  const struct filter_match *match, uint64_t most, struct merge_cursor *m) {
     uint64_t i, end;
     bool last = table_piece(from, most, m, &i, &end);
     for (; i < end; i++) {
@@ -315,13 +316,13 @@ static int load(struct filter *f, uint64_t generation, struct seen_reader r, uin
 static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     int bad = counters_settle(spec, live, e);
     if (bad) return bad;
-    bool summed = spec->by == SEEN_SUBTRACT;
-    uint32_t most = TABLE_BITS / (uint32_t)spec->width - summed;
+    bool summed = options_get(spec, OPTION_COMBINE) == SEEN_COMBINE_SUBTRACT;
+    uint32_t most = TABLE_BITS / (uint32_t)options_get(spec, OPTION_WIDTH) - summed;
     if (live > most)
         return error_set(e, SEEN_EREFUSED, 0,
                          "with width=%llu a line holds %u sub-windows at most; ask for fewer, or "
                          "for a smaller width=",
-                         (unsigned long long)spec->width, most - 1);
+                         (unsigned long long)options_get(spec, OPTION_WIDTH), most - 1);
     return 0;
 }
 
@@ -340,7 +341,7 @@ static uint64_t size(const struct filter_shape *s, uint64_t keys) {
 const struct filter_ops filter_counting = {
     .theory = {.name = "counting",
                .help = "Bloom filter of counters: keys can be taken out",
-               .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_DELETABLE | SEEN_BY_NAME,
+               .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_DELETABLE | SEEN_ON_REQUEST,
                .k_most = 64,
                .live_most = CELLS_LIVE_MOST,
                .columns = columns,

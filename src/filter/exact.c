@@ -44,7 +44,7 @@ static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen
 }
 
 static bool merge(struct filter *into, uint64_t generation, const struct filter *from,
-                  const struct filter_match *match, uint64_t most, struct seen_merging *m) {
+                  const struct filter_match *match, uint64_t most, struct merge_cursor *m) {
     struct store_moment here = {match->into, generation - reach(into)};
     struct store_moment there = {match->from, match->from - reach(from)};
     return store_merge(into->block, here, from->block, there, match->younger, most, m);

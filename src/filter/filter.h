@@ -11,6 +11,7 @@
 #ifndef FILTER_H
 #define FILTER_H
 
+#include "base/cursor.h"
 #include "table/table.h"
 #include "theory/shape.h"
 
@@ -38,7 +39,7 @@ struct filter_ops {
     /* Does one piece of a merge, as a window's `merge` does.  The filter may use the first
      * FILTER_PLACES entries of `place`; the others are the window's. */
     bool (*merge)(struct filter *into, uint64_t generation, const struct filter *from,
-                  const struct filter_match *, uint64_t most, struct seen_merging *);
+                  const struct filter_match *, uint64_t most, struct merge_cursor *);
     void (*stats)(const struct filter *, struct seen_stats *); /* adds bytes that grew, forgotten */
     uint64_t (*stored)(const struct filter *, uint64_t generation); /* NULL: not known exactly */
     void (*clear_counters)(struct filter *);                        /* NULL: stats counts nothing */

@@ -59,19 +59,20 @@ CELLS_OPERATIONS(place, f->shape.digests)
 
 static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     (void)live;
-    if (!options_has(spec, OPTION_BITS)) spec->bits = BITS_DEFAULT;
-    options_mark(spec, OPTION_BITS);
-    bool one = spec->shards <= 1 && !spec->cache;
-    if (spec->bits > 128 && !one)
+    if (!options_has(spec, OPTION_BITS)) options_set(spec, OPTION_BITS, BITS_DEFAULT);
+    bool one = options_get(spec, OPTION_SHARDS) <= 1 && !options_get(spec, OPTION_VERIFY);
+    if (options_get(spec, OPTION_BITS) > 128 && !one)
         return error_set(e, SEEN_EREFUSED, 0,
                          "%s goes by a key of one digest, and bits=%llu takes several; leave it "
                          "out, or give bits=128 at most",
-                         spec->cache ? "cache=" : "shards=", (unsigned long long)spec->bits);
-    if (spec->substring > spec->bits)
+                         options_get(spec, OPTION_VERIFY) ? "verify=" : "shards=",
+                         (unsigned long long)options_get(spec, OPTION_BITS));
+    if (options_get(spec, OPTION_SUBSTRING) > options_get(spec, OPTION_BITS))
         return error_set(e, SEEN_EREFUSED, 0,
                          "substring=%llu is longer than the key, of bits=%llu; give less of the "
                          "one, or more of the other",
-                         (unsigned long long)spec->substring, (unsigned long long)spec->bits);
+                         (unsigned long long)options_get(spec, OPTION_SUBSTRING),
+                         (unsigned long long)options_get(spec, OPTION_BITS));
     return 0;
 }
 
@@ -95,7 +96,7 @@ static double fp_scattered(const struct filter_shape *shape, double keys) {
 const struct filter_ops filter_substrings = {
     .theory = {.name = "substrings",
                .help = "bit vectors over all substrings of a key",
-               .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_ANY_DIGEST | SEEN_BY_NAME,
+               .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_ANY_DIGEST | SEEN_ON_REQUEST,
                .live_most = CELLS_LIVE_MOST,
                .settle = settle,
                .columns = cells_columns_of,

@@ -21,6 +21,7 @@
 #include "base/base.h"
 #include "gaps/gap_law.h"
 #include "gaps/sample.h"
+#include "seen_gaps.h"
 
 #include <math.h>
 #include <stdbool.h>

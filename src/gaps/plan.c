@@ -8,6 +8,8 @@
 #include "detector/registry.h"
 #include "gaps/sample.h"
 #include "plan/advise.h"
+#include "seen_gaps.h"
+#include "spec/options.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -17,10 +19,10 @@
 #define SAME 1e-6 /* rates of false negatives that are nearer make no difference */
 
 static int check(const struct seen_spec *spec, struct seen_error *e) {
-    if (spec->window != SEEN_DECAYING)
+    if (spec->window != SEEN_WINDOW_DECAYING)
         return error_set(e, SEEN_EREFUSED, 0,
                          "a sample serves decaying windows, which forget by gaps; give decaying");
-    if (spec->refresh == SEEN_REFRESH_FIRST)
+    if (options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST)
         return error_set(e, SEEN_EREFUSED, 0,
                          "what a sample predicts holds for refresh=last; leave refresh=first out");
     return 0;
@@ -30,15 +32,15 @@ static int check_asked(const struct seen_spec *asked, struct seen_error *e) {
     if (options_has(asked, OPTION_ITEMS))
         return error_set(e, SEEN_EREFUSED, 0,
                          "a sample says itself how far back to reach; give mem= instead of items=");
-    if (options_has(asked, OPTION_GAPS))
+    if (options_has(asked, OPTION_GAP_MAX))
         return error_set(e, SEEN_EREFUSED, 0,
-                         "a sample says itself how far apart repeats are; leave gaps= out");
+                         "a sample says itself how far apart repeats are; leave gap-max= out");
     return check(asked, e);
 }
 
 static struct forecast forecast_of(const struct seen_plan *plan, const struct gap_law *law) {
     struct registry_choice c;
-    registry_pick(SEEN_DECAYING, plan->filter, 0, &c);
+    registry_pick(SEEN_WINDOW_DECAYING, plan->filter, 0, &c);
     struct forecast f = c.ops->forecast(plan, law);
     return (struct forecast){fmin(1, fmax(0, f.fp)), fmin(1, fmax(0, f.fn))};
 }
@@ -58,12 +60,14 @@ int seen_gaps_predict(const seen_gaps *g, const struct seen_plan *plan, uint64_t
 /* -- the best ----------------------------------------------------------------------------- */
 
 static bool misses_fp(const struct seen_plan *plan) {
-    double allowed = plan->asked.fp > 0 ? plan->asked.fp : PLAN_FP_DEFAULT;
+    double allowed = options_real(&plan->asked, OPTION_FP) > 0
+                         ? options_real(&plan->asked, OPTION_FP)
+                         : PLAN_FP_DEFAULT;
     return plan->fp_full > allowed * 1.001;
 }
 
 static bool better(const struct seen_plan *a, const struct seen_plan *b) {
-    bool a_special = a->traits & SEEN_BY_NAME, b_special = b->traits & SEEN_BY_NAME;
+    bool a_special = a->traits & SEEN_ON_REQUEST, b_special = b->traits & SEEN_ON_REQUEST;
     if (a_special != b_special) return b_special;
     if (misses_fp(a) != misses_fp(b)) return misses_fp(b);
     if (fabs(a->fn - b->fn) > SAME) return a->fn < b->fn;
@@ -95,13 +99,12 @@ static int best_variant(struct seen_plan *best, const struct seen_spec *asked,
         if (!any || better(&plan, best)) *best = plan;
         any = true;
     }
-    snprintf(best->asked.filter, sizeof best->asked.filter, "%s", c->name);
-    options_mark(&best->asked, OPTION_FILTER);
+    options_set_name(&best->asked, OPTION_FILTER, c->name);
     return 0;
 }
 
-int seen_gaps_plan(const seen_gaps *g, struct seen_plan *plans, size_t cap,
-                   const struct seen_spec *asked, struct seen_error *e) {
+int seen_gaps_plan(const seen_gaps *g, const struct seen_spec *asked, struct seen_plan *plans,
+                   size_t cap, struct seen_error *e) {
     struct registry_choice c;
     struct seen_plan plan;
     struct gap_law law;
@@ -109,16 +112,19 @@ int seen_gaps_plan(const seen_gaps *g, struct seen_plan *plans, size_t cap,
     int bad = check_asked(asked, e);
     if (bad) return bad;
     gap_law_make(&law, sample_counts(g), INFINITY);
-    for (size_t i = 0; registry_pick(SEEN_DECAYING, asked->filter, i, &c); i++) {
+    for (size_t i = 0;
+         registry_pick(SEEN_WINDOW_DECAYING, options_name(asked, OPTION_FILTER), i, &c); i++) {
         if (best_variant(&plan, asked, &c, &law, refused ? NULL : e)) {
             refused++;
             continue;
         }
         n = plan_insert(plans, n, cap, &plan, better);
     }
-    if (!n) return *asked->filter && e ? e->code : advise_refuse(asked, NULL, e);
+    if (!n)
+        return *options_name(asked, OPTION_FILTER) && e ? e->code : advise_refuse(asked, NULL, e);
     snprintf(plans[0].reason, sizeof plans[0].reason,
-             *asked->filter ? "asked for by name"
-                            : "misses the fewest repeats of a stream like the sample at this fp=");
+             *options_name(asked, OPTION_FILTER)
+                 ? "asked for by name"
+                 : "misses the fewest repeats of a stream like the sample at this fp=");
     return (int)n;
 }

@@ -3,6 +3,7 @@
 #define SAMPLE_H
 
 #include "gaps/gap_law.h"
+#include "seen_gaps.h"
 
 #define GAP_DECADES 16 /* of seen_gaps_stats */
 

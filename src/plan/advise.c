@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 #include "spec/units.h"
 
 #include <math.h>
@@ -16,12 +17,14 @@
 
 static uint64_t keys_of(const struct seen_spec *spec) {
     uint64_t keys = 0;
-    if (spec->window != SEEN_DECAYING) plan_keys(&keys, spec, NULL);
+    if (spec->window != SEEN_WINDOW_DECAYING) plan_keys(&keys, spec, NULL);
     return keys;
 }
 
 bool advise_accepts(const struct seen_plan *plan) {
-    double allowed = fmax(RATE_MOST, options_has(&plan->asked, OPTION_FP) ? plan->asked.fp : 0);
+    double allowed =
+        fmax(RATE_MOST,
+             options_has(&plan->asked, OPTION_FP) ? options_real(&plan->asked, OPTION_FP) : 0);
     bool holds = !plan->capacity || plan->capacity >= keys_of(&plan->asked);
     return holds && plan->fp_full <= allowed * (1 + 1e-9);
 }
@@ -33,28 +36,17 @@ static bool serves(const struct seen_spec *spec) {
     return !seen_plan_make(&plan, spec, NULL);
 }
 
-static void forget(struct seen_spec *spec, enum option option) {
-    spec->set &= ~((uint64_t)1 << option);
-    size_t n;
-    const struct seen_option *o = &seen_options(&n)[option];
-    static const struct seen_spec none;
-    size_t bytes = o->kind == SEEN_CHOICE ? sizeof(uint32_t)
-                   : o->kind == SEEN_NAME ? sizeof none.filter
-                                          : sizeof(uint64_t);
-    memcpy((char *)spec + o->offset, (const char *)&none + o->offset, bytes);
-}
-
 static bool with_mem(const struct seen_spec *asked, double mem) {
     struct seen_spec spec = *asked;
-    spec.mem = (uint64_t)mem;
+    options_assume(&spec, OPTION_MEM, (uint64_t)mem);
     return mem <= 0x1p48 && serves(&spec);
 }
 
 /* The least mem= that does, written out; false if none does. */
 static bool least_mem(const struct seen_spec *asked, char *text, size_t cap) {
-    double lo = (double)asked->mem, hi = 2 * lo;
+    double lo = (double)options_get(asked, OPTION_MEM), hi = 2 * lo;
     struct seen_spec free = *asked;
-    forget(&free, OPTION_MEM);
+    options_unset(&free, OPTION_MEM);
     if (!serves(&free)) return false;
     while (hi <= 0x1p48 && !with_mem(asked, hi)) lo = hi, hi *= 2;
     if (hi > 0x1p48) return false;
@@ -65,15 +57,14 @@ static bool least_mem(const struct seen_spec *asked, char *text, size_t cap) {
     for (int i = 0; i < 64; i++, hi *= NEAR) { /* what is printed is rounded up */
         uint64_t size;
         units_print_need((uint64_t)hi, text, cap);
-        if (!seen_parse_size(&size, text, NULL) && with_mem(asked, (double)size)) return true;
+        if (!seen_parse_size(text, &size, NULL) && with_mem(asked, (double)size)) return true;
     }
     return false;
 }
 
 static bool with_items(const struct seen_spec *asked, double items) {
     struct seen_spec spec = *asked;
-    spec.items = (uint64_t)items;
-    options_mark(&spec, OPTION_ITEMS);
+    options_set(&spec, OPTION_ITEMS, (uint64_t)items);
     return items >= 1 && serves(&spec);
 }
 
@@ -91,14 +82,15 @@ double advise_items(const struct seen_spec *asked, double keys) {
 
 /* The least fp= that mem= allows, to two digits; false if that is too large to be useful. */
 static bool least_fp(const struct seen_spec *asked, char *text, size_t cap) {
-    double lo = asked->fp > 0 ? asked->fp : RATE_MOST, hi = RATE_USEFUL;
+    double lo = options_real(asked, OPTION_FP) > 0 ? options_real(asked, OPTION_FP) : RATE_MOST,
+           hi = RATE_USEFUL;
     struct seen_spec spec = *asked;
     options_mark(&spec, OPTION_FP);
-    spec.fp = hi;
+    options_assume_real(&spec, OPTION_FP, hi);
     if (!serves(&spec)) return false;
     while (hi > lo * NEAR) {
-        spec.fp = sqrt(lo * hi);
-        *(serves(&spec) ? &hi : &lo) = spec.fp;
+        options_assume_real(&spec, OPTION_FP, sqrt(lo * hi));
+        *(serves(&spec) ? &hi : &lo) = options_real(&spec, OPTION_FP);
     }
     for (double rate = hi; rate < RATE_USEFUL; rate *= 1.05) {
         snprintf(text, cap, "%.2g", rate);
@@ -113,21 +105,21 @@ static bool least_fp(const struct seen_spec *asked, char *text, size_t cap) {
 static bool refuse_mem(const struct seen_spec *asked, struct seen_error *e) {
     char need[40], has[40], rate[48] = "", fp[32], allows[100] = "";
     double keys = (double)keys_of(asked), items = 0;
-    if (asked->window == SEEN_DECAYING) keys = (double)asked->items;
+    if (asked->window == SEEN_WINDOW_DECAYING) keys = (double)options_get(asked, OPTION_ITEMS);
     if (!options_has(asked, OPTION_MEM) || !least_mem(asked, need, sizeof need)) return false;
-    seen_print_size(asked->mem, has, sizeof has);
+    seen_print_size(options_get(asked, OPTION_MEM), has, sizeof has);
     if (keys < 1) {
         error_set(e, SEEN_EREFUSED, 0, "mem=%s is too small here; it takes mem=%s at least", has,
                   need);
         return true;
     }
-    units_print_real(asked->fp, fp, sizeof fp);
+    units_print_real(options_real(asked, OPTION_FP), fp, sizeof fp);
     if (options_has(asked, OPTION_FP))
         snprintf(rate, sizeof rate, " at fp=%s", fp);
-    else if (asked->window != SEEN_DECAYING)
+    else if (asked->window != SEEN_WINDOW_DECAYING)
         snprintf(rate, sizeof rate, " to err in at most %g %% of new records", 100 * RATE_MOST);
     items = advise_items(asked, keys);
-    if (asked->window != SEEN_DECAYING && least_fp(asked, fp, sizeof fp))
+    if (asked->window != SEEN_WINDOW_DECAYING && least_fp(asked, fp, sizeof fp))
         snprintf(allows, sizeof allows, "fp=%s", fp);
     if (items >= 1)
         snprintf(allows + strlen(allows), sizeof allows - strlen(allows), "%sitems=%.0f",
@@ -151,16 +143,14 @@ static void describe(const struct seen_plan *plan, char *text, size_t cap) {
  * about a structure. */
 static bool refuse_option(const struct seen_spec *asked, const struct seen_plan *best,
                           struct seen_error *e) {
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
     char trouble[96] = "no structure serves this window with all of these options";
     if (best) describe(best, trouble, sizeof trouble);
     for (int i = OPTION_COUNT - 1; i >= 0; i--) {
         struct seen_spec spec = *asked;
         if (!options_has(asked, (enum option)i)) continue;
-        forget(&spec, (enum option)i);
+        options_unset(&spec, (enum option)i);
         if (!serves(&spec)) continue;
-        error_set(e, SEEN_EREFUSED, 0, "%s; leave %s= out", trouble, o[i].name);
+        error_set(e, SEEN_EREFUSED, 0, "%s; leave %s= out", trouble, seen_option((size_t)i)->name);
         return true;
     }
     return false;

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 #include "table/table.h"
 #include "theory/bloom.h"
 #include "theory/numeric.h"
@@ -85,35 +86,35 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
     struct seen_spec *spec = &plan->spec;
     struct filter_shape shape = plan_shape(spec, fit->live);
     uint32_t l = generations_of(&shape);
-    double reach = (double)(spec->k + l) * (double)age_step(&shape);
+    double reach = (double)(options_get(spec, OPTION_K) + l) * (double)age_step(&shape);
     uint64_t keys;
     double fill[THEORY_AGE_SLICES];
     int bad = plan_keys(&keys, spec, e);
     if (bad) return bad;
-    double each =
-        keys ? (double)keys / (double)spec->shards : fit_keys(fit, &shape, spec->fp, shape.k);
-    struct filling f = {&shape, SCATTER * each, spec->shards, 1};
+    double each = keys ? (double)keys / (double)options_get(spec, OPTION_SHARDS)
+                       : fit_keys(fit, &shape, options_real(spec, OPTION_FP), shape.k);
+    struct filling f = {&shape, SCATTER * each, options_get(spec, OPTION_SHARDS), 1};
     plan->fp_mean = theory_mean_smooth(rate_at, &f, 1);
-    if (spec->unit == SEEN_RECORDS) reach--; /* the record itself is none of those before */
+    if (spec->unit == SEEN_UNIT_RECORDS) reach--; /* the record itself is none of those before */
     plan->slack = reach / (double)spec->length - 1;
-    uint32_t k = (uint32_t)spec->k;
+    uint32_t k = (uint32_t)options_get(spec, OPTION_K);
     theory_age_fill(fill, k + l, k, cells_of(&f), keys_of(&f, f.keys), most_of(&f, f.keys), f.lead);
     plan->touches = k + theory_age_probes(fill, k + l, k, k);
-    spec->generations = l;
-    options_mark(spec, OPTION_GENERATIONS);
+    options_set(spec, OPTION_GENERATIONS, l);
     return 0;
 }
 
 int age_plan(struct seen_plan *plan, uint64_t fixed, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&theory, 1, SCATTER, spec->shards, false, SCATTER};
+    struct fit fit = {&theory, 1, SCATTER, options_get(spec, OPTION_SHARDS), false, SCATTER};
     plan->traits = theory.traits;
-    int bad = plan_sliding(plan, SEEN_KEEP, e);
+    int bad = plan_sliding(plan, SEEN_OVERLOAD_KEEP, e);
     if (bad) return bad;
-    if (spec->generations > spec->length)
+    if (options_get(spec, OPTION_GENERATIONS) > spec->length)
         return error_set(e, SEEN_EREFUSED, 0,
                          "a window of %llu cannot be cut into generations=%llu; give fewer",
-                         (unsigned long long)spec->length, (unsigned long long)spec->generations);
+                         (unsigned long long)spec->length,
+                         (unsigned long long)options_get(spec, OPTION_GENERATIONS));
     bad = plan_filter(plan, &fit, fixed, e);
     return bad ? bad : predict(plan, &fit, e);
 }

@@ -10,7 +10,7 @@
 uint32_t age_slices(const struct filter_shape *); /* k+l */
 uint64_t age_step(const struct filter_shape *);   /* length of a generation on the clock */
 
-/* Decides k=, lines=, generations= and overload=, and predicts errors.  `fixed` is the number of
+/* Decides k=, blocks=, generations= and overload=, and predicts errors.  `fixed` is the number of
  * bytes needed besides lines. */
 int age_plan(struct seen_plan *, uint64_t fixed, struct seen_error *);
 

@@ -1,5 +1,6 @@
 /* bounds.c - a plan's bits a key beside what no structure can go below (theory/sliding.h). */
 #include "plan/plan.h"
+#include "spec/options.h"
 #include "theory/sliding.h"
 
 #include <math.h>
@@ -16,8 +17,8 @@ static double keys_of(const struct seen_plan *plan) {
 }
 
 static double universe_of(const struct seen_spec *spec) {
-    bool bits = options_has(spec, OPTION_BITS) && spec->bits < DIGEST_BITS;
-    return ldexp(1, bits ? (int)spec->bits : DIGEST_BITS);
+    bool bits = options_has(spec, OPTION_BITS) && options_get(spec, OPTION_BITS) < DIGEST_BITS;
+    return ldexp(1, bits ? (int)options_get(spec, OPTION_BITS) : DIGEST_BITS);
 }
 
 /* The greatest of the bounds that hold for the plan's window. */
@@ -27,9 +28,16 @@ static double greatest(const struct seen_bounds *b) {
 
 void seen_plan_bounds(const struct seen_plan *plan, double universe, struct seen_bounds *out) {
     uint32_t window = plan->spec.window;
-    bool slides = window == SEEN_SLIDING || window == SEEN_JUMPING;
+    bool slides = window == SEEN_WINDOW_SLIDING || window == SEEN_WINDOW_JUMPING;
     double n = keys_of(plan), fp = plan->fp_full;
-    *out = (struct seen_bounds){n, universe, NAN, NAN, NAN, NAN, NAN, NAN};
+    *out = (struct seen_bounds){.keys = n,
+                                .universe = universe,
+                                .bits = NAN,
+                                .set = NAN,
+                                .dynamic = NAN,
+                                .sliding = NAN,
+                                .ordered = NAN,
+                                .ratio = NAN};
     if (!(universe > 0)) out->universe = universe_of(&plan->spec);
     if (n < 1) return;
     out->bits = 8 * (double)plan->bytes / n;
@@ -39,6 +47,6 @@ void seen_plan_bounds(const struct seen_plan *plan, double universe, struct seen
     if (!exact) out->dynamic = theory_bound_dynamic(n, fp) / n;
     if (!exact && slides) out->sliding = theory_bound_sliding(n, plan->slack * n, fp) / n;
     double ordered = theory_bound_decaying(n, out->universe, exact ? 0 : fp) / n;
-    if (window == SEEN_SLIDING && ordered > 0) out->ordered = ordered;
+    if (window == SEEN_WINDOW_SLIDING && ordered > 0) out->ordered = ordered;
     out->ratio = out->bits / greatest(out);
 }

@@ -5,6 +5,7 @@
 #include "base/bits.h"
 #include "detector/detector.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 #include "spec/units.h"
 
 #include <math.h>
@@ -13,7 +14,8 @@
 #define LINES_MOST ((uint64_t)1 << 42)
 
 double decaying_gaps(const struct seen_spec *spec) {
-    return fmax(2, (double)spec->gaps / (double)spec->shards);
+    return fmax(2, (double)options_get(spec, OPTION_GAP_MAX) /
+                       (double)options_get(spec, OPTION_SHARDS));
 }
 
 int decaying_settle(struct seen_plan *plan, struct seen_error *e) {
@@ -22,14 +24,16 @@ int decaying_settle(struct seen_plan *plan, struct seen_error *e) {
         return error_set(e, SEEN_EREFUSED, 0,
                          "rate= sizes windows of time, and decaying has no length; give mem= or "
                          "items= instead");
-    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != SEEN_SHRINK)
+    if (options_has(spec, OPTION_OVERLOAD) &&
+        options_get(spec, OPTION_OVERLOAD) != SEEN_OVERLOAD_SHRINK)
         return error_set(e, SEEN_EREFUSED, 0,
                          "decaying windows do overload=shrink only: the old makes room for the "
                          "new");
-    spec->overload = SEEN_SHRINK;
-    if (!options_has(spec, OPTION_GAPS)) spec->gaps = DECAYING_GAPS_DEFAULT;
+    options_assume(spec, OPTION_OVERLOAD, SEEN_OVERLOAD_SHRINK);
+    if (!options_has(spec, OPTION_GAP_MAX))
+        options_assume(spec, OPTION_GAP_MAX, DECAYING_GAPS_DEFAULT);
     options_mark(spec, OPTION_OVERLOAD);
-    options_mark(spec, OPTION_GAPS);
+    options_mark(spec, OPTION_GAP_MAX);
     return 0;
 }
 
@@ -65,7 +69,7 @@ static uint64_t lines_for(const struct seen_spec *spec, const struct decaying *d
 
 static int too_small(const struct seen_plan *plan, const struct decaying *d, struct seen_error *e) {
     char has[32], least[32];
-    seen_print_size(plan->spec.mem, has, sizeof has);
+    seen_print_size(options_get(&plan->spec, OPTION_MEM), has, sizeof has);
     units_print_need(bytes_of(&plan->spec, d, d->least), least, sizeof least);
     return error_set(e, SEEN_EREFUSED, 0,
                      "mem=%s is too small for filter=%s here, which takes %s empty", has,
@@ -76,39 +80,45 @@ static int refuse_items(const struct seen_plan *plan, const struct decaying *d, 
                         uint64_t budget, struct seen_error *e) {
     char takes[48], has[32];
     const struct seen_spec *spec = &plan->spec;
-    double most = d->reach(spec, budget) * (double)spec->shards; /* with k as it is for items */
+    double most = d->reach(spec, budget) *
+                  (double)options_get(spec, OPTION_SHARDS); /* with k as it is for items */
     units_print_mem(bytes_of(spec, d, needed), takes, sizeof takes);
-    seen_print_size(spec->mem, has, sizeof has);
+    seen_print_size(options_get(spec, OPTION_MEM), has, sizeof has);
     return error_set(e, SEEN_EREFUSED, 0,
                      "to reach %llu keys back needs %s with filter=%s; mem=%s allows items=%.0f",
-                     (unsigned long long)spec->items, takes, plan->filter, has, floor(.9 * most));
+                     (unsigned long long)options_get(spec, OPTION_ITEMS), takes, plan->filter, has,
+                     floor(.9 * most));
 }
 
 int decaying_lines(struct seen_plan *plan, const struct decaying *d, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    bool items = options_has(spec, OPTION_ITEMS), given = options_has(spec, OPTION_LINES);
+    bool items = options_has(spec, OPTION_ITEMS), given = options_has(spec, OPTION_BLOCKS);
     uint64_t budget = 0, needed = 0;
     if (!items && !given && !options_has(spec, OPTION_MEM)) {
-        spec->mem = PLAN_MEM_DEFAULT;
-        options_mark(spec, OPTION_MEM);
+        options_set(spec, OPTION_MEM, PLAN_MEM_DEFAULT);
     }
     if (options_has(spec, OPTION_MEM)) {
         uint64_t fixed = bytes_of(spec, d, 0);
-        budget = spec->mem > fixed ? (spec->mem - fixed) / spec->shards / 64 : 0;
+        budget = options_get(spec, OPTION_MEM) > fixed ? (options_get(spec, OPTION_MEM) - fixed) /
+                                                             options_get(spec, OPTION_SHARDS) / 64
+                                                       : 0;
         if (budget < d->least) return too_small(plan, d, e);
     }
-    if (items) needed = lines_for(spec, d, (double)spec->items / (double)spec->shards);
+    if (items)
+        needed = lines_for(spec, d,
+                           (double)options_get(spec, OPTION_ITEMS) /
+                               (double)options_get(spec, OPTION_SHARDS));
     if (given &&
-        (spec->lines < d->least || spec->lines < needed || (budget && spec->lines > budget)))
+        (options_get(spec, OPTION_BLOCKS) < d->least || options_get(spec, OPTION_BLOCKS) < needed ||
+         (budget && options_get(spec, OPTION_BLOCKS) > budget)))
         return error_set(e, SEEN_EREFUSED, 0,
-                         "lines=%llu are not what filter=%s takes here; leave lines= out",
-                         (unsigned long long)spec->lines, plan->filter);
+                         "blocks=%llu are not what filter=%s takes here; leave blocks= out",
+                         (unsigned long long)options_get(spec, OPTION_BLOCKS), plan->filter);
     if (budget && needed > budget) return refuse_items(plan, d, needed, budget, e);
     if (needed >= LINES_MOST)
         return error_set(e, SEEN_EREFUSED, 0,
                          "no filter=%s is large enough to reach %llu keys back", plan->filter,
-                         (unsigned long long)spec->items);
-    if (!given) spec->lines = items ? needed : budget;
-    options_mark(spec, OPTION_LINES);
+                         (unsigned long long)options_get(spec, OPTION_ITEMS));
+    if (!given) options_set(spec, OPTION_BLOCKS, items ? needed : budget);
     return 0;
 }

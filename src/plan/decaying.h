@@ -5,8 +5,8 @@
  * asks for it, and mem= (64 MiB where nothing is asked) gives it.
  *
  * False negatives depend on the stream.  To compare structures the plan assumes that repeats come
- * at gaps from 1 to gaps= records (1e9 unless told), every order of magnitude alike, and that all
- * records between are different keys. */
+ * at gaps from 1 to gap-max= records (1e9 unless told), every order of magnitude alike, and that
+ * all records between are different keys. */
 #ifndef DECAYING_H
 #define DECAYING_H
 
@@ -22,10 +22,10 @@ struct decaying {
     double (*reach)(const struct seen_spec *, uint64_t lines);
 };
 
-/* Refuses what makes no sense here and settles gaps= and overload=. */
+/* Refuses what makes no sense here and settles gap-max= and overload=. */
 int decaying_settle(struct seen_plan *, struct seen_error *);
 
-/* Decides spec->lines from lines=, items= and mem=. */
+/* Decides spec->lines from blocks=, items= and mem=. */
 int decaying_lines(struct seen_plan *, const struct decaying *, struct seen_error *);
 
 /* Gaps as a shard sees them: records of other shards do not count. */

@@ -9,6 +9,7 @@
 #include "detector/confirm.h"
 #include "detector/registry.h"
 #include "plan/advise.h"
+#include "spec/options.h"
 #include "truth/truth.h"
 
 #include <math.h>
@@ -18,9 +19,11 @@
 double plan_crowd(const struct seen_spec *spec) {
     uint64_t keys = 0;
     double records = (double)spec->length;
-    if (spec->unit == SEEN_EXPLICIT) return 1;
-    if (spec->unit == SEEN_MICROSECONDS)
-        records = options_has(spec, OPTION_RATE) ? ceil(spec->rate * records / 1e6) : INFINITY;
+    if (spec->unit == SEEN_UNIT_NONE) return 1;
+    if (spec->unit == SEEN_UNIT_MICROSECONDS)
+        records = options_has(spec, OPTION_RATE)
+                      ? ceil(options_real(spec, OPTION_RATE) * records / 1e6)
+                      : INFINITY;
     plan_keys(&keys, spec, NULL);
     return keys ? fmax(1, records / (double)keys) : INFINITY;
 }
@@ -31,37 +34,41 @@ double plan_beyond(const struct seen_spec *spec, double span) {
 }
 
 uint32_t plan_digests(const struct seen_spec *spec) {
-    return options_has(spec, OPTION_BITS) ? (uint32_t)bits_ceil_div(spec->bits, 128) : 1;
+    return options_has(spec, OPTION_BITS)
+               ? (uint32_t)bits_ceil_div(options_get(spec, OPTION_BITS), 128)
+               : 1;
 }
 
 struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
-    return (struct filter_shape){.lines = spec->lines,
-                                 .k = (uint32_t)spec->k,
+    return (struct filter_shape){.lines = options_get(spec, OPTION_BLOCKS),
+                                 .k = (uint32_t)options_get(spec, OPTION_K),
                                  .live = live,
-                                 .width = (uint32_t)spec->width,
-                                 .stamp = (uint32_t)spec->stamp,
-                                 .generations = (uint32_t)spec->generations,
+                                 .width = (uint32_t)options_get(spec, OPTION_WIDTH),
+                                 .stamp = (uint32_t)options_get(spec, OPTION_STAMP),
+                                 .generations = (uint32_t)options_get(spec, OPTION_GENERATIONS),
                                  .length = spec->length,
                                  .crowd = plan_crowd(spec),
-                                 .bits = (uint32_t)spec->bits,
-                                 .substring = (uint32_t)spec->substring,
+                                 .bits = (uint32_t)options_get(spec, OPTION_BITS),
+                                 .substring = (uint32_t)options_get(spec, OPTION_SUBSTRING),
                                  .digests = plan_digests(spec),
-                                 .summed = spec->by == SEEN_SUBTRACT};
+                                 .summed =
+                                     options_get(spec, OPTION_COMBINE) == SEEN_COMBINE_SUBTRACT};
 }
 
 int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e) {
     bool items = options_has(spec, OPTION_ITEMS), rate = options_has(spec, OPTION_RATE);
-    if (rate && spec->unit != SEEN_MICROSECONDS)
+    if (rate && spec->unit != SEEN_UNIT_MICROSECONDS)
         return error_set(e, SEEN_EREFUSED, 0,
                          "rate= sizes windows of time, and this window is not one; give items= "
                          "instead");
     double counted = 0;
-    double span = (double)spec->length + (double)spec->lateness; /* kept, late records included */
-    if (rate) counted = fmax(1, ceil(spec->rate * span / 1e6));
-    if (spec->unit == SEEN_RECORDS) counted = (double)spec->length;
-    double windows = spec->lateness ? span / (double)spec->length : 1;
-    if (items && (counted == 0 || (double)spec->items * windows < counted))
-        counted = ceil((double)spec->items * windows);
+    double span = (double)spec->length +
+                  (double)options_get(spec, OPTION_LATENESS); /* kept, late records included */
+    if (rate) counted = fmax(1, ceil(options_real(spec, OPTION_RATE) * span / 1e6));
+    if (spec->unit == SEEN_UNIT_RECORDS) counted = (double)spec->length;
+    double windows = options_get(spec, OPTION_LATENESS) ? span / (double)spec->length : 1;
+    if (items && (counted == 0 || (double)options_get(spec, OPTION_ITEMS) * windows < counted))
+        counted = ceil((double)options_get(spec, OPTION_ITEMS) * windows);
     if (counted > 1e15)
         return error_set(e, SEEN_EREFUSED, 0,
                          "%.3g keys in a window are too many; the most is 1e15", counted);
@@ -71,19 +78,17 @@ int plan_keys(uint64_t *keys, const struct seen_spec *spec, struct seen_error *e
 
 int plan_overload(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    size_t n;
-    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does)
+    if (options_has(spec, OPTION_OVERLOAD) && options_get(spec, OPTION_OVERLOAD) != does)
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s does overload=%s only", plan->filter,
-                         seen_options(&n)[OPTION_OVERLOAD].choices[does]);
-    spec->overload = does;
-    options_mark(spec, OPTION_OVERLOAD);
+                         seen_option(OPTION_OVERLOAD)->choices[does]);
+    options_set(spec, OPTION_OVERLOAD, does);
     return 0;
 }
 
 int plan_sliding(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     uint64_t keys = 0;
-    bool sized = options_has(spec, OPTION_MEM) || options_has(spec, OPTION_LINES) ||
+    bool sized = options_has(spec, OPTION_MEM) || options_has(spec, OPTION_BLOCKS) ||
                  options_has(spec, OPTION_LAMBDA);
     int bad = plan_keys(&keys, spec, e);
     if (!bad) bad = plan_overload(plan, does, e);
@@ -99,26 +104,25 @@ int plan_sliding(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
 
 /* Was an option given that only such structures have? */
 static bool asked_for(const struct seen_spec *asked) {
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
-    for (size_t i = 0; i < n; i++)
-        if (o[i].of && i != OPTION_K && options_has(asked, (enum option)i)) return true;
-    return *asked->filter;
+    const struct seen_option *o;
+    for (size_t i = 0; (o = seen_option(i)); i++)
+        if (o->of && i != OPTION_K && options_has(asked, (enum option)i)) return true;
+    return *options_name(asked, OPTION_FILTER);
 }
 
 static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
-    size_t n;
-    const char *name = seen_options(&n)[OPTION_HASH].choices[plan->spec.hash];
-    if (!hash_available(plan->spec.hash))
+    uint32_t hash = (uint32_t)options_get(&plan->spec, OPTION_HASH);
+    const char *name = seen_option(OPTION_HASH)->choices[hash];
+    if (!hash_available(hash))
         return error_set(e, SEEN_EREFUSED, 0,
                          "hash=%s is not in this build; install libsodium and build again", name);
-    if (plan->spec.hash >= SEEN_INT && !(plan->traits & SEEN_ANY_DIGEST))
+    if (hash >= SEEN_HASH_INT && !(plan->traits & SEEN_ANY_DIGEST))
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=%s needs keys spread evenly, and hash=%s leaves them as they are; "
                          "use hash=xxh3, or filter=exact",
                          plan->filter, name);
-    bool others = plan->spec.hash != plan->asked.hash,
-         unsure = plan->spec.hash >= SEEN_INT && !(plan->traits & SEEN_NO_FP);
+    bool others = hash != options_get(&plan->asked, OPTION_HASH),
+         unsure = hash >= SEEN_HASH_INT && !(plan->traits & SEEN_NO_FP);
     if ((others || unsure) && !asked_for(&plan->asked))
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s with hash=%s %s; name it if you want it",
                          plan->filter, name,
@@ -128,40 +132,40 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
 
 /* Options of other structures mean nothing here. */
 static int check_options(const struct seen_plan *plan, struct seen_error *e) {
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
-    bool times = plan->spec.window == SEEN_SLIDING && plan->spec.unit == SEEN_MICROSECONDS;
+    const struct seen_option *o;
+    bool times =
+        plan->spec.window == SEEN_WINDOW_SLIDING && plan->spec.unit == SEEN_UNIT_MICROSECONDS;
     if (options_has(&plan->asked, OPTION_LATENESS) && !times)
         return error_set(e, SEEN_EREFUSED, 0,
                          "lateness= serves sliding windows of time, such as sliding:1h");
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; (o = seen_option(i)); i++)
         if (options_has(&plan->asked, (enum option)i) &&
             !options_serve((enum option)i, plan->filter))
             return error_set(e, SEEN_EREFUSED, 0, "%s= is for filter=%s only; leave it out here",
-                             o[i].name, o[i].of);
+                             o->name, o->of);
     return 0;
 }
 
 static bool special(const struct registry_choice *c) {
-    return c->filter ? c->filter->theory.traits & SEEN_BY_NAME : c->ops->by_name;
+    return c->filter ? c->filter->theory.traits & SEEN_ON_REQUEST : c->ops->by_name;
 }
 
 static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
                           const struct registry_choice *c, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     plan->spec = *asked;
-    snprintf(spec->filter, sizeof spec->filter, "%s", c->name);
-    if (!options_has(spec, OPTION_SHARDS)) spec->shards = 1;
+    spec->value[OPTION_FILTER].name = c->name;
+    if (!options_has(spec, OPTION_SHARDS)) options_assume(spec, OPTION_SHARDS, 1);
     int bad = registry_plan(c, plan, e);
     plan->digests = plan_digests(spec);
-    if (special(c)) plan->traits |= SEEN_BY_NAME;
+    if (special(c)) plan->traits |= SEEN_ON_REQUEST;
     if (!bad) bad = check_hash(plan, e);
     if (!bad) bad = confirm_plan(plan, e);
     static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
                                           OPTION_SHARDS};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
     if (!bad && !(plan->traits & SEEN_GROWS))
-        plan->bytes = detector_bytes(plan, registry_state(c, plan));
+        plan->bytes = detector_bytes(spec, registry_state(c, spec));
     return bad;
 }
 
@@ -174,11 +178,10 @@ static int plan_measured(struct seen_plan *plan, const struct seen_spec *asked,
     if (options_has(asked, OPTION_CONTROL)) return plan_structure(plan, asked, c, e);
     int bad = plan_structure(plan, asked, c, NULL);
     if (!bad && !truth_plan(plan)) return 0;
-    with.control = bad ? 0 : plan->spec.control;
-    options_mark(&with, OPTION_CONTROL);
-    if (with.control) bad = plan_structure(plan, &with, c, NULL);
-    if (with.control && !bad) return 0;
-    with.control = 0;
+    options_set(&with, OPTION_CONTROL, bad ? 0 : options_get(&plan->spec, OPTION_CONTROL));
+    if (options_get(&with, OPTION_CONTROL)) bad = plan_structure(plan, &with, c, NULL);
+    if (options_get(&with, OPTION_CONTROL) && !bad) return 0;
+    options_assume(&with, OPTION_CONTROL, 0);
     return plan_structure(plan, &with, c, e);
 }
 
@@ -189,7 +192,7 @@ int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
     plan->window = c->ops->name;
     plan->filter = c->name;
     plan->spec = *asked;
-    snprintf(plan->spec.filter, sizeof plan->spec.filter, "%s", c->name);
+    plan->spec.value[OPTION_FILTER].name = c->name;
     int bad = check_options(plan, e);
     if (!bad) bad = plan_measured(plan, asked, c, e);
     if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))
@@ -206,11 +209,12 @@ static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b)
     plan_keys(&keys, &a->asked, NULL);
     bool a_serves = advise_accepts(a), b_serves = advise_accepts(b);
     if (a_serves != b_serves) return a_serves;
-    bool a_special = a->traits & SEEN_BY_NAME, b_special = b->traits & SEEN_BY_NAME;
+    bool a_special = a->traits & SEEN_ON_REQUEST, b_special = b->traits & SEEN_ON_REQUEST;
     if (a_special != b_special) return b_special;
     bool a_short = a->capacity && a->capacity < keys, b_short = b->capacity && b->capacity < keys;
     if (a_short != b_short) return b_short;
-    double allowed = a->asked.fp > 0 ? a->asked.fp : PLAN_FP_DEFAULT;
+    double allowed = options_real(&a->asked, OPTION_FP) > 0 ? options_real(&a->asked, OPTION_FP)
+                                                            : PLAN_FP_DEFAULT;
     bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
     if (a_misses != b_misses) return b_misses;
     if (a_misses && a->fp_full != b->fp_full) return a->fp_full < b->fp_full;
@@ -219,24 +223,25 @@ static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b)
     return a_each != b_each ? a_each < b_each : a->touches < b->touches;
 }
 
-/* Is plan a better than plan b?  Structures that SEEN_BY_NAME marks, and then structures that grow,
- * lose against others.  The allowed rate comes next, then memory and capacity: within a factor of
- * two they count as equal.  Then decaying windows take the fewest false negatives, under the
- * assumption of decaying.h.  Last come the fewest cache lines a record. */
+/* Is plan a better than plan b?  Structures that SEEN_ON_REQUEST marks, and then structures that
+ * grow, lose against others.  The allowed rate comes next, then memory and capacity: within a
+ * factor of two they count as equal.  Then decaying windows take the fewest false negatives, under
+ * the assumption of decaying.h.  Last come the fewest cache lines a record. */
 static bool better(const struct seen_plan *a, const struct seen_plan *b) {
-    if (a->spec.window == SEEN_SLIDING) return better_sliding(a, b);
+    if (a->spec.window == SEEN_WINDOW_SLIDING) return better_sliding(a, b);
     bool a_grows = a->traits & SEEN_GROWS, b_grows = b->traits & SEEN_GROWS;
-    bool a_special = a->traits & SEEN_BY_NAME, b_special = b->traits & SEEN_BY_NAME;
+    bool a_special = a->traits & SEEN_ON_REQUEST, b_special = b->traits & SEEN_ON_REQUEST;
     if (a_special != b_special) return b_special;
     if (a_grows != b_grows) return b_grows;
-    double allowed = a->asked.fp > 0 ? a->asked.fp : PLAN_FP_DEFAULT;
+    double allowed = options_real(&a->asked, OPTION_FP) > 0 ? options_real(&a->asked, OPTION_FP)
+                                                            : PLAN_FP_DEFAULT;
     bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
     if (a_misses != b_misses) return b_misses;
     if (a_misses && a->fp_full != b->fp_full) return a->fp_full < b->fp_full;
     bool a_fat = a->bytes > 2 * b->bytes || a->capacity < b->capacity / 2;
     bool b_fat = b->bytes > 2 * a->bytes || b->capacity < a->capacity / 2;
     if (a_fat != b_fat) return b_fat;
-    if (a->spec.window == SEEN_DECAYING && a->fn != b->fn) return a->fn < b->fn;
+    if (a->spec.window == SEEN_WINDOW_DECAYING && a->fn != b->fn) return a->fn < b->fn;
     if (a->touches != b->touches) return a->touches < b->touches;
     return a->bytes < b->bytes;
 }
@@ -244,21 +249,23 @@ static bool better(const struct seen_plan *a, const struct seen_plan *b) {
 static void explain(struct seen_plan *best, int others) {
     if (options_has(&best->asked, OPTION_FILTER))
         snprintf(best->reason, sizeof best->reason, "asked for by name%s",
-                 best->spec.hash >= SEEN_INT && !(best->traits & SEEN_NO_FP)
+                 options_get(&best->spec, OPTION_HASH) >= SEEN_HASH_INT &&
+                         !(best->traits & SEEN_NO_FP)
                      ? "; fp is that of keys with uniform bits, as ids seldom have"
                      : "");
-    else if (!others && best->spec.overload == SEEN_SHRINK && best->traits & SEEN_GROWS)
+    else if (!others && options_get(&best->spec, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK &&
+             best->traits & SEEN_GROWS)
         snprintf(best->reason, sizeof best->reason,
                  "the only structure that fits; of more than %llu keys it forgets the oldest",
                  (unsigned long long)best->capacity);
     else if (!others)
         snprintf(best->reason, sizeof best->reason, "the only structure that serves this window");
-    else if (best->spec.window == SEEN_SLIDING)
+    else if (best->spec.window == SEEN_WINDOW_SLIDING)
         snprintf(best->reason, sizeof best->reason,
                  "least memory of those that hold the window at this rate");
-    else if (best->spec.window == SEEN_DECAYING)
+    else if (best->spec.window == SEEN_WINDOW_DECAYING)
         snprintf(best->reason, sizeof best->reason,
-                 "keeps fp= and reaches furthest back; misses %.2g if gaps are as gaps= says",
+                 "keeps fp= and reaches furthest back; misses %.2g if gaps are as gap-max= says",
                  best->fn);
     else
         snprintf(best->reason, sizeof best->reason,
@@ -268,28 +275,28 @@ static void explain(struct seen_plan *best, int others) {
 /* A structure that grows is not offered if a bounded one was refused, unless the spec names it: the
  * refusal says how to make the bounded one fit.  hash=int and hash=raw have no bounded one. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
-    return refused && plan->traits & SEEN_GROWS && plan->asked.hash < SEEN_INT &&
-           !asked_for(&plan->asked);
+    return refused && plan->traits & SEEN_GROWS &&
+           options_get(&plan->asked, OPTION_HASH) < SEEN_HASH_INT && !asked_for(&plan->asked);
 }
 
-/* Structures with SEEN_BY_NAME are not offered either, except in a sliding window with a known
+/* Structures with SEEN_ON_REQUEST are not offered either, except in a sliding window with a known
  * number of keys.  They lose against every acceptable structure.  So they are not planned at all if
  * the caller wants the best plan only and one of at least two is acceptable. */
 static bool in_vain(const struct registry_choice *c, const struct seen_spec *asked,
                     const struct seen_plan *best, size_t n, size_t refused, bool best_only) {
     if (!special(c)) return false;
     uint64_t keys = 0;
-    if (asked->window == SEEN_SLIDING) plan_keys(&keys, asked, NULL);
+    if (asked->window == SEEN_WINDOW_SLIDING) plan_keys(&keys, asked, NULL);
     if (!n) return refused && !asked_for(asked) && !keys;
-    return best_only && n > 1 && !(best->traits & SEEN_BY_NAME) && advise_accepts(best);
+    return best_only && n > 1 && !(best->traits & SEEN_ON_REQUEST) && advise_accepts(best);
 }
 
 static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
-    if (*asked->filter)
+    if (*options_name(asked, OPTION_FILTER))
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=%s does not serve this window; leave filter= out and the planner "
                          "chooses",
-                         asked->filter);
+                         options_name(asked, OPTION_FILTER));
     return error_set(e, SEEN_EREFUSED, 0,
                      "no structure in this version serves this window; use landmark, jumping or "
                      "sliding");
@@ -312,7 +319,8 @@ static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_s
     struct seen_plan plan;
     size_t n = 0, refused = 0;
     if (!asked->window) return error_set(e, SEEN_EINVAL, 0, "the spec has no window");
-    for (size_t i = 0; registry_pick(asked->window, asked->filter, i, &c); i++) {
+    for (size_t i = 0; registry_pick(asked->window, options_name(asked, OPTION_FILTER), i, &c);
+         i++) {
         if (in_vain(&c, asked, plans, n, refused, best_only)) continue;
         if (plan_choice(&plan, asked, &c, refused ? NULL : e)) { /* the first refusal is told */
             refused++;
@@ -321,7 +329,7 @@ static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_s
         if (n == 0 && stands_aside(&plan, refused)) continue;
         n = plan_insert(plans, n, cap, &plan, better);
     }
-    bool named = *asked->filter;
+    bool named = *options_name(asked, OPTION_FILTER);
     if (!n && !refused) return nothing_serves(asked, e);
     if (!n && named) return e ? e->code : SEEN_EREFUSED;
     if (!named && (!n || !advise_accepts(&plans[0])))
@@ -330,7 +338,7 @@ static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_s
     return (int)n;
 }
 
-int seen_plan_all(struct seen_plan *plans, size_t cap, const struct seen_spec *asked,
+int seen_plan_all(const struct seen_spec *asked, struct seen_plan *plans, size_t cap,
                   struct seen_error *e) {
     return plan_several(plans, cap, asked, false, e);
 }

@@ -1,9 +1,10 @@
-/* size.c - the size of one filter in one window.  Any of lines=, items=, fp= and mem= may be given;
- * this file computes the others, or refuses with options that would work. */
+/* size.c - the size of one filter in one window.  Any of blocks=, items=, fp= and mem= may be
+ * given; this file computes the others, or refuses with options that would work. */
 #include "base/base.h"
 #include "base/bits.h"
 #include "plan/advise.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 #include "spec/units.h"
 
 #include <math.h>
@@ -23,7 +24,7 @@ struct request {
 };
 
 static uint64_t bytes_of(const struct request *r, const struct filter_shape *shape) {
-    return r->fixed + r->plan->spec.shards * r->fit->filter->size(shape, 0);
+    return r->fixed + options_get(&r->plan->spec, OPTION_SHARDS) * r->fit->filter->size(shape, 0);
 }
 
 #define USELESS .9 /* a false-positive rate that is of no use */
@@ -37,9 +38,9 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     const struct seen_spec *spec = &r->plan->spec;
     struct filter_shape shape = r->shape;
     shape.lines = r->budget;
-    double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)spec->k);
+    double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)options_get(spec, OPTION_K));
     if (least < USELESS) snprintf(rate, sizeof rate, "fp=%.2g, or ", least * 1.1);
-    double most = advise_items(&r->plan->asked, r->keys * (double)spec->shards);
+    double most = advise_items(&r->plan->asked, r->keys * (double)options_get(spec, OPTION_SHARDS));
     snprintf(keys, sizeof keys, "%.0f", most);
     if (errs(r)) {
         bool given = options_has(&r->plan->asked, OPTION_FP);
@@ -49,11 +50,11 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
         rate[0] = 0;
     }
     units_print_mem(needed, takes, sizeof takes);
-    seen_print_size(spec->mem, has, sizeof has);
+    seen_print_size(options_get(spec, OPTION_MEM), has, sizeof has);
     bool named = options_has(&r->plan->asked, OPTION_FILTER);
     return error_set(e, SEEN_EREFUSED, 0, "%.6g keys%s need %s%s%s; mem=%s allows %sitems=%s",
-                     r->keys * (double)spec->shards, fp, takes, named ? " with filter=" : "",
-                     named ? r->plan->filter : "", has, rate, keys);
+                     r->keys * (double)options_get(spec, OPTION_SHARDS), fp, takes,
+                     named ? " with filter=" : "", named ? r->plan->filter : "", has, rate, keys);
 }
 
 /* The length of key or substring that was asked for, which alone makes it this large. */
@@ -70,11 +71,12 @@ static int too_small(const struct request *r, struct seen_error *e) {
     struct filter_shape one = r->shape, fits;
     one.k = one.k ? one.k : 1;
     one.lines = fit_least(r->fit, one);
-    if (options_has(spec, OPTION_LINES))
-        return error_set(
-            e, SEEN_EREFUSED, 0, "lines=%llu are too few for filter=%s here; give %llu",
-            (unsigned long long)spec->lines, r->plan->filter, (unsigned long long)one.lines);
-    seen_print_size(spec->mem, has, sizeof has);
+    if (options_has(spec, OPTION_BLOCKS))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "blocks=%llu are too few for filter=%s here; give %llu",
+                         (unsigned long long)options_get(spec, OPTION_BLOCKS), r->plan->filter,
+                         (unsigned long long)one.lines);
+    seen_print_size(options_get(spec, OPTION_MEM), has, sizeof has);
     units_print_need(bytes_of(r, &one), least, sizeof least);
     fits = r->shape;
     fits.lines = r->budget;
@@ -97,8 +99,9 @@ static int none_large_enough(struct request *r, struct seen_error *e) {
     const char *fix = "";
     if (r->fit->filter->form)
         fix = length_asked(r, &r->shape) ? "; leave substring= out" : "; more bits= may do";
-    return error_set(e, SEEN_EREFUSED, 0, "no filter=%s is large enough for %.6g keys%s%s",
-                     r->plan->filter, fmax(1, r->keys * (double)r->plan->spec.shards), fp, fix);
+    return error_set(
+        e, SEEN_EREFUSED, 0, "no filter=%s is large enough for %.6g keys%s%s", r->plan->filter,
+        fmax(1, r->keys * (double)options_get(&r->plan->spec, OPTION_SHARDS)), fp, fix);
 }
 
 /* To three digits, so that the spec stays readable; never 0, which no spec may ask for. */
@@ -110,22 +113,22 @@ double plan_round_up(double rate) {
     return fmin(strtod(text, NULL), 1 - 1e-9);
 }
 
-/* Decides lines and probes from those of lines=, items=, fp= and mem= that are given. */
+/* Decides lines and probes from those of blocks=, items=, fp= and mem= that are given. */
 static int choose_geometry(struct request *r, struct seen_error *e) {
     struct seen_spec *spec = &r->plan->spec;
     struct filter_shape *shape = &r->shape;
-    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0;
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)options_get(spec, OPTION_K) : 0;
     bool fp_given = options_has(spec, OPTION_FP) && errs(r);
-    if (options_has(spec, OPTION_LINES)) {
-        shape->lines = spec->lines;
-        if (!spec->lines)
+    if (options_has(spec, OPTION_BLOCKS)) {
+        shape->lines = options_get(spec, OPTION_BLOCKS);
+        if (!options_get(spec, OPTION_BLOCKS))
             return error_set(e, SEEN_EREFUSED, 0,
-                             "filter=%s needs lines; lines=0 (no limit) is for filter=exact",
+                             "filter=%s needs lines; blocks=0 (no limit) is for filter=exact",
                              r->plan->filter);
         if (r->budget && shape->lines > r->budget)
             return error_set(e, SEEN_EREFUSED, 0,
-                             "lines=%llu do not fit into mem=; leave one of them out",
-                             (unsigned long long)spec->lines);
+                             "blocks=%llu do not fit into mem=; leave one of them out",
+                             (unsigned long long)options_get(spec, OPTION_BLOCKS));
     } else if (r->keys > 0 && (fp_given || (!r->budget && !r->one_size))) {
         if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget)) return none_large_enough(r, e);
         if (r->budget && shape->lines > r->budget) return refuse(r, bytes_of(r, shape), e);
@@ -139,13 +142,13 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
     if (shape->lines < fit_least(r->fit, smallest)) return too_small(r, e);
     if (r->keys > 0 && !fp_given) {
         double rate = fit_rate(r->fit, shape, r->keys, k);
-        if (rate >= USELESS && !options_has(spec, OPTION_LINES) &&
+        if (rate >= USELESS && !options_has(spec, OPTION_BLOCKS) &&
             fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
             return refuse(r, bytes_of(r, shape), e);
         if (errs(r)) r->fp = plan_round_up(rate);
     } else {
         r->most = fit_keys(r->fit, shape, r->fp, k);
-        if (r->most < 1 && !options_has(spec, OPTION_LINES)) return none_large_enough(r, e);
+        if (r->most < 1 && !options_has(spec, OPTION_BLOCKS)) return none_large_enough(r, e);
     }
     *shape = fit_whole(r->fit, *shape);
     if (!shape->lines) return too_small(r, e);
@@ -155,12 +158,14 @@ static int choose_geometry(struct request *r, struct seen_error *e) {
 static int refuse_growing(const struct request *r, struct seen_error *e) {
     const struct seen_spec *spec = &r->plan->spec;
     char takes[48], has[32];
-    uint64_t needed = r->fixed + spec->shards * r->fit->filter->size(&r->shape, (uint64_t)r->keys);
+    uint64_t needed = r->fixed + options_get(spec, OPTION_SHARDS) *
+                                     r->fit->filter->size(&r->shape, (uint64_t)r->keys);
     units_print_mem(needed, takes, sizeof takes);
-    seen_print_size(spec->mem, has, sizeof has);
-    return error_set(e, SEEN_EREFUSED, 0, "filter=%s needs %s for %.6g keys, and mem=%s holds %llu",
-                     r->plan->filter, takes, r->keys * (double)spec->shards, has,
-                     (unsigned long long)(spec->lines * spec->shards));
+    seen_print_size(options_get(spec, OPTION_MEM), has, sizeof has);
+    return error_set(
+        e, SEEN_EREFUSED, 0, "filter=%s needs %s for %.6g keys, and mem=%s holds %llu",
+        r->plan->filter, takes, r->keys * (double)options_get(spec, OPTION_SHARDS), has,
+        (unsigned long long)(options_get(spec, OPTION_BLOCKS) * options_get(spec, OPTION_SHARDS)));
 }
 
 #define GROWING_MOST 4294963199 /* keys that the 32-bit references of store.h reach */
@@ -168,7 +173,8 @@ static int refuse_growing(const struct request *r, struct seen_error *e) {
 /* The most keys a shard of a structure that grows can hold in `mem` bytes. */
 static uint64_t keys_within(const struct request *r, uint64_t mem) {
     uint64_t lo = 0, hi = GROWING_MOST + (uint64_t)1;
-    uint64_t room = mem > r->fixed ? (mem - r->fixed) / r->plan->spec.shards : 0;
+    uint64_t room =
+        mem > r->fixed ? (mem - r->fixed) / options_get(&r->plan->spec, OPTION_SHARDS) : 0;
     while (lo + 1 < hi) {
         uint64_t middle = lo + (hi - lo) / 2;
         if (r->fit->filter->size(&r->shape, middle) <= room)
@@ -185,40 +191,45 @@ static int size_growing(struct request *r, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     const struct filter_theory *f = r->fit->filter;
     double most = 1e15;
-    if (options_has(spec, OPTION_MEM)) most = (double)keys_within(r, spec->mem);
-    if (!options_has(spec, OPTION_LINES) || !spec->lines) /* lines=0: no limit but mem= */
-        spec->lines = most < 1e15 ? (uint64_t)most : 0;
-    double keys = r->keys > 0 ? r->keys : (double)spec->lines;
-    if (options_has(spec, OPTION_MEM) && !spec->lines) return too_small(r, e);
-    if (spec->lines && keys > (double)spec->lines && options_has(&plan->asked, OPTION_ITEMS))
+    if (options_has(spec, OPTION_MEM)) most = (double)keys_within(r, options_get(spec, OPTION_MEM));
+    if (!options_has(spec, OPTION_BLOCKS) ||
+        !options_get(spec, OPTION_BLOCKS)) /* blocks=0: no limit but mem= */
+        options_assume(spec, OPTION_BLOCKS, most < 1e15 ? (uint64_t)most : 0);
+    double keys = r->keys > 0 ? r->keys : (double)options_get(spec, OPTION_BLOCKS);
+    if (options_has(spec, OPTION_MEM) && !options_get(spec, OPTION_BLOCKS)) return too_small(r, e);
+    if (options_get(spec, OPTION_BLOCKS) && keys > (double)options_get(spec, OPTION_BLOCKS) &&
+        options_has(&plan->asked, OPTION_ITEMS))
         return refuse_growing(r, e);
-    if (spec->lines) keys = fmin(keys, (double)spec->lines);
-    plan->capacity = spec->lines ? spec->lines * spec->shards : 0;
-    plan->bytes = r->fixed + spec->shards * f->size(&r->shape, (uint64_t)keys);
+    if (options_get(spec, OPTION_BLOCKS))
+        keys = fmin(keys, (double)options_get(spec, OPTION_BLOCKS));
+    plan->capacity = options_get(spec, OPTION_BLOCKS)
+                         ? options_get(spec, OPTION_BLOCKS) * options_get(spec, OPTION_SHARDS)
+                         : 0;
+    plan->bytes = r->fixed + options_get(spec, OPTION_SHARDS) * f->size(&r->shape, (uint64_t)keys);
     plan->fp_full = plan->fp_mean = ldexp(fmax(keys, 1), -128);
-    options_mark(spec, OPTION_LINES);
+    options_mark(spec, OPTION_BLOCKS);
     return 0;
 }
 
 /* Marks an option as decided, where the structure has it. */
 static void decide(struct seen_spec *spec, enum option option) {
-    if (options_serve(option, spec->filter)) options_mark(spec, option);
+    if (options_serve(option, options_name(spec, OPTION_FILTER))) options_mark(spec, option);
 }
 
-/* A plan with lines= keeps fp= as well, or is refused. */
+/* A plan with blocks= keeps fp= as well, or is refused. */
 static int check_lines(const struct request *r, struct seen_error *e) {
     const struct seen_plan *plan = r->plan;
-    bool both = options_has(&plan->asked, OPTION_LINES) && options_has(&plan->asked, OPTION_FP);
+    bool both = options_has(&plan->asked, OPTION_BLOCKS) && options_has(&plan->asked, OPTION_FP);
     if (!both || !errs(r) || plan->fp_full <= r->fp * (1 + 1e-9)) return 0;
     return error_set(e, SEEN_EREFUSED, 0,
-                     "lines=%llu give fp=%.3g here; leave lines= out and they follow from fp=",
+                     "blocks=%llu give fp=%.3g here; leave blocks= out and they follow from fp=",
                      (unsigned long long)r->shape.lines, plan->fp_full);
 }
 
 static void predict(struct request *r) {
     struct seen_plan *plan = r->plan;
     struct seen_spec *spec = &plan->spec;
-    double shards = (double)spec->shards;
+    double shards = (double)options_get(spec, OPTION_SHARDS);
     struct filter_shape shape = r->shape;
     double most = r->most > 0 ? r->most : fit_keys(r->fit, &shape, r->fp, shape.k);
     double keys = r->keys > 0 ? r->keys : most;
@@ -226,15 +237,14 @@ static void predict(struct request *r) {
     plan->bytes = bytes_of(r, &r->shape);
     plan->fp_full = fit_fp(r->fit, &r->shape, keys);
     plan->fp_mean = fit_fp_mean(r->fit, &r->shape, keys);
-    spec->lines = r->shape.lines;
-    spec->k = r->shape.k;
-    spec->bits = r->shape.bits;
-    spec->substring = r->shape.substring;
-    static const enum option decided[] = {OPTION_LINES, OPTION_K, OPTION_BITS, OPTION_SUBSTRING};
+    options_assume(spec, OPTION_BLOCKS, r->shape.lines);
+    options_assume(spec, OPTION_K, r->shape.k);
+    options_assume(spec, OPTION_BITS, r->shape.bits);
+    options_assume(spec, OPTION_SUBSTRING, r->shape.substring);
+    static const enum option decided[] = {OPTION_BLOCKS, OPTION_K, OPTION_BITS, OPTION_SUBSTRING};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) decide(spec, decided[i]);
     if (!errs(r)) return;
-    spec->fp = r->fp;
-    options_mark(spec, OPTION_FP);
+    options_set_real(spec, OPTION_FP, r->fp);
 }
 
 int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
@@ -247,23 +257,26 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
     if (bad) return bad;
     struct request r = {.plan = plan, .fit = fit, .fixed = fixed};
     r.shape = plan_shape(spec, fit->live);
-    r.keys = (double)keys / (double)spec->shards;
-    if (f->most) r.keys = fmin(r.keys, f->most(&r.shape) / (double)spec->shards);
+    r.keys = (double)keys / (double)options_get(spec, OPTION_SHARDS);
+    if (f->most)
+        r.keys = fmin(r.keys, f->most(&r.shape) / (double)options_get(spec, OPTION_SHARDS));
     plan->touches = f->touches(&r.shape);
     if (f->traits & SEEN_GROWS) return size_growing(&r, e);
-    if (options_has(spec, OPTION_K) && spec->k > f->k_most)
+    if (options_has(spec, OPTION_K) && options_get(spec, OPTION_K) > f->k_most)
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s takes k=%u probes at most, not %llu",
-                         f->name, f->k_most, (unsigned long long)spec->k);
-    r.fp = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
+                         f->name, f->k_most, (unsigned long long)options_get(spec, OPTION_K));
+    r.fp = options_has(spec, OPTION_FP) ? options_real(spec, OPTION_FP) : PLAN_FP_DEFAULT;
     struct filter_shape other = r.shape;
-    r.one_size = options_has(spec, OPTION_LINES) || (f->form && !f->form(&other, 1));
+    r.one_size = options_has(spec, OPTION_BLOCKS) || (f->form && !f->form(&other, 1));
     if (!keys && !options_has(spec, OPTION_MEM) && !r.one_size) {
-        spec->mem = PLAN_MEM_DEFAULT;
-        options_mark(spec, OPTION_MEM);
+        options_set(spec, OPTION_MEM, PLAN_MEM_DEFAULT);
     }
     if (options_has(spec, OPTION_MEM)) {
         struct filter_shape none = {.live = fit->live};
-        uint64_t room = spec->mem > fixed ? (spec->mem - fixed) / spec->shards : 0;
+        uint64_t room =
+            options_get(spec, OPTION_MEM) > fixed
+                ? (options_get(spec, OPTION_MEM) - fixed) / options_get(spec, OPTION_SHARDS)
+                : 0;
         r.budget = (room - bits_min(room, f->size(&none, 0))) / 64;
         if (!r.budget) return too_small(&r, e);
     }

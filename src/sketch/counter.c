@@ -5,7 +5,7 @@
  *
  * Up to four times the sketch's memory a set of digests counts exactly.  Then the sketch takes all
  * of them over and the set is freed, so that the sketch is what it would be without.  An exact
- * counter (SEEN_SET) has no sketch; its set grows as long as there is memory.
+ * counter (SEEN_COUNTER_SET) has no sketch; its set grows as long as there is memory.
  *
  * A snapshot, little-endian:
  *
@@ -16,6 +16,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "seen_counter.h"
 #include "table/digests.h"
 
 #include <math.h>
@@ -25,11 +26,11 @@ enum { VERSION = 1, SHARE = 4 }; /* of the sketch's memory: the set's, at most *
 enum { FLAG_MANY = 1, FLAG_ZERO = 2, FLAG_SHORT = 4, FLAGS = 7 };
 
 struct seen_counter {
-    const struct counter_ops *ops; /* NULL: SEEN_SET */
+    const struct counter_ops *ops; /* NULL: SEEN_COUNTER_SET */
     struct seen_allocator alloc;
     uint32_t kind;
     bool many;   /* the sketch counts */
-    bool missed; /* SEEN_SET: the memory did not suffice for a key */
+    bool missed; /* SEEN_COUNTER_SET: the memory did not suffice for a key */
     uint64_t cells, seed, bytes;
     struct digests few;
     _Alignas(64) unsigned char state[];
@@ -77,7 +78,7 @@ static int make(seen_counter **out, uint32_t kind, uint64_t cells, uint64_t seed
 int seen_counter_new(seen_counter **out, uint32_t kind, double error, uint64_t seed,
                      const struct seen_allocator *alloc, struct seen_error *e) {
     *out = NULL;
-    if (kind > SEEN_SET)
+    if (kind > SEEN_COUNTER_SET)
         return error_set(e, SEEN_EINVAL, 0, "there is no counter of kind %u", kind);
     const struct counter_ops *ops = kinds[kind];
     uint64_t cells = ops && error > 0 && error < 1 ? ops->size(error) : 0;
@@ -85,7 +86,7 @@ int seen_counter_new(seen_counter **out, uint32_t kind, double error, uint64_t s
         return error_set(e, SEEN_EREFUSED, 0,
                          "a counter of kind %s has no relative standard error of %g; ask for %s to "
                          "0.25",
-                         ops->name, error, kind == SEEN_HLL ? "0.0011" : "0.001");
+                         ops->name, error, kind == SEEN_COUNTER_HLL ? "0.0011" : "0.001");
     return make(out, kind, cells, seed, alloc, e);
 }
 
@@ -176,7 +177,7 @@ int seen_counter_save(const seen_counter *c, struct seen_writer writer, struct s
 }
 
 static bool header_sound(const struct header *h) {
-    if (h->kind > SEEN_SET || h->flags & ~(uint32_t)FLAGS) return false;
+    if (h->kind > SEEN_COUNTER_SET || h->flags & ~(uint32_t)FLAGS) return false;
     const struct counter_ops *ops = kinds[h->kind];
     if (ops ? !ops->valid(h->cells) : h->cells != 0) return false;
     if (ops ? h->flags & FLAG_SHORT : h->flags & FLAG_MANY) return false;

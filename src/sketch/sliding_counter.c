@@ -22,6 +22,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "detector/detector.h"
+#include "seen_counter.h"
 #include "sketch/counter.h"
 #include "table/digests.h"
 
@@ -188,12 +189,12 @@ int seen_sliding_counter_new(seen_sliding_counter **out, uint32_t kind, double e
                              uint64_t window, const struct seen_allocator *alloc,
                              struct seen_error *e) {
     *out = NULL;
-    if (kind != SEEN_HLL && kind != SEEN_SET)
+    if (kind != SEEN_COUNTER_HLL && kind != SEEN_COUNTER_SET)
         return error_set(e, SEEN_EINVAL, 0, "unknown kind of sliding counter: %u", kind);
     if (!window || window > COUNT_MOST)
         return error_set(e, SEEN_EINVAL, 0, "a window has a length between 1 and 2^62");
-    uint64_t m = kind == SEEN_HLL && error > 0 && error < 1 ? counter_hll.size(error) : 0;
-    if (kind == SEEN_HLL && !m)
+    uint64_t m = kind == SEEN_COUNTER_HLL && error > 0 && error < 1 ? counter_hll.size(error) : 0;
+    if (kind == SEEN_COUNTER_HLL && !m)
         return error_set(e, SEEN_EREFUSED, 0,
                          "a sliding counter has no relative standard error of %g; ask for 0.0011 "
                          "to 0.25",
@@ -245,7 +246,7 @@ static void add_one(seen_sliding_counter *c, seen_digest d, seen_time time, uint
     seen_time least = least_of(c, c->window);
     if (time < least) return;
     if (!c->many && latest_add(&c->few, d, time, least, most, &c->alloc)) return;
-    if (c->kind == SEEN_SET) {
+    if (c->kind == SEEN_COUNTER_SET) {
         c->missed = true;
         return;
     }
@@ -312,8 +313,8 @@ int seen_sliding_counter_save(const seen_sliding_counter *c, struct seen_writer 
 }
 
 static bool header_sound(const struct header *h) {
-    bool sketches = h->kind == SEEN_HLL, many = h->flags & FLAG_MANY;
-    if ((!sketches && h->kind != SEEN_SET) || h->flags & ~(uint32_t)FLAGS) return false;
+    bool sketches = h->kind == SEEN_COUNTER_HLL, many = h->flags & FLAG_MANY;
+    if ((!sketches && h->kind != SEEN_COUNTER_SET) || h->flags & ~(uint32_t)FLAGS) return false;
     if (sketches ? !counter_hll.valid(h->m) : h->m != 0 || many) return false;
     if (!h->window || h->window > COUNT_MOST || h->newest > COUNT_MOST) return false;
     if (many) return !h->slots && h->used <= pairs_most(h->m);

@@ -20,6 +20,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "seen_top.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
@@ -192,7 +193,7 @@ size_t seen_top_add(seen_top *t, seen_digest key, int *taken) {
     return c;
 }
 
-uint64_t seen_top_most(const seen_top *t, seen_digest key) {
+uint64_t seen_top_bound(const seen_top *t, seen_digest key) {
     uint32_t held = table(t)[probe(t, key)];
     if (held) return counters(t)[held - 1].count;
     return t->used < t->k ? 0 : count_at(t, 0);

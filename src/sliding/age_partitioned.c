@@ -39,6 +39,7 @@
 #include "detector/detector.h"
 #include "plan/age.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 #include "table/cells.h"
 #include "window/ring.h"
 
@@ -57,7 +58,9 @@ struct state {
 
 #define STATE_BYTES ((sizeof(struct state) + 63) / 64 * 64)
 
-static uint64_t size(const struct seen_plan *plan) { return STATE_BYTES + plan->spec.lines * 64; }
+static uint64_t size(const struct seen_spec *spec) {
+    return STATE_BYTES + options_get(spec, OPTION_BLOCKS) * 64;
+}
 
 static int plan(struct seen_plan *plan, struct seen_error *e) {
     return age_plan(plan, detector_fixed(&plan->spec, STATE_BYTES), e);
@@ -245,7 +248,7 @@ static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
     s->ring.begun += !empty(s);
     begin_generations(w, s->slices);
-    if (w->plan->spec.unit == SEEN_RECORDS) s->ring.boundary = at + s->step;
+    if (w->plan->spec.unit == SEEN_UNIT_RECORDS) s->ring.boundary = at + s->step;
 }
 
 static void init(struct window *w) {
@@ -253,10 +256,10 @@ static void init(struct window *w) {
     struct state *s = w->state;
     w->filter.shape = plan_shape(spec, 1);
     w->filter.block = (char *)w->state + STATE_BYTES;
-    s->k = (uint32_t)spec->k;
+    s->k = (uint32_t)options_get(spec, OPTION_K);
     s->slices = age_slices(&w->filter.shape);
-    s->lines = spec->lines / s->slices;
-    s->first = spec->refresh == SEEN_REFRESH_FIRST;
+    s->lines = options_get(spec, OPTION_BLOCKS) / s->slices;
+    s->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
     s->step = s->ring.boundary = age_step(&w->filter.shape);
     s->ring.generation = s->slices;
 }
@@ -337,7 +340,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
     uint64_t ahead = bits_min(ring_steps(&s->ring, s->step, at), s->slices);
     out->stored += (uint64_t)(keys_now(s, ahead) + .5);
-    out->fp_now += rate_now(s, ahead) / (double)w->plan->spec.shards;
+    out->fp_now += rate_now(s, ahead) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->ring.begun);
 }
 

@@ -33,6 +33,7 @@
 
 #include "base/base.h"
 #include "detector/detector.h"
+#include "spec/options.h"
 #include "theory/bloom.h"
 
 #include <math.h>
@@ -143,10 +144,10 @@ static void init(struct window *w) {
     s->k = shape.k;
     s->room = counting_queue_room(spec);
     s->leave = LEAVE + s->room / LEAVE;
-    s->time = spec->unit == SEEN_MICROSECONDS;
+    s->time = spec->unit == SEEN_UNIT_MICROSECONDS;
     s->reach = spec->length - s->time;
     s->clocked = counting_queue_clocked(spec);
-    s->first = spec->refresh == SEEN_REFRESH_FIRST;
+    s->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
     s->h.kept = SEEN_NEVER;
 }
 
@@ -236,7 +237,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     if (all_left(s, at)) return;
     double cells = (double)(s->r.lines * s->r.a_line);
     out->stored += (uint64_t)(theory_bloom_keys(cells, (double)s->r.set, s->k) + .5);
-    out->fp_now += rate(s) / (double)w->plan->spec.shards;
+    out->fp_now += rate(s) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
 }
 
 static void clear_counters(struct window *w) {
@@ -259,7 +260,7 @@ static size_t stretch(const struct counting_queue *s, uint64_t number, uint64_t 
 static int save(const struct window *w, struct seen_writer out) {
     const struct counting_queue *s = w->state;
     if (out.write(out.ctx, &s->h, sizeof s->h) || out.write(out.ctx, &s->r.h, sizeof s->r.h) ||
-        out.write(out.ctx, table(s), w->plan->spec.lines * 64))
+        out.write(out.ctx, table(s), options_get(&w->plan->spec, OPTION_BLOCKS) * 64))
         return -1;
     for (uint64_t i = s->h.begin, next; i < s->h.end; i = next) {
         size_t bytes = stretch(s, i, s->h.end, &next);
@@ -289,7 +290,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     (void)limit;
     struct counting_queue *s = w->state;
     struct counting_queue_head *h = &s->h;
-    uint64_t lines = w->plan->spec.lines;
+    uint64_t lines = options_get(&w->plan->spec, OPTION_BLOCKS);
     if (in.read(in.ctx, h, sizeof *h) || in.read(in.ctx, &s->r.h, sizeof s->r.h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
     if (h->begin > h->end || h->end >= COUNT_MOST || h->end - h->begin > s->room ||

@@ -31,7 +31,7 @@ struct counting_queue {
 bool counting_queue_clocked(const struct seen_spec *);
 uint64_t counting_queue_room(const struct seen_spec *);
 
-uint64_t counting_queue_size(const struct seen_plan *);
+uint64_t counting_queue_size(const struct seen_spec *);
 int counting_queue_plan(struct seen_plan *, struct seen_error *);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "detector/detector.h"
+#include "spec/options.h"
 #include "theory/bloom.h"
 
 #include <math.h>
@@ -12,26 +13,30 @@
 
 /* Records of one shard among others have numbers that tell nothing, so they are kept. */
 bool counting_queue_clocked(const struct seen_spec *spec) {
-    return spec->unit == SEEN_MICROSECONDS || spec->shards > 1;
+    return spec->unit == SEEN_UNIT_MICROSECONDS || options_get(spec, OPTION_SHARDS) > 1;
 }
 
 /* Each shard has room for as many records as a window may hold, because any one key may bring them
  * all.  Where nothing says how many, the queue takes what lines leave of the memory. */
 uint64_t counting_queue_room(const struct seen_spec *spec) {
-    if (spec->unit == SEEN_RECORDS) return spec->length;
+    if (spec->unit == SEEN_UNIT_RECORDS) return spec->length;
     if (options_has(spec, OPTION_RATE))
-        return (uint64_t)fmin(1e15, fmax(1, ceil(spec->rate * (double)spec->length / 1e6)));
-    uint64_t fixed = detector_fixed(spec, COUNTING_QUEUE_BYTES + spec->lines * 64);
-    return spec->mem > fixed ? (spec->mem - fixed) / spec->shards / 64 * 4 : 0;
+        return (uint64_t)fmin(
+            1e15, fmax(1, ceil(options_real(spec, OPTION_RATE) * (double)spec->length / 1e6)));
+    uint64_t fixed =
+        detector_fixed(spec, COUNTING_QUEUE_BYTES + options_get(spec, OPTION_BLOCKS) * 64);
+    return options_get(spec, OPTION_MEM) > fixed
+               ? (options_get(spec, OPTION_MEM) - fixed) / options_get(spec, OPTION_SHARDS) / 64 * 4
+               : 0;
 }
 
 static uint64_t queue_bytes(const struct seen_spec *spec, uint64_t room) {
     return bits_ceil_div(room * (counting_queue_clocked(spec) ? 16 : 8), 64) * 64;
 }
 
-uint64_t counting_queue_size(const struct seen_plan *plan) {
-    const struct seen_spec *spec = &plan->spec;
-    return COUNTING_QUEUE_BYTES + spec->lines * 64 + queue_bytes(spec, counting_queue_room(spec));
+uint64_t counting_queue_size(const struct seen_spec *spec) {
+    return COUNTING_QUEUE_BYTES + options_get(spec, OPTION_BLOCKS) * 64 +
+           queue_bytes(spec, counting_queue_room(spec));
 }
 
 /* -- how large ---------------------------------------------------------------------------- */
@@ -68,17 +73,17 @@ static uint64_t fixed_bytes(const struct seen_spec *spec, uint64_t room) {
 
 /* Records that a window may hold, however its memory is shared out. */
 static double records_most(const struct seen_spec *spec) {
-    bool told = spec->unit == SEEN_RECORDS || options_has(spec, OPTION_RATE);
-    return told ? (double)counting_queue_room(spec) : (double)spec->mem / 16;
+    bool told = spec->unit == SEEN_UNIT_RECORDS || options_has(spec, OPTION_RATE);
+    return told ? (double)counting_queue_room(spec) : (double)options_get(spec, OPTION_MEM) / 16;
 }
 
 /* How many times the keys of a window a table of such counters is to hold: those whose counters
  * still stick as well.  A counter sticks where a key comes 2^width-1 times in a window, while each
  * other key comes once at least. */
 static double held_for(const struct seen_spec *spec, uint64_t keys) {
-    double each = (double)keys / (double)spec->shards;
-    double often =
-        fmax(0, records_most(spec) - (double)keys) / (counters_top((uint32_t)spec->width) - 1.);
+    double each = (double)keys / (double)options_get(spec, OPTION_SHARDS);
+    double often = fmax(0, records_most(spec) - (double)keys) /
+                   (counters_top((uint32_t)options_get(spec, OPTION_WIDTH)) - 1.);
     return 1 + STUCK_WINDOWS * fmin(1, often / fmax(1, each));
 }
 
@@ -86,11 +91,12 @@ static double held_for(const struct seen_spec *spec, uint64_t keys) {
 static void choose_width(struct seen_spec *spec, uint64_t keys) {
     double least = INFINITY;
     struct seen_spec tried = *spec;
-    for (tried.width = COUNTERS_WIDTH; tried.width <= COUNTERS_WIDTH_MOST; tried.width++) {
-        double bits = (double)tried.width * held_for(&tried, keys);
+    for (uint64_t width = COUNTERS_WIDTH; width <= COUNTERS_WIDTH_MOST; width++) {
+        options_assume(&tried, OPTION_WIDTH, width);
+        double bits = (double)width * held_for(&tried, keys);
         if (bits >= least * .999) continue;
         least = bits;
-        spec->width = tried.width;
+        options_assume(spec, OPTION_WIDTH, width);
     }
 }
 
@@ -104,18 +110,19 @@ static double bytes_for(const struct seen_spec *asked, const struct fit *any, do
     if (!options_has(&tried, OPTION_WIDTH)) choose_width(&tried, (uint64_t)keys);
     held.generation = held_for(&tried, (uint64_t)keys);
     struct filter_shape shape = plan_shape(spec, 1);
-    double allowed = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
-    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0;
-    if (!options_has(spec, OPTION_LINES) &&
-        !fit_lines(fit, &shape, keys / (double)spec->shards, allowed, k, 0))
+    double allowed = options_has(spec, OPTION_FP) ? options_real(spec, OPTION_FP) : PLAN_FP_DEFAULT;
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)options_get(spec, OPTION_K) : 0;
+    if (!options_has(spec, OPTION_BLOCKS) &&
+        !fit_lines(fit, &shape, keys / (double)options_get(spec, OPTION_SHARDS), allowed, k, 0))
         return INFINITY;
-    return (double)fixed_bytes(spec, (uint64_t)keys) + (double)(spec->shards * shape.lines) * 64;
+    return (double)fixed_bytes(spec, (uint64_t)keys) +
+           (double)(options_get(spec, OPTION_SHARDS) * shape.lines) * 64;
 }
 
 /* Where memory alone says how many records a window of time holds: about as many as fill it. */
 static double keys_within(const struct seen_spec *spec, const struct fit *fit) {
-    double none = (double)fixed_bytes(spec, 0), mem = (double)spec->mem;
-    double keys = fmax(1, (mem - none) / (16. * (double)spec->shards)), takes;
+    double none = (double)fixed_bytes(spec, 0), mem = (double)options_get(spec, OPTION_MEM);
+    double keys = fmax(1, (mem - none) / (16. * (double)options_get(spec, OPTION_SHARDS))), takes;
     for (int i = 0; i < 16 && keys > 1 && (takes = bytes_for(spec, fit, keys)) > mem; i++)
         keys = isinf(takes) ? fmax(1, keys / 16)
                             : fmax(1, floor(keys * .998 * fmax(0, mem - none) / (takes - none)));
@@ -135,20 +142,19 @@ static int untold(const struct seen_plan *plan, struct seen_error *e) {
  * keys as records fit are planned for if items= does not say. */
 static int plan_items(struct seen_plan *plan, const struct fit *fit, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    if (spec->unit == SEEN_RECORDS || options_has(spec, OPTION_RATE)) return 0;
+    if (spec->unit == SEEN_UNIT_RECORDS || options_has(spec, OPTION_RATE)) return 0;
     bool items = options_has(spec, OPTION_ITEMS);
     if (items && !options_has(spec, OPTION_MEM)) {
-        spec->rate = fmin(9e11, RECORDS_A_KEY * (double)spec->items * 1e6 / (double)spec->length);
-        options_mark(spec, OPTION_RATE);
+        options_set_real(spec, OPTION_RATE,
+                         fmin(9e11, RECORDS_A_KEY * (double)options_get(spec, OPTION_ITEMS) * 1e6 /
+                                        (double)spec->length));
         return 0;
     }
     if (!options_has(spec, OPTION_MEM)) {
-        if (options_has(spec, OPTION_LINES)) return untold(plan, e);
-        spec->mem = PLAN_MEM_DEFAULT;
-        options_mark(spec, OPTION_MEM);
+        if (options_has(spec, OPTION_BLOCKS)) return untold(plan, e);
+        options_set(spec, OPTION_MEM, PLAN_MEM_DEFAULT);
     }
-    if (!items) spec->items = (uint64_t)keys_within(spec, fit);
-    options_mark(spec, OPTION_ITEMS);
+    if (!items) options_set(spec, OPTION_ITEMS, (uint64_t)keys_within(spec, fit));
     return 0;
 }
 
@@ -156,30 +162,31 @@ static int plan_items(struct seen_plan *plan, const struct fit *fit, struct seen
 static uint64_t room_for(const struct seen_spec *spec, const struct fit *fit, uint64_t keys) {
     struct filter_shape shape = plan_shape(spec, 1);
     struct seen_spec sized = *spec;
-    double allowed = options_has(spec, OPTION_FP) ? spec->fp : PLAN_FP_DEFAULT;
-    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)spec->k : 0;
-    bool told = spec->unit == SEEN_RECORDS || options_has(spec, OPTION_RATE);
-    if (!told && !options_has(spec, OPTION_LINES) &&
-        fit_lines(fit, &shape, (double)keys / (double)spec->shards, allowed, k, 0))
-        sized.lines = shape.lines;
+    double allowed = options_has(spec, OPTION_FP) ? options_real(spec, OPTION_FP) : PLAN_FP_DEFAULT;
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)options_get(spec, OPTION_K) : 0;
+    bool told = spec->unit == SEEN_UNIT_RECORDS || options_has(spec, OPTION_RATE);
+    if (!told && !options_has(spec, OPTION_BLOCKS) &&
+        fit_lines(fit, &shape, (double)keys / (double)options_get(spec, OPTION_SHARDS), allowed, k,
+                  0))
+        options_assume(&sized, OPTION_BLOCKS, shape.lines);
     return counting_queue_room(&sized);
 }
 
 int counting_queue_plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&theory, 1, 1, spec->shards, false, 1};
-    bool time = spec->unit == SEEN_MICROSECONDS, width = options_has(spec, OPTION_WIDTH);
+    struct fit fit = {&theory, 1, 1, options_get(spec, OPTION_SHARDS), false, 1};
+    bool time = spec->unit == SEEN_UNIT_MICROSECONDS, width = options_has(spec, OPTION_WIDTH);
     uint64_t keys = 0;
     plan->traits = theory.traits;
     int bad = counters_settle(spec, 1, e);
     if (bad) return bad;
-    if (spec->width < 3)
+    if (options_get(spec, OPTION_WIDTH) < 3)
         return error_set(
             e, SEEN_EREFUSED, 0,
             "counters of width=2 stick faster than a sliding window counts them again; "
             "use width=3 or more");
-    bad = plan_overload(plan, time ? SEEN_SHRINK : SEEN_KEEP, e);
-    if (!width) spec->set &= ~((uint64_t)1 << OPTION_WIDTH); /* decided below */
+    bad = plan_overload(plan, time ? SEEN_OVERLOAD_SHRINK : SEEN_OVERLOAD_KEEP, e);
+    if (!width) spec->given &= ~((uint64_t)1 << OPTION_WIDTH); /* decided below */
     if (!bad) bad = plan_items(plan, &fit, e);
     if (!bad) bad = plan_keys(&keys, spec, e);
     if (bad) return bad;
@@ -187,13 +194,14 @@ int counting_queue_plan(struct seen_plan *plan, struct seen_error *e) {
     options_mark(spec, OPTION_WIDTH);
     fit.generation = held_for(spec, keys);
     uint64_t room = room_for(spec, &fit, keys);
-    if (room < bits_ceil_div(keys, spec->shards))
+    if (room < bits_ceil_div(keys, options_get(spec, OPTION_SHARDS)))
         return error_set(e, SEEN_EREFUSED, 0,
                          "mem= has no room for %llu keys and their records with filter=%s; give "
                          "rate=, or more mem=",
                          (unsigned long long)keys, plan->filter);
     bad = plan_filter(plan, &fit, fixed_bytes(spec, room), e);
     if (bad) return bad;
-    plan->capacity = bits_min(plan->capacity, counting_queue_room(spec) * spec->shards);
+    plan->capacity =
+        bits_min(plan->capacity, counting_queue_room(spec) * options_get(spec, OPTION_SHARDS));
     return 0;
 }

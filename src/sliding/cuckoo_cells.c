@@ -1,5 +1,6 @@
 /* cuckoo_cells.c - reads and writes the cells of a timed cuckoo table, flat or in lines. */
 #include "sliding/cuckoo_cells.h"
+#include "spec/options.h"
 
 #define LINE_WORDS 8
 
@@ -12,7 +13,9 @@ uint32_t cuckoo_place_bits(uint64_t lambda) {
 }
 
 static uint32_t entry_bits(const struct seen_spec *spec) {
-    return (uint32_t)(spec->stamp + cuckoo_place_bits(spec->lambda) + spec->signature);
+    return (uint32_t)(options_get(spec, OPTION_STAMP) +
+                      cuckoo_place_bits(options_get(spec, OPTION_LAMBDA)) +
+                      options_get(spec, OPTION_SIGNATURE));
 }
 
 static uint32_t capacity_of(uint32_t positions, uint32_t entry) {
@@ -29,20 +32,21 @@ static uint32_t positions_of(uint32_t entry) {
 
 uint64_t cuckoo_lines(const struct seen_spec *spec) {
     uint32_t entry = entry_bits(spec);
-    uint64_t cells = 2 * spec->lambda, tail = 64; /* bits.h */
+    uint64_t cells = 2 * options_get(spec, OPTION_LAMBDA), tail = 64; /* bits.h */
     bits_u128 bits = (bits_u128)cells * entry;
-    if (spec->vla) bits = (bits_u128)bits_ceil_div(cells, positions_of(entry)) * 512;
+    if (options_get(spec, OPTION_PACKED))
+        bits = (bits_u128)bits_ceil_div(cells, positions_of(entry)) * 512;
     return (uint64_t)((bits + tail + 511) / 512);
 }
 
 void cuckoo_init(struct cuckoo_cells *c, const struct seen_spec *spec, uint64_t at) {
-    c->cells = c->parts = 2 * spec->lambda;
+    c->cells = c->parts = 2 * options_get(spec, OPTION_LAMBDA);
     c->lines = cuckoo_lines(spec);
     c->at = at;
-    c->stamp = (uint32_t)spec->stamp;
+    c->stamp = (uint32_t)options_get(spec, OPTION_STAMP);
     c->entry = entry_bits(spec);
     c->key = c->entry - c->stamp;
-    c->vla = spec->vla;
+    c->vla = (uint32_t)options_get(spec, OPTION_PACKED);
     if (!c->vla) return;
     c->positions = positions_of(c->entry);
     c->capacity = capacity_of(c->positions, c->entry);

@@ -124,8 +124,9 @@ static inline bool cuckoo_dead(const struct stamps *t, uint64_t stamp) {
     return stamps_age(t, stamp) > stamps_limit(t);
 }
 
-/* How many keys could be put into cell i and its line.  0: the cell's key counts, or with vla=1 the
- * line is full of keys that count.  Drops keys that no longer count from a line that seems full. */
+/* How many keys could be put into cell i and its line.  0: the cell's key counts, or with packed=1
+ * the line is full of keys that count.  Drops keys that no longer count from a line that seems
+ * full. */
 static inline uint32_t cuckoo_room(struct cuckoo_cells *c, struct stamps *t, uint64_t i) {
     return c->vla ? cuckoo_line_room(c, t, i) : cuckoo_dead(t, cuckoo_get(c, i).stamp);
 }

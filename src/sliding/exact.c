@@ -19,6 +19,7 @@
 #include "detector/detector.h"
 #include "plan/plan.h"
 #include "sliding/late.h"
+#include "spec/options.h"
 #include "table/store.h"
 
 extern const struct filter_ops filter_exact;
@@ -39,8 +40,8 @@ struct state {
 /* How far back from the newest record anything counts. */
 static uint64_t past(const struct state *s) { return s->reach + s->late.lateness; }
 
-static uint64_t size(const struct seen_plan *plan) {
-    (void)plan;
+static uint64_t size(const struct seen_spec *spec) {
+    (void)spec;
     return (sizeof(struct state) + 63) / 64 * 64;
 }
 
@@ -48,41 +49,44 @@ static uint64_t size(const struct seen_plan *plan) {
  * a merge two of them may lie closer, so such a detector cannot be merged. */
 static int plan_lateness(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    if (options_has(spec, OPTION_REFRESH) && spec->refresh != SEEN_REFRESH_FIRST)
+    if (options_has(spec, OPTION_REFRESH) &&
+        options_get(spec, OPTION_REFRESH) != SEEN_REFRESH_FIRST)
         return error_set(e, SEEN_EREFUSED, 0,
                          "with lateness= a record is judged by those accepted, so a duplicate "
                          "cannot renew its window; leave refresh=last out");
-    if (spec->lateness / LATE_WINDOWS_MOST >= spec->length)
+    if (options_get(spec, OPTION_LATENESS) / LATE_WINDOWS_MOST >= spec->length)
         return error_set(e, SEEN_EREFUSED, 0,
                          "lateness= is more than %d windows; give a longer window",
                          LATE_WINDOWS_MOST);
-    spec->refresh = SEEN_REFRESH_FIRST;
+    options_assume(spec, OPTION_REFRESH, SEEN_REFRESH_FIRST);
     plan->traits &= ~(uint32_t)SEEN_MERGEABLE;
     return 0;
 }
 
 static int plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&filter_exact.theory, 1, 1, spec->shards, false, 1};
+    struct fit fit = {&filter_exact.theory, 1, 1, options_get(spec, OPTION_SHARDS), false, 1};
     plan->traits = filter_exact.theory.traits;
-    uint32_t does = options_has(spec, OPTION_MEM) ? SEEN_SHRINK : SEEN_GROW;
-    if (options_has(spec, OPTION_OVERLOAD) && spec->overload != does && spec->overload != SEEN_GROW)
+    uint32_t does = options_has(spec, OPTION_MEM) ? SEEN_OVERLOAD_SHRINK : SEEN_OVERLOAD_GROW;
+    if (options_has(spec, OPTION_OVERLOAD) && options_get(spec, OPTION_OVERLOAD) != does &&
+        options_get(spec, OPTION_OVERLOAD) != SEEN_OVERLOAD_GROW)
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=exact does overload=grow, or shrink with mem=");
-    if (!options_has(spec, OPTION_OVERLOAD)) spec->overload = does;
-    options_mark(spec, OPTION_OVERLOAD);
+    if (!options_has(spec, OPTION_OVERLOAD)) options_set(spec, OPTION_OVERLOAD, does);
     int bad = options_has(spec, OPTION_LATENESS) ? plan_lateness(plan, e) : 0;
     if (bad) return bad;
-    uint64_t fixed = detector_fixed(spec, size(plan) - sizeof(struct store));
+    uint64_t fixed = detector_fixed(spec, size(spec) - sizeof(struct store));
     return plan_filter(plan, &fit, fixed, e);
 }
 
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
     struct state *s = w->state;
-    store_init(&s->store, w->filter.alloc, spec->lines);
-    s->reach = spec->unit == SEEN_RECORDS ? spec->length : spec->length - 1;
-    if (spec->lateness) s->late = (struct late){.window = spec->length, .lateness = spec->lateness};
+    store_init(&s->store, w->filter.alloc, options_get(spec, OPTION_BLOCKS));
+    s->reach = spec->unit == SEEN_UNIT_RECORDS ? spec->length : spec->length - 1;
+    if (options_get(spec, OPTION_LATENESS))
+        s->late =
+            (struct late){.window = spec->length, .lateness = options_get(spec, OPTION_LATENESS)};
     s->bias = past(s) + 1;
 }
 
@@ -108,7 +112,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         late_observe(&s->late, &s->store, n, d, at, s->bias, verdict);
         return;
     }
-    bool first = w->plan->spec.refresh == SEEN_REFRESH_FIRST;
+    bool first = options_get(&w->plan->spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
     for (size_t i = 0; i < n; i += DETECTOR_BATCH) {
         size_t batch = bits_min(n - i, DETECTOR_BATCH);
         for (size_t j = 0; j < batch; j++) stamp[j] = at[i + j] + s->bias;
@@ -155,7 +159,7 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
 }
 
 static bool merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at,
-                  uint64_t most, struct seen_merging *m) {
+                  uint64_t most, struct merge_cursor *m) {
     struct state *s = w->state;
     const struct state *other = from->state;
     struct store_moment here = {at + s->bias, least(s, at)};

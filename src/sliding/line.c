@@ -51,6 +51,7 @@
 #include "sliding/line_words.h"
 
 #include "sliding/line_kernel.h"
+#include "spec/options.h"
 
 #define SWEPT 16  /* lines a record, while any are due */
 #define MORE  1.1 /* entries over planned ones: a key that stood behind its line is there twice */
@@ -85,17 +86,17 @@ struct line_spare *line_spare_find(const struct line_state *s, const struct line
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
     struct line_state *s = w->state;
-    s->lines = spec->lines;
-    s->spares = line_spare_slots(spec->lines);
+    s->lines = options_get(spec, OPTION_BLOCKS);
+    s->spares = line_spare_slots(options_get(spec, OPTION_BLOCKS));
     s->step = line_step(spec);
     s->steps = line_live(spec);
     s->live = line_ends(spec);
     s->length = spec->length;
-    s->bits = (uint32_t)spec->signature;
+    s->bits = (uint32_t)options_get(spec, OPTION_SIGNATURE);
     s->room = line_room(s->bits);
-    s->time = spec->unit == SEEN_MICROSECONDS;
-    s->shrink = spec->overload == SEEN_SHRINK;
-    s->first = spec->refresh == SEEN_REFRESH_FIRST;
+    s->time = spec->unit == SEEN_UNIT_MICROSECONDS;
+    s->shrink = options_get(spec, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK;
+    s->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
     s->kernel = kernel_of(w->filter.cpu, s->bits);
     double planned = line_planned(s->lines, s->bits);
     uint32_t splits = s->live - s->steps; /* generations that may begin by count */
@@ -214,7 +215,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     out->kept = bits_min(out->kept, s->h.kept);
     double right = 1 - theory_line_fp(held, mean, s->room, s->bits, epoch);
     if (flooded(s, &view)) right *= 1 - pow(marked_now(s, &view), LINE_CHAIN);
-    out->fp_now += (1 - right) / (double)w->plan->spec.shards;
+    out->fp_now += (1 - right) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->h.ring.begun);
 }
 

@@ -209,11 +209,11 @@ uint64_t line_age_at(const struct line_state *, const struct line_view *, uint64
                      uint64_t at);
 
 bool line_merge(struct window *into, uint64_t at, const struct window *from, uint64_t from_at,
-                uint64_t most, struct seen_merging *);
+                uint64_t most, struct merge_cursor *);
 
 /* -- planning (line_plan.c) --------------------------------------------------------------- */
 
-uint64_t line_size(const struct seen_plan *);
+uint64_t line_size(const struct seen_spec *);
 int line_plan(struct seen_plan *, struct seen_error *);
 uint64_t line_step(const struct seen_spec *);
 uint32_t line_live(const struct seen_spec *);

@@ -261,7 +261,7 @@ static uint64_t steps_of(const struct merging *g, enum phase phase) {
 
 /* place: steps of the phase behind us, the phase, and the floor that lines are emptied below. */
 bool line_merge(struct window *w, uint64_t at, const struct window *other, uint64_t from_at,
-                uint64_t most, struct seen_merging *m) {
+                uint64_t most, struct merge_cursor *m) {
     struct line_state *s = w->state;
     struct merging g = {.s = s, .from = other->state};
     enum phase phase = (enum phase)bits_min(m->place[1], SPARES);

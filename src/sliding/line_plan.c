@@ -3,6 +3,7 @@
 #include "plan/advise.h"
 #include "plan/plan.h"
 #include "sliding/line.h"
+#include "spec/options.h"
 #include "spec/units.h"
 
 #include <math.h>
@@ -21,14 +22,16 @@ static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
 
 /* -- geometry ----------------------------------------------------------------------------- */
 
-uint64_t line_step(const struct seen_spec *s) { return bits_ceil_div(s->length, s->generations); }
+uint64_t line_step(const struct seen_spec *s) {
+    return bits_ceil_div(s->length, options_get(s, OPTION_GENERATIONS));
+}
 uint32_t line_live(const struct seen_spec *s) {
     return (uint32_t)bits_ceil_div(s->length, line_step(s));
 }
 
 /* Ends of generations in a map: those that the clock leaves are for generations by count. */
 uint32_t line_ends(const struct seen_spec *s) {
-    return s->overload == SEEN_SHRINK ? LINE_LIVE_MOST : line_live(s);
+    return options_get(s, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK ? LINE_LIVE_MOST : line_live(s);
 }
 
 /* One for two thousand keys, and a few more in small tables. */
@@ -38,7 +41,9 @@ static uint64_t bytes_of(uint64_t lines) {
     return LINE_STATE_BYTES + lines * 64 + line_spare_slots(lines) * sizeof(struct line_spare);
 }
 
-uint64_t line_size(const struct seen_plan *plan) { return bytes_of(plan->spec.lines); }
+uint64_t line_size(const struct seen_spec *spec) {
+    return bytes_of(options_get(spec, OPTION_BLOCKS));
+}
 
 /* -- what is asked of a shard ------------------------------------------------------------- */
 
@@ -76,7 +81,7 @@ static double rate_of(const struct demand *d, double keys, uint64_t lines, uint3
 
 /* Chance: one shard of several gets more than its share, up to five standard deviations. */
 static double with_chance(double mean, const struct seen_spec *s) {
-    return s->shards > 1 && mean > 0 ? ceil(mean + 5 * sqrt(mean) + 5) : mean;
+    return options_get(s, OPTION_SHARDS) > 1 && mean > 0 ? ceil(mean + 5 * sqrt(mean) + 5) : mean;
 }
 
 /* -- choosing ----------------------------------------------------------------------------- */
@@ -84,7 +89,10 @@ static double with_chance(double mean, const struct seen_spec *s) {
 static uint64_t budget_of(const struct seen_spec *s) {
     uint64_t fixed = detector_fixed(s, 0);
     if (!options_has(s, OPTION_MEM)) return UINT64_MAX;
-    uint64_t room = s->mem > fixed ? (s->mem - fixed) / s->shards : 0, lines = room / 64;
+    uint64_t room = options_get(s, OPTION_MEM) > fixed
+                        ? (options_get(s, OPTION_MEM) - fixed) / options_get(s, OPTION_SHARDS)
+                        : 0,
+             lines = room / 64;
     if (bytes_of(0) > room) return 0;
     while (bytes_of(lines) > room) lines -= bits_ceil_div(bytes_of(lines) - room, 65);
     return lines;
@@ -117,31 +125,31 @@ static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t
     if (other)
         snprintf(rate, sizeof rate, "fp=%.2g",
                  1.1 * rate_of(d, d->keys, lines_for(d, d->most, other), other));
-    units_print_real(s->fp, fp, sizeof fp);
+    units_print_real(options_real(s, OPTION_FP), fp, sizeof fp);
     units_print_mem(need, takes, sizeof takes);
-    seen_print_size(s->mem, has, sizeof has);
+    seen_print_size(options_get(s, OPTION_MEM), has, sizeof has);
     return error_set(e, SEEN_EREFUSED, 0,
                      "%.6g keys at fp=%s need %s with filter=line; mem=%s allows %s, or "
                      "items=%.0f",
-                     d->keys * (double)s->shards, fp, takes, has, rate,
-                     advise_items(&plan->asked, d->keys * (double)s->shards));
+                     d->keys * (double)options_get(s, OPTION_SHARDS), fp, takes, has, rate,
+                     advise_items(&plan->asked, d->keys * (double)options_get(s, OPTION_SHARDS)));
 }
 
 static int too_wide(const struct seen_spec *s, struct seen_error *e) {
     return error_set(e, SEEN_EREFUSED, 0,
                      "filter=line has no fingerprints wide enough for fp=%g; filter=exact makes no "
                      "errors",
-                     s->fp);
+                     options_real(s, OPTION_FP));
 }
 
-/* Decides signature= and lines=. */
+/* Decides signature= and blocks=. */
 static int choose(struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
-    bool fp = options_has(s, OPTION_FP), given = options_has(s, OPTION_LINES);
-    uint32_t bits = (uint32_t)s->signature;
-    if (!fp) s->fp = PLAN_FP_DEFAULT;
+    bool fp = options_has(s, OPTION_FP), given = options_has(s, OPTION_BLOCKS);
+    uint32_t bits = (uint32_t)options_get(s, OPTION_SIGNATURE);
+    if (!fp) options_assume_real(s, OPTION_FP, PLAN_FP_DEFAULT);
     if (!options_has(s, OPTION_SIGNATURE)) {
-        bits = width_for(d, s->fp);
+        bits = width_for(d, options_real(s, OPTION_FP));
         if (!fp && d->keys > 0 && d->budget < UINT64_MAX && !given &&
             (!bits || lines_for(d, d->most, bits) > d->budget))
             bits = width_within(d) ? width_within(d) : bits;
@@ -155,43 +163,44 @@ static int choose(struct seen_plan *plan, const struct demand *d, struct seen_er
             "filter=line has fingerprints of signature=16, 18, 20, 22, 24, 27, 30, 33, "
             "36 or 43 bits, not %u",
             bits);
-    s->signature = bits;
+    options_assume(s, OPTION_SIGNATURE, bits);
     if (given) return 0;
-    s->lines = d->keys > 0 ? lines_for(d, d->most, bits) : d->budget;
+    options_assume(s, OPTION_BLOCKS, d->keys > 0 ? lines_for(d, d->most, bits) : d->budget);
     if (d->budget == 0)
         return error_set(e, SEEN_EREFUSED, 0, "mem= is too small for filter=line here");
-    return s->lines > d->budget ? refuse(plan, d, bits, e) : 0;
+    return options_get(s, OPTION_BLOCKS) > d->budget ? refuse(plan, d, bits, e) : 0;
 }
 
 static int check_given(const struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
     const struct seen_spec *s = &plan->spec;
-    if (s->lines && s->lines <= d->budget) return 0;
+    if (options_get(s, OPTION_BLOCKS) && options_get(s, OPTION_BLOCKS) <= d->budget) return 0;
     return error_set(e, SEEN_EREFUSED, 0,
-                     "lines=%llu are not what filter=line can have here; leave lines= out",
-                     (unsigned long long)s->lines);
+                     "blocks=%llu are not what filter=line can have here; leave blocks= out",
+                     (unsigned long long)options_get(s, OPTION_BLOCKS));
 }
 
 static int predict(struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
-    uint32_t bits = (uint32_t)s->signature, room = line_room(bits);
-    double keys = d->keys > 0 ? d->keys : keys_in(d, s->lines, bits);
-    double mean = fmin(mean_of(d, keys, s->lines), room) * d->steadily / d->longer;
-    plan->fp_full = rate_of(d, keys, s->lines, bits);
+    uint32_t bits = (uint32_t)options_get(s, OPTION_SIGNATURE), room = line_room(bits);
+    double keys = d->keys > 0 ? d->keys : keys_in(d, options_get(s, OPTION_BLOCKS), bits);
+    double mean =
+        fmin(mean_of(d, keys, options_get(s, OPTION_BLOCKS)), room) * d->steadily / d->longer;
+    plan->fp_full = rate_of(d, keys, options_get(s, OPTION_BLOCKS), bits);
     plan->fp_mean = theory_line_fp(mean, mean, room, bits, THEORY_LINE_MEAN);
-    if (plan->fp_full > s->fp * (1 + 1e-9)) {
+    if (plan->fp_full > options_real(s, OPTION_FP) * (1 + 1e-9)) {
         if (options_has(&plan->asked, OPTION_FP))
             return error_set(e, SEEN_EREFUSED, 0,
-                             "signature=%u gives fp=%.3g here; leave it and lines= out and they "
+                             "signature=%u gives fp=%.3g here; leave it and blocks= out and they "
                              "follow from fp=",
                              bits, plan->fp_full);
-        s->fp = plan_round_up(plan->fp_full);
+        options_assume_real(s, OPTION_FP, plan_round_up(plan->fp_full));
     }
     plan->touches = theory_line_touched(mean, room, THEORY_LINE_MEAN);
-    double most = keys_in(d, s->lines, bits);
-    bool given = options_has(&plan->asked, OPTION_LINES); /* they may be too few */
+    double most = keys_in(d, options_get(s, OPTION_BLOCKS), bits);
+    bool given = options_has(&plan->asked, OPTION_BLOCKS); /* they may be too few */
     if (!given || d->most <= most * (1 + 1e-9)) most = fmax(keys, most);
-    plan->capacity = (uint64_t)fmax(1, ceil(most * (double)s->shards - 1e-6));
-    static const enum option decided[] = {OPTION_FP, OPTION_SIGNATURE, OPTION_LINES,
+    plan->capacity = (uint64_t)fmax(1, ceil(most * (double)options_get(s, OPTION_SHARDS) - 1e-6));
+    static const enum option decided[] = {OPTION_FP, OPTION_SIGNATURE, OPTION_BLOCKS,
                                           OPTION_GENERATIONS, OPTION_OVERLOAD};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(s, decided[i]);
     return 0;
@@ -199,39 +208,44 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
 
 static int choose_overload(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
-    if (!options_has(s, OPTION_OVERLOAD)) s->overload = SEEN_SHRINK;
-    if (s->overload == SEEN_SATURATE || s->overload == SEEN_SHRINK) return 0;
+    if (!options_has(s, OPTION_OVERLOAD)) options_assume(s, OPTION_OVERLOAD, SEEN_OVERLOAD_SHRINK);
+    if (options_get(s, OPTION_OVERLOAD) == SEEN_OVERLOAD_SATURATE ||
+        options_get(s, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK)
+        return 0;
     return error_set(e, SEEN_EREFUSED, 0, "filter=line does overload=shrink or saturate");
 }
 
 /* How far beyond the window generations reach, as a share of it. */
 static double slack_of(const struct seen_spec *s) {
-    double reach = (double)line_step(s) * (line_live(s) + 1.) - (s->unit == SEEN_RECORDS);
+    double reach = (double)line_step(s) * (line_live(s) + 1.) - (s->unit == SEEN_UNIT_RECORDS);
     return reach / (double)s->length - 1;
 }
 
 /* A large part of all planned keys may come in one generation by the clock, which must then be
  * split. */
 static bool bursts(const struct seen_spec *s, uint64_t keys) {
-    if (s->overload != SEEN_SHRINK) return false;
-    return s->unit == SEEN_MICROSECONDS || (keys && keys < s->length / 4);
+    if (options_get(s, OPTION_OVERLOAD) != SEEN_OVERLOAD_SHRINK) return false;
+    return s->unit == SEEN_UNIT_MICROSECONDS || (keys && keys < s->length / 4);
 }
 
 /* In a jumping window of Q sub-windows: as many generations as there can be, of those that reach
  * no further than Q sub-windows do. */
 static int choose_generations(struct seen_plan *plan, uint64_t keys, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
-    bool some = bursts(s, keys) && !(s->window == SEEN_JUMPING && s->subwindows > LIVE_BURSTS);
-    if (!options_has(s, OPTION_GENERATIONS)) s->generations = some ? LIVE_BURSTS : LINE_LIVE_MOST;
-    if (s->generations > LINE_LIVE_MOST)
+    bool some =
+        bursts(s, keys) && !(s->window == SEEN_WINDOW_JUMPING && s->subwindows > LIVE_BURSTS);
+    if (!options_has(s, OPTION_GENERATIONS))
+        options_assume(s, OPTION_GENERATIONS, some ? LIVE_BURSTS : LINE_LIVE_MOST);
+    if (options_get(s, OPTION_GENERATIONS) > LINE_LIVE_MOST)
         return error_set(e, SEEN_EREFUSED, 0, "filter=line keeps generations=%d at most, not %llu",
-                         LINE_LIVE_MOST, (unsigned long long)s->generations);
-    if (s->window != SEEN_JUMPING) return 0;
+                         LINE_LIVE_MOST, (unsigned long long)options_get(s, OPTION_GENERATIONS));
+    if (s->window != SEEN_WINDOW_JUMPING) return 0;
     struct seen_spec asked = *s;
-    asked.generations = s->subwindows;
+    options_assume(&asked, OPTION_GENERATIONS, s->subwindows);
     double most = fmax(1 / (double)s->subwindows, slack_of(&asked)) * (1 + 1e-9);
-    while (!options_has(s, OPTION_GENERATIONS) && s->generations > 1 && slack_of(s) > most)
-        s->generations--;
+    while (!options_has(s, OPTION_GENERATIONS) && options_get(s, OPTION_GENERATIONS) > 1 &&
+           slack_of(s) > most)
+        options_assume(s, OPTION_GENERATIONS, options_get(s, OPTION_GENERATIONS) - 1);
     if (slack_of(s) <= most) return 0;
     return error_set(e, SEEN_EREFUSED, 0,
                      "filter=line keeps at most %d sub-windows apart, not %llu", LINE_LIVE_MOST,
@@ -245,14 +259,13 @@ int line_plan(struct seen_plan *plan, struct seen_error *e) {
     if (!bad) bad = choose_overload(plan, e);
     if (!bad) bad = choose_generations(plan, keys, e);
     if (bad) return bad;
-    bool sized = options_has(s, OPTION_MEM) || options_has(s, OPTION_LINES);
+    bool sized = options_has(s, OPTION_MEM) || options_has(s, OPTION_BLOCKS);
     if (!keys && !sized) {
-        s->mem = PLAN_MEM_DEFAULT;
-        options_mark(s, OPTION_MEM);
+        options_set(s, OPTION_MEM, PLAN_MEM_DEFAULT);
     }
     double step = (double)line_step(s), length = (double)s->length, live = line_live(s);
-    double mean = (double)keys / (double)s->shards, crowd = plan_crowd(s);
-    if (s->unit == SEEN_MICROSECONDS && !options_has(s, OPTION_RATE)) crowd = 1;
+    double mean = (double)keys / (double)options_get(s, OPTION_SHARDS), crowd = plan_crowd(s);
+    if (s->unit == SEEN_UNIT_MICROSECONDS && !options_has(s, OPTION_RATE)) crowd = 1;
     double beyond = fmin(1, crowd * ((live + 1) * step / length - 1));
     double mostly = fmin(beyond, crowd * ((live + .5) * step / length - 1));
     struct demand d = {mean, with_chance(mean, s), 1 + beyond, 1 + mostly, budget_of(s)};

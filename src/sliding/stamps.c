@@ -3,24 +3,27 @@
 
 #include "base/base.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 
 #define TICKS 1024
 
 /* -- planning ----------------------------------------------------------------------------- */
 
 static uint64_t unit_of(const struct seen_spec *spec) {
-    return spec->unit == SEEN_MICROSECONDS ? bits_ceil_div(spec->length, spec->ticks) : 1;
+    return spec->unit == SEEN_UNIT_MICROSECONDS
+               ? bits_ceil_div(spec->length, options_get(spec, OPTION_TICKS))
+               : 1;
 }
 
 /* Ages in ticks up to which a key may be inside the window. */
 static uint64_t reach_of(const struct seen_spec *spec) {
     uint64_t unit = unit_of(spec);
-    if (spec->unit != SEEN_MICROSECONDS) return spec->length;
+    if (spec->unit != SEEN_UNIT_MICROSECONDS) return spec->length;
     return unit == 1 ? spec->length - 1 : (spec->length - 1) / unit + 1;
 }
 
 static uint64_t jump_of(const struct seen_spec *spec) {
-    bool steady = spec->unit == SEEN_RECORDS && spec->shards == 1;
+    bool steady = spec->unit == SEEN_UNIT_RECORDS && options_get(spec, OPTION_SHARDS) == 1;
     return steady ? 1 : bits_max(1, reach_of(spec));
 }
 
@@ -45,14 +48,14 @@ static int choose_stamp(struct seen_plan *plan, struct seen_error *e) {
                          "filter=%s cannot stamp so long a window; use filter=exact", plan->filter);
     uint64_t bits = bits_for(spec, bits_max(steady ? reach : reach * 512, 1 << 15));
     uint64_t least = bits_for(spec, steady ? 1 : bits_max(reach * 32, 1 << 11));
-    if (!options_has(spec, OPTION_STAMP)) spec->stamp = bits;
-    if (spec->stamp < least || spec->stamp > STAMPS_MOST)
+    if (!options_has(spec, OPTION_STAMP)) options_assume(spec, OPTION_STAMP, bits);
+    if (options_get(spec, OPTION_STAMP) < least || options_get(spec, OPTION_STAMP) > STAMPS_MOST)
         return error_set(
             e, SEEN_EREFUSED, 0,
             "stamp=%llu: filter=%s sweeps old stamps out before they come round again, "
             "for which this window takes stamp=%llu to %d; left out, it is %llu",
-            (unsigned long long)spec->stamp, plan->filter, (unsigned long long)least, STAMPS_MOST,
-            (unsigned long long)bits);
+            (unsigned long long)options_get(spec, OPTION_STAMP), plan->filter,
+            (unsigned long long)least, STAMPS_MOST, (unsigned long long)bits);
     options_mark(spec, OPTION_STAMP);
     return 0;
 }
@@ -61,12 +64,11 @@ int stamps_plan(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     int bad = plan_sliding(plan, does, e);
     if (bad) return bad;
-    if (spec->unit != SEEN_MICROSECONDS && options_has(spec, OPTION_TICKS))
+    if (spec->unit != SEEN_UNIT_MICROSECONDS && options_has(spec, OPTION_TICKS))
         return error_set(e, SEEN_EREFUSED, 0,
                          "ticks= cuts windows of time, and this window counts records");
-    if (spec->unit == SEEN_MICROSECONDS) {
-        if (!options_has(spec, OPTION_TICKS)) spec->ticks = TICKS;
-        options_mark(spec, OPTION_TICKS);
+    if (spec->unit == SEEN_UNIT_MICROSECONDS) {
+        if (!options_has(spec, OPTION_TICKS)) options_set(spec, OPTION_TICKS, TICKS);
         uint64_t reach = reach_of(spec), unit = unit_of(spec);
         if (unit > 1) plan->slack = (double)((reach + 1) * unit) / (double)spec->length - 1;
     }
@@ -74,7 +76,7 @@ int stamps_plan(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
 }
 
 double stamps_swept(const struct seen_spec *spec) {
-    return 1 / (double)(range_of(spec->stamp) - reach_of(spec) - jump_of(spec));
+    return 1 / (double)(range_of(options_get(spec, OPTION_STAMP)) - reach_of(spec) - jump_of(spec));
 }
 
 /* -- life --------------------------------------------------------------------------------- */
@@ -82,7 +84,7 @@ double stamps_swept(const struct seen_spec *spec) {
 void stamps_init(struct stamps *s, const struct seen_spec *spec, uint64_t cells) {
     s->unit = unit_of(spec);
     s->reach = reach_of(spec);
-    s->range = range_of(spec->stamp);
+    s->range = range_of(options_get(spec, OPTION_STAMP));
     s->cycle = s->range - s->reach - jump_of(spec);
     s->cells = cells;
     while (s->reach >> s->shift >= STAMPS_BUCKETS / 2) s->shift++;

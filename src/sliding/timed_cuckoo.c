@@ -15,8 +15,9 @@
  *            to, and would list it again); both ends are tried before the list; L has a bounded
  *            size, so one item a record is looked at for expiry, not the oldest.
  * Layout     two tables of lambda cells, table 0 and then table 1 (cuckoo_cells.h): flat, or with
- *            vla=1 in lines of variable length, where an empty cell costs one bit (§IV.B).  A key
- *            that is wanted in a full line moves another one of the line, as it would the cell's.
+ *            packed=1 in lines of variable length, where an empty cell costs one bit (§IV.B).  A
+ *            key that is wanted in a full line moves another one of the line, as it would the
+ *            cell's.
  *
  *                cell   | stamp, b bits | place in the other table, log2 lambda | signature, s |
  *                L      | digest, 128 bits | logical stamp |   up to 64 of them
@@ -26,13 +27,14 @@
  *
  * Example    N = 1e6, lambda = 2N: places of 21 bits twice are a signature of 42, so that even
  *            with s = 0 a new key is called a duplicate once in 4e6 times.  Flat, 4N cells of 42
- *            bits are 168 bits a record of the window.  With vla=1 a line of 512 bits serves 36
+ *            bits are 168 bits a record of the window.  With packed=1 a line of 512 bits serves 36
  *            cells and has room for 11 keys.  On average it holds 9: 57 bits a record.
  * Cost       two cache lines a record, some for moves (`moves` at most from either end), and the
  *            sweep, side by side: some 2 lambda/N cells, or a line every 9 records or so.
  */
 #include "sliding/timed_cuckoo.h"
 #include "base/base.h"
+#include "spec/options.h"
 #include "table/table.h"
 #include "theory/sliding.h"
 
@@ -242,12 +244,12 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
     struct timed_cuckoo *s = w->state;
-    s->lambda = spec->lambda;
-    s->place = cuckoo_place_bits(spec->lambda);
-    s->signature = (uint32_t)spec->signature;
-    s->moves = (uint32_t)spec->moves;
-    s->first = spec->refresh == SEEN_REFRESH_FIRST;
-    s->h.random = spec->seed;
+    s->lambda = options_get(spec, OPTION_LAMBDA);
+    s->place = cuckoo_place_bits(options_get(spec, OPTION_LAMBDA));
+    s->signature = (uint32_t)options_get(spec, OPTION_SIGNATURE);
+    s->moves = (uint32_t)options_get(spec, OPTION_MOVES);
+    s->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
+    s->h.random = options_get(spec, OPTION_SEED);
     cuckoo_init(&s->c, spec, TIMED_CUCKOO_BYTES - offsetof(struct timed_cuckoo, c));
     stamps_init(&s->t, spec, s->c.parts);
 }
@@ -270,7 +272,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     for (uint64_t i = 0; i < s->h.listed && !expired; i++)
         out->stored += s->t.h.clock - s->h.list[i].stamp <= limit;
     bool flood = !expired && flood_age(s) <= limit;
-    out->fp_now += (flood ? 1 : rate(s, ahead)) / (double)w->plan->spec.shards;
+    out->fp_now +=
+        (flood ? 1 : rate(s, ahead)) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->saturated += s->h.lost;
     out->listed += s->h.listed;
     out->landmarks = bits_max(out->landmarks, s->h.landmarks);

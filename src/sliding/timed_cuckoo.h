@@ -34,7 +34,7 @@ struct timed_cuckoo {
 
 #define TIMED_CUCKOO_BYTES ((sizeof(struct timed_cuckoo) + 63) / 64 * 64)
 
-uint64_t timed_cuckoo_size(const struct seen_plan *);
+uint64_t timed_cuckoo_size(const struct seen_spec *);
 int timed_cuckoo_plan(struct seen_plan *, struct seen_error *);
 
 #endif

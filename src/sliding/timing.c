@@ -33,6 +33,7 @@
 #include "detector/detector.h"
 #include "plan/plan.h"
 #include "sliding/stamps.h"
+#include "spec/options.h"
 #include "table/table.h"
 #include "theory/bloom.h"
 #include "theory/sliding.h"
@@ -53,7 +54,9 @@ struct state {
 
 static uint64_t cells_of(uint64_t lines, uint64_t bits) { return (lines * 512 - 64) / bits; }
 
-static uint64_t size(const struct seen_plan *plan) { return STATE_BYTES + plan->spec.lines * 64; }
+static uint64_t size(const struct seen_spec *spec) {
+    return STATE_BYTES + options_get(spec, OPTION_BLOCKS) * 64;
+}
 
 /* -- planning ----------------------------------------------------------------------------- */
 
@@ -78,14 +81,15 @@ static const struct filter_theory theory = {.name = "timing",
 
 static int plan(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
-    struct fit fit = {&theory, 1, 1, spec->shards, false, 1};
+    struct fit fit = {&theory, 1, 1, options_get(spec, OPTION_SHARDS), false, 1};
     plan->traits = theory.traits;
-    int bad = stamps_plan(plan, SEEN_KEEP, e);
+    int bad = stamps_plan(plan, SEEN_OVERLOAD_KEEP, e);
     if (bad) return bad;
     uint64_t fixed = detector_fixed(spec, STATE_BYTES);
     bad = plan_filter(plan, &fit, fixed, e);
     if (bad) return bad;
-    plan->touches = (double)spec->k + (double)spec->lines * stamps_swept(spec);
+    plan->touches = (double)options_get(spec, OPTION_K) +
+                    (double)options_get(spec, OPTION_BLOCKS) * stamps_swept(spec);
     return 0;
 }
 
@@ -141,10 +145,11 @@ static void advance(struct state *s, uint64_t tick) { sweep(s, stamps_advance(&s
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
     struct state *s = w->state;
-    stamps_init(&s->t, spec, cells_of(spec->lines, spec->stamp));
-    s->bits = (uint32_t)spec->stamp;
-    s->k = (uint32_t)spec->k;
-    s->first = spec->refresh == SEEN_REFRESH_FIRST;
+    stamps_init(&s->t, spec,
+                cells_of(options_get(spec, OPTION_BLOCKS), options_get(spec, OPTION_STAMP)));
+    s->bits = (uint32_t)options_get(spec, OPTION_STAMP);
+    s->k = (uint32_t)options_get(spec, OPTION_K);
+    s->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
 }
 
 static void destroy(struct window *w) { (void)w; }
@@ -202,7 +207,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double fill = fill_of(s, at / s->t.unit - s->t.h.last);
     double cells = (double)s->t.cells;
     out->stored += (uint64_t)(theory_bloom_keys(cells, fill * cells, s->k) + .5);
-    out->fp_now += pow(fill, s->k) / (double)w->plan->spec.shards;
+    out->fp_now += pow(fill, s->k) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->landmarks);
 }
 
@@ -218,7 +223,7 @@ static int save(const struct window *w, struct seen_writer out) {
     if (out.write(out.ctx, &s->landmarks, sizeof s->landmarks) ||
         out.write(out.ctx, &s->t.h, sizeof s->t.h))
         return -1;
-    return out.write(out.ctx, cells(s), w->plan->spec.lines * 64);
+    return out.write(out.ctx, cells(s), options_get(&w->plan->spec, OPTION_BLOCKS) * 64);
 }
 
 /* A cell is counted once all its bits are there. */
@@ -242,7 +247,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     if (!stamps_sane(&s->t, at) || s->landmarks >= COUNT_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->t.phase = s->t.h.clock % s->t.range;
-    if (load_cells(s, w->plan->spec.lines, in))
+    if (load_cells(s, options_get(&w->plan->spec, OPTION_BLOCKS), in))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its cells");
     return 0;
 }

@@ -1,7 +1,9 @@
 /* slip.c - is a word another one misspelt?  Damerau's distance, as far as neighbours are swapped
  * once: letters that are missing, too many, wrong or swapped. */
+#include "spec/slip.h"
+
+#include "base/base.h"
 #include "base/bits.h"
-#include "seen.h"
 
 #include <string.h>
 
@@ -27,4 +29,19 @@ size_t seen_slip(const char *word, size_t len, const char *name) {
     size_t most = len > 3 ? len / 3 + 1 : 1, m = strlen(name);
     size_t d = distance(word, len < LONGEST ? len : LONGEST, name, m < LONGEST ? m : LONGEST);
     return d <= most && d < m ? d : SIZE_MAX;
+}
+
+void slip_try(struct slip *n, const char *word, size_t len, const char *name) {
+    size_t d = seen_slip(word, len, name);
+    if (d < (n->name ? n->distance : SIZE_MAX)) *n = (struct slip){name, d};
+}
+
+int slip_refuse(const struct slip *n, const char *what, const char *word, size_t len,
+                const char *else_say, size_t where, struct seen_error *e) {
+    int shown = len > 40 ? 40 : (int)len;
+    if (n->name)
+        return error_set(e, SEEN_EINVAL, where, "%s'%.*s' is not known; did you mean %s?", what,
+                         shown, word, n->name);
+    return error_set(e, SEEN_EINVAL, where, "%s'%.*s' is not known; %s", what, shown, word,
+                     else_say);
 }

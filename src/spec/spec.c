@@ -6,11 +6,13 @@
  *
  * Printing is canonical: the window, then the options given, in table order, so that parsing and
  * printing again gives the same text. */
+#include "spec/spec.h"
 #include "base/base.h"
-#include "base/bits.h"
-#include "detector/registry.h"
 #include "spec/options.h"
+#include "spec/slip.h"
+#include "spec/text.h"
 #include "spec/units.h"
+#include "spec/value.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,30 +22,6 @@
 #define SUBWINDOWS_MOST 255
 
 static const char *const window_names[] = {NULL, "landmark", "jumping", "sliding", "decaying"};
-
-/* -- suggestions -------------------------------------------------------------------------- */
-
-/* The name that was probably meant, as the distances told so far have it. */
-struct near {
-    const char *name;
-    size_t distance;
-};
-
-static void near_try(struct near *n, const char *word, size_t len, const char *name) {
-    size_t d = seen_slip(word, len, name);
-    if (d < (n->name ? n->distance : SIZE_MAX)) *n = (struct near){name, d};
-}
-
-/* "what='word' is not known; did you mean name?", or where none is near, what else it can be. */
-static int refuse_word(const struct near *n, const char *what, const char *word, size_t len,
-                       const char *else_say, size_t where, struct seen_error *e) {
-    int shown = len > 40 ? 40 : (int)len;
-    if (n->name)
-        return error_set(e, SEEN_EINVAL, where, "%s'%.*s' is not known; did you mean %s?", what,
-                         shown, word, n->name);
-    return error_set(e, SEEN_EINVAL, where, "%s'%.*s' is not known; %s", what, shown, word,
-                     else_say);
-}
 
 /* -- windows ------------------------------------------------------------------------------ */
 
@@ -58,7 +36,7 @@ static int parse_length(struct seen_spec *spec, const char *text, size_t len, si
             "a window of '%.*s' makes no sense; give it between 1 and 1e15 records, or "
             "between 1ms and 1653w",
             len > 40 ? 40 : (int)len, text);
-    spec->unit = span ? SEEN_MICROSECONDS : SEEN_RECORDS;
+    spec->unit = span ? SEEN_UNIT_MICROSECONDS : SEEN_UNIT_RECORDS;
     return 0;
 }
 
@@ -79,16 +57,16 @@ static int parse_subwindows(struct seen_spec *spec, const char *text, size_t len
 }
 
 static int window_kind(const char *text, size_t len) {
-    for (int i = SEEN_LANDMARK; i <= SEEN_DECAYING; i++)
+    for (int i = SEEN_WINDOW_LANDMARK; i <= SEEN_WINDOW_DECAYING; i++)
         if (strlen(window_names[i]) == len && !memcmp(window_names[i], text, len)) return i;
     return 0;
 }
 
 static int unknown_window(const char *text, size_t len, size_t where, struct seen_error *e) {
-    struct near near = {NULL, 0};
-    for (int i = SEEN_LANDMARK; i <= SEEN_DECAYING; i++)
-        near_try(&near, text, len, window_names[i]);
-    return refuse_word(&near, "the window ", text, len,
+    struct slip near = {NULL, 0};
+    for (int i = SEEN_WINDOW_LANDMARK; i <= SEEN_WINDOW_DECAYING; i++)
+        slip_try(&near, text, len, window_names[i]);
+    return slip_refuse(&near, "the window ", text, len,
                        "start with landmark, landmark:1d, jumping:1h/12, sliding:1e6 or decaying",
                        where, e);
 }
@@ -100,28 +78,29 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
     int kind = window_kind(text, name);
     if (!kind) return unknown_window(text, name, where, e);
     spec->window = (uint32_t)kind;
-    spec->unit = SEEN_EXPLICIT;
+    spec->unit = SEEN_UNIT_NONE;
     spec->length = spec->subwindows = 0;
-    if (!colon || (name + 1 == len && kind != SEEN_DECAYING)) {
-        if (!colon && (kind == SEEN_LANDMARK || kind == SEEN_DECAYING)) return 0;
-        return error_set(
-            e, SEEN_EINVAL, where + len, "%s needs a length: write %s", window_names[kind],
-            kind == SEEN_JUMPING    ? "jumping:1e6/8 or jumping:1h/12"
-            : kind == SEEN_LANDMARK ? "landmark:1e6 or landmark:1d, or landmark without a colon"
-                                    : "sliding:1e6 or sliding:24h");
+    if (!colon || (name + 1 == len && kind != SEEN_WINDOW_DECAYING)) {
+        if (!colon && (kind == SEEN_WINDOW_LANDMARK || kind == SEEN_WINDOW_DECAYING)) return 0;
+        return error_set(e, SEEN_EINVAL, where + len, "%s needs a length: write %s",
+                         window_names[kind],
+                         kind == SEEN_WINDOW_JUMPING ? "jumping:1e6/8 or jumping:1h/12"
+                         : kind == SEEN_WINDOW_LANDMARK
+                             ? "landmark:1e6 or landmark:1d, or landmark without a colon"
+                             : "sliding:1e6 or sliding:24h");
     }
-    if (kind == SEEN_DECAYING)
+    if (kind == SEEN_WINDOW_DECAYING)
         return error_set(e, SEEN_EINVAL, where + name,
                          "decaying has no length: its memory is its reach");
     const char *length = colon + 1;
     size_t rest = len - name - 1;
     const char *slash = memchr(length, '/', rest);
     size_t n = slash ? (size_t)(slash - length) : rest, at = where + name + 1;
-    if (kind == SEEN_JUMPING && !slash)
+    if (kind == SEEN_WINDOW_JUMPING && !slash)
         return error_set(e, SEEN_EINVAL, at + rest,
                          "jumping needs its number of sub-windows: write jumping:%.*s/8",
                          n > 40 ? 40 : (int)n, length);
-    if (kind != SEEN_JUMPING && slash)
+    if (kind != SEEN_WINDOW_JUMPING && slash)
         return error_set(e, SEEN_EINVAL, at + n,
                          "only jumping windows have sub-windows: leave out '/' and what follows");
     int bad = parse_length(spec, length, n, at, e);
@@ -131,135 +110,53 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
 
 /* -- options ------------------------------------------------------------------------------ */
 
-static int set_choice(uint32_t *value, const struct seen_option *o, const char *text, size_t len,
-                      size_t where, struct seen_error *e) {
-    char names[80] = "it is ", what[40];
-    struct near near = {NULL, 0};
-    for (uint32_t i = 0; o->choices[i]; i++) {
-        if (strlen(o->choices[i]) == len && !memcmp(o->choices[i], text, len)) {
-            *value = i;
-            return 0;
-        }
-        size_t at = strlen(names);
-        const char *comma = !i ? "" : o->choices[i + 1] ? ", " : " or ";
-        snprintf(names + at, sizeof names - at, "%s%s", comma, o->choices[i]);
-        near_try(&near, text, len, o->choices[i]);
-    }
-    snprintf(what, sizeof what, "%s=", o->name);
-    return refuse_word(&near, what, text, len, names, where, e);
-}
-
-static int set_name(char *value, const char *text, size_t len, size_t where, struct seen_error *e) {
-    if (!registry_known(text, len)) {
-        char names[240] = "choose one of ";
-        struct near near = {NULL, 0};
-        const char *name;
-        for (size_t i = 0; (name = seen_filter_name(i)); i++) near_try(&near, text, len, name);
-        registry_names(names + strlen(names), sizeof names - strlen(names));
-        return refuse_word(&near, "filter=", text, len, names, where, e);
-    }
-    snprintf(value, sizeof((struct seen_spec *)0)->filter, "%.*s", (int)len, text);
-    return 0;
-}
-
-/* COUNT, SIZE and SPAN are exact integers; REAL and RATE are doubles, with exclusive bounds. */
-static int set_number(void *value, const struct seen_option *o, const char *text, size_t len,
-                      size_t where, struct seen_error *e) {
-    int bad;
-    bool inside;
-    bool is_real = o->kind == SEEN_REAL || o->kind == SEEN_RATE;
-    if (is_real) {
-        double real;
-        bad = (o->kind == SEEN_REAL ? units_share : units_rate)(&real, text, len, where, e);
-        if (bad) return bad;
-        inside = real > o->min && real < o->max;
-        memcpy(value, &real, sizeof real);
-    } else {
-        uint64_t whole;
-        bad = (o->kind == SEEN_SIZE   ? units_size
-               : o->kind == SEEN_SPAN ? units_span
-                                      : units_count)(&whole, text, len, where, e);
-        if (bad) return bad;
-        inside = (double)whole >= o->min && (double)whole <= o->max;
-        memcpy(value, &whole, sizeof whole);
-    }
-    if (inside) return 0;
-    char least[32], most[32];
-    if (o->kind == SEEN_SIZE) {
-        seen_print_size((uint64_t)o->min, least, sizeof least);
-        seen_print_size((uint64_t)o->max, most, sizeof most);
-    } else if (o->kind == SEEN_SPAN) {
-        seen_print_span((uint64_t)o->min, least, sizeof least);
-        seen_print_span((uint64_t)o->max, most, sizeof most);
-    } else {
-        units_print_real(o->min, least, sizeof least);
-        units_print_real(o->max, most, sizeof most);
-    }
-    return error_set(e, SEEN_EINVAL, where, "%s=%.*s is out of range; it must be %s %s and %s %s",
-                     o->name, len > 40 ? 40 : (int)len, text, is_real ? "above" : "at least", least,
-                     is_real ? "below" : "at most", most);
-}
-
-static int set_option(struct seen_spec *spec, int row, const char *text, size_t len, size_t where,
-                      struct seen_error *e) {
-    size_t n;
-    const struct seen_option *o = &seen_options(&n)[row];
-    void *value = (char *)spec + o->offset;
-    int bad = o->kind == SEEN_CHOICE ? set_choice(value, o, text, len, where, e)
-              : o->kind == SEEN_NAME ? set_name(value, text, len, where, e)
-                                     : set_number(value, o, text, len, where, e);
-    if (!bad) options_mark(spec, (enum option)row);
-    return bad;
-}
-
-static int unknown_option(const char *name, size_t len, size_t where, struct seen_error *e) {
+int spec_unknown_option(const char *name, size_t len, size_t where, struct seen_error *e) {
     char names[240] = "the options are ";
-    struct near near = {NULL, 0};
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
-    for (size_t i = 0; i < n; i++) {
+    struct slip near = {NULL, 0};
+    const struct seen_option *o;
+    for (size_t i = 0; (o = seen_option(i)); i++) {
         size_t at = strlen(names);
-        near_try(&near, name, len, o[i].name);
-        if (!o[i].geometry)
-            snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", o[i].name);
+        slip_try(&near, name, len, o->name);
+        if (!o->geometry) snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", o->name);
     }
     strncat(names, " and those of single structures", sizeof names - strlen(names) - 1);
-    return refuse_word(&near, "the option ", name, len, names, where, e);
+    return slip_refuse(&near, "the option ", name, len, names, where, e);
 }
 
-int seen_spec_set(struct seen_spec *spec, const char *name, const char *value,
-                  struct seen_error *e) {
+int spec_set(struct seen_spec *spec, const char *name, const char *value, spec_names names,
+             struct seen_error *e) {
     struct seen_spec changed = *spec;
+    size_t len = strlen(value);
     int row = options_find(name, strlen(name));
-    int bad = !strcmp(name, "window") ? parse_window(&changed, value, strlen(value), 1, e)
-              : row < 0               ? unknown_option(name, strlen(name), 1, e)
-                                      : set_option(&changed, row, value, strlen(value), 1, e);
+    int bad = !strcmp(name, "window") ? parse_window(&changed, value, len, 1, e)
+              : row < 0               ? spec_unknown_option(name, strlen(name), 1, e)
+                                      : value_parse(&changed, row, value, len, 1, names, e);
     if (!bad) *spec = changed;
     return bad;
 }
 
 static int parse_option(struct seen_spec *spec, const char *word, size_t len, size_t where,
-                        struct seen_error *e) {
+                        spec_names names, struct seen_error *e) {
     const char *equals = memchr(word, '=', len);
     if (!equals)
         return error_set(e, SEEN_EINVAL, where, "'%.*s' is not an option; write name=value",
                          len > 40 ? 40 : (int)len, word);
     size_t name = (size_t)(equals - word);
     int row = options_find(word, name);
-    if (row < 0) return unknown_option(word, name, where, e);
+    if (row < 0) return spec_unknown_option(word, name, where, e);
     if (options_has(spec, (enum option)row))
         return error_set(e, SEEN_EINVAL, where, "%.*s is given twice: leave one out", (int)name,
                          word);
-    return set_option(spec, row, equals + 1, len - name - 1, where + name + 1, e);
+    return value_parse(spec, row, equals + 1, len - name - 1, where + name + 1, names, e);
 }
 
-int seen_spec_parse(struct seen_spec *out, const char *text, struct seen_error *e) {
+int spec_parse(struct seen_spec *out, const char *text, spec_names names, struct seen_error *e) {
     struct seen_spec spec = {0};
     for (size_t i = 0;;) {
         i += strspn(text + i, " \t\n");
         size_t len = strcspn(text + i, " \t\n");
         if (!len) break;
-        int bad = spec.window ? parse_option(&spec, text + i, len, i + 1, e)
+        int bad = spec.window ? parse_option(&spec, text + i, len, i + 1, names, e)
                               : parse_window(&spec, text + i, len, i + 1, e);
         if (bad) return bad;
         i += len;
@@ -273,83 +170,33 @@ int seen_spec_parse(struct seen_spec *out, const char *text, struct seen_error *
 
 /* -- printing ----------------------------------------------------------------------------- */
 
-struct text {
-    char *buf;
-    size_t cap, len;
-};
-
-static void add(struct text *t, const char *piece) {
-    for (; *piece; piece++, t->len++)
-        if (t->len + 1 < t->cap) t->buf[t->len] = *piece;
-    if (t->cap) t->buf[t->len < t->cap ? t->len : t->cap - 1] = 0;
-}
-
-static void add_count(struct text *t, uint64_t value) {
-    char number[32];
-    snprintf(number, sizeof number, "%llu", (unsigned long long)value);
-    add(t, number);
-}
-
 static void add_window(struct text *t, const struct seen_spec *spec) {
     char span[48];
-    add(t, spec->window && spec->window <= SEEN_DECAYING ? window_names[spec->window] : "?");
-    if (spec->unit == SEEN_EXPLICIT) return;
-    add(t, ":");
-    if (spec->unit == SEEN_RECORDS) {
-        add_count(t, spec->length);
+    text_add(t, spec->window && spec->window <= SEEN_WINDOW_DECAYING ? window_names[spec->window]
+                                                                     : "?");
+    if (spec->unit == SEEN_UNIT_NONE) return;
+    text_add(t, ":");
+    if (spec->unit == SEEN_UNIT_RECORDS) {
+        text_add_count(t, spec->length);
     } else {
         seen_print_span(spec->length, span, sizeof span);
-        add(t, span);
+        text_add(t, span);
     }
-    if (spec->window != SEEN_JUMPING) return;
-    add(t, "/");
-    add_count(t, spec->subwindows);
-}
-
-static void add_value(struct text *t, const struct seen_option *o, const void *value) {
-    char number[48];
-    uint64_t whole = 0;
-    uint32_t choice = 0;
-    double real = 0;
-    switch (o->kind) {
-    case SEEN_COUNT:
-        memcpy(&whole, value, sizeof whole);
-        add_count(t, whole);
-        return;
-    case SEEN_SIZE:
-        memcpy(&whole, value, sizeof whole);
-        seen_print_size(whole, number, sizeof number);
-        break;
-    case SEEN_SPAN:
-        memcpy(&whole, value, sizeof whole);
-        seen_print_span(whole, number, sizeof number);
-        break;
-    case SEEN_REAL:
-    case SEEN_RATE:
-        memcpy(&real, value, sizeof real);
-        units_print_real(real, number, sizeof number);
-        break;
-    case SEEN_CHOICE:
-        memcpy(&choice, value, sizeof choice);
-        add(t, o->choices[choice]);
-        return;
-    default: add(t, value); return;
-    }
-    add(t, number);
+    if (spec->window != SEEN_WINDOW_JUMPING) return;
+    text_add(t, "/");
+    text_add_count(t, spec->subwindows);
 }
 
 int seen_spec_print(const struct seen_spec *spec, char *buf, size_t cap) {
-    struct text t = {buf, cap, 0};
-    if (cap) buf[0] = 0;
+    struct text t = text_begin(buf, cap);
+    const struct seen_option *o;
     add_window(&t, spec);
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; (o = seen_option(i)); i++) {
         if (!options_has(spec, (enum option)i)) continue;
-        add(&t, " ");
-        add(&t, o[i].name);
-        add(&t, "=");
-        add_value(&t, &o[i], (const char *)spec + o[i].offset);
+        text_add(&t, " ");
+        text_add(&t, o->name);
+        text_add(&t, "=");
+        value_print(&t, spec, (enum option)i);
     }
     return (int)t.len;
 }

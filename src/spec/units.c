@@ -299,15 +299,15 @@ int units_rate(double *value, const char *text, size_t len, size_t where, struct
                   "write one such as 500, 3e4/m, 1e6/h or 1e9/d");
 }
 
-int seen_parse_count(uint64_t *v, const char *text, struct seen_error *e) {
+int seen_parse_count(const char *text, uint64_t *v, struct seen_error *e) {
     return units_count(v, text, strlen(text), 1, e);
 }
 
-int seen_parse_size(uint64_t *v, const char *text, struct seen_error *e) {
+int seen_parse_size(const char *text, uint64_t *v, struct seen_error *e) {
     return units_size(v, text, strlen(text), 1, e);
 }
 
-int seen_parse_span(uint64_t *v, const char *text, struct seen_error *e) {
+int seen_parse_span(const char *text, uint64_t *v, struct seen_error *e) {
     return units_span(v, text, strlen(text), 1, e);
 }
 
@@ -357,8 +357,7 @@ int units_print_need(uint64_t bytes, char *buf, size_t cap) {
 }
 
 int units_print_mem(uint64_t bytes, char *buf, size_t cap) {
-    size_t n;
-    uint64_t most = (uint64_t)seen_options(&n)[OPTION_MEM].max;
+    uint64_t most = (uint64_t)seen_option(OPTION_MEM)->max;
     char size[32];
     units_print_need(bytes < most ? bytes : most, size, sizeof size);
     return snprintf(buf, cap, "%smem=%s", bytes > most ? "more than " : "", size);

@@ -33,7 +33,7 @@ void cells_advance(struct filter *f, uint64_t generation) {
 }
 
 bool cells_merge(struct filter *into, uint64_t generation, const struct filter *from,
-                 const struct filter_match *match, uint64_t most, struct seen_merging *m) {
+                 const struct filter_match *match, uint64_t most, struct merge_cursor *m) {
     uint32_t width = cells_width(into->shape.live);
     uint64_t i, end;
     bool last = table_piece(from, most, m, &i, &end);

@@ -16,6 +16,7 @@
 #ifndef CELLS_H
 #define CELLS_H
 
+#include "base/cursor.h"
 #include "table/table.h"
 
 #define CELLS_LIVE_MOST 64
@@ -78,7 +79,7 @@ double cells_touches(const struct filter_shape *);
 void cells_freshen(uint64_t *line, uint64_t generation, uint32_t width);
 void cells_advance(struct filter *, uint64_t generation);
 bool cells_merge(struct filter *into, uint64_t generation, const struct filter *from,
-                 const struct filter_match *, uint64_t most, struct seen_merging *);
+                 const struct filter_match *, uint64_t most, struct merge_cursor *);
 
 /* -- test and add, specialised at compile time by `place`, `width` and the `digests` a key - */
 

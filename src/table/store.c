@@ -317,7 +317,7 @@ static bool merge_key(struct merging *g) {
 /* Places are digests, since where a key is stored is not told: of the key that comes, and of the
  * one before the other's next.  That one may have left or be young again; then the last key merged
  * that is still where it was put will do, or, where all those are gone, the oldest end. */
-static void go_on(struct merging *g, const struct seen_merging *m) {
+static void go_on(struct merging *g, const struct merge_cursor *m) {
     if (!m->place[0]) return;
     g->coming = lookup(g->from, (seen_digest){m->place[1], m->place[2]});
     if (!g->coming) return;
@@ -333,7 +333,7 @@ static void go_on(struct merging *g, const struct seen_merging *m) {
     g->next = at(g->into, ref)->newer;
 }
 
-static void remember(const struct merging *g, struct seen_merging *m) {
+static void remember(const struct merging *g, struct merge_cursor *m) {
     m->place[0] = 1;
     if (!g->coming) return;
     const struct entry *coming = at(g->from, g->coming);
@@ -344,7 +344,7 @@ static void remember(const struct merging *g, struct seen_merging *m) {
 }
 
 bool store_merge(struct store *into, struct store_moment here, const struct store *from,
-                 struct store_moment there, uint64_t shift, uint64_t most, struct seen_merging *m) {
+                 struct store_moment there, uint64_t shift, uint64_t most, struct merge_cursor *m) {
     struct merging g = {into, from, here, there, shift, most, into->oldest, from->oldest};
     go_on(&g, m);
     while (g.coming && g.left && merge_key(&g)) g.coming = at(from, g.coming)->newer;

@@ -14,6 +14,7 @@
 #ifndef STORE_H
 #define STORE_H
 
+#include "base/cursor.h"
 #include "seen.h"
 
 #include <stdbool.h>
@@ -72,7 +73,7 @@ struct store_moment {
  * here.now); the younger of two stamps stays.  Keys below here.least make room, and none enters.
  * Stops after `most` keys of both; true at the end. */
 bool store_merge(struct store *into, struct store_moment here, const struct store *from,
-                 struct store_moment there, uint64_t shift, uint64_t most, struct seen_merging *);
+                 struct store_moment there, uint64_t shift, uint64_t most, struct merge_cursor *);
 
 /* Counters and keys, oldest first. */
 int store_save(const struct store *, struct seen_writer);

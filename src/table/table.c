@@ -18,7 +18,7 @@ void table_slice(uint64_t generation, uint64_t lines, uint64_t *from, uint64_t *
     *to = slice + 1 < slices ? bits_range((slice + 1) << (64 - SWEEP_BITS), lines) : lines;
 }
 
-bool table_piece(const struct filter *f, uint64_t most, struct seen_merging *m, uint64_t *i,
+bool table_piece(const struct filter *f, uint64_t most, struct merge_cursor *m, uint64_t *i,
                  uint64_t *end) {
     *i = bits_min(m->place[0], f->shape.lines);
     *end = *i + bits_min(most, f->shape.lines - *i);
@@ -45,15 +45,18 @@ uint64_t table_read(struct seen_reader r, void *table, uint64_t i, uint64_t line
 
 int counters_settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     if (live > 1)
-        options_mark(spec, OPTION_BY);
-    else if (options_has(spec, OPTION_BY))
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "by= says how sub-windows are put together, and this window has none; "
-                         "leave it out");
-    if (!options_has(spec, OPTION_WIDTH)) spec->width = COUNTERS_WIDTH;
+        options_mark(spec, OPTION_COMBINE);
+    else if (options_has(spec, OPTION_COMBINE))
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "combine= says how sub-windows are put together, and this window has none; "
+            "leave it out");
+    if (!options_has(spec, OPTION_WIDTH)) options_assume(spec, OPTION_WIDTH, COUNTERS_WIDTH);
     options_mark(spec, OPTION_WIDTH);
-    if (spec->width >= 2 && spec->width <= COUNTERS_WIDTH_MOST) return 0;
+    if (options_get(spec, OPTION_WIDTH) >= 2 &&
+        options_get(spec, OPTION_WIDTH) <= COUNTERS_WIDTH_MOST)
+        return 0;
     return error_set(e, SEEN_EREFUSED, 0,
                      "filter=counting has counters of width=2 to %d bits, not %llu",
-                     COUNTERS_WIDTH_MOST, (unsigned long long)spec->width);
+                     COUNTERS_WIDTH_MOST, (unsigned long long)options_get(spec, OPTION_WIDTH));
 }

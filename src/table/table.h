@@ -9,6 +9,7 @@
 #define TABLE_H
 
 #include "base/bits.h"
+#include "base/cursor.h"
 #include "theory/shape.h"
 
 #define FILTER_NONE UINT32_MAX /* the age of a key that no live generation holds */
@@ -72,7 +73,7 @@ static inline uint64_t table_place(uint64_t draw, uint64_t places) {
 
 /* Sets the range of lines, from *i up to *end, for the next piece of a merge.  True: the last one.
  */
-bool table_piece(const struct filter *, uint64_t most, struct seen_merging *, uint64_t *i,
+bool table_piece(const struct filter *, uint64_t most, struct merge_cursor *, uint64_t *i,
                  uint64_t *end);
 
 uint64_t table_size(const struct filter_shape *, uint64_t keys);
@@ -128,7 +129,7 @@ static inline uint32_t counters_down(uint64_t *line, uint32_t bit, uint32_t top)
     return value;
 }
 
-/* Decides width= and, with several generations, by=.  Refuses values that are not possible. */
+/* Decides width= and, with several generations, combine=.  Refuses values that are not possible. */
 int counters_settle(struct seen_spec *, uint32_t live, struct seen_error *);
 
 #endif

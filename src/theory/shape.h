@@ -19,7 +19,7 @@ struct filter_shape {
                      min(1, x crowd) of the keys.  INFINITY: they may all come at once */
     uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
     uint32_t digests;         /* a key: 1, but of keys of more than 128 bits */
-    bool summed; /* the window asks one filter, the sum of all generations: by=subtract */
+    bool summed; /* the window asks one filter, the sum of all generations: combine=subtract */
 };
 
 /* The formulas of a structure, which are pure functions, and what it promises.  A structure fills

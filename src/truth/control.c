@@ -30,15 +30,16 @@ uint64_t control_bytes(uint64_t slots) {
 /* Structures that neither err nor forget have nothing to be measured; with lateness= the window is
  * not the one that the twin follows. */
 static bool errs(const struct seen_plan *plan) {
-    if (plan->spec.lateness) return false;
-    return !(plan->traits & SEEN_NO_FP) || plan->spec.window == SEEN_DECAYING ||
-           plan->spec.overload == SEEN_SHRINK;
+    if (options_get(&plan->spec, OPTION_LATENESS)) return false;
+    return !(plan->traits & SEEN_NO_FP) || plan->spec.window == SEEN_WINDOW_DECAYING ||
+           options_get(&plan->spec, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK;
 }
 
 uint64_t control_slots(const struct seen_plan *plan, uint64_t bytes) {
-    bool keeps_all = plan->spec.window == SEEN_LANDMARK || plan->spec.window == SEEN_DECAYING;
+    bool keeps_all =
+        plan->spec.window == SEEN_WINDOW_LANDMARK || plan->spec.window == SEEN_WINDOW_DECAYING;
     uint64_t most = keeps_all ? 2 * SLOTS_MOST : SLOTS_MOST;
-    uint64_t shard = bytes / plan->spec.shards;
+    uint64_t shard = bytes / options_get(&plan->spec, OPTION_SHARDS);
     if (!errs(plan) || shard < BYTES_SMALL) return 0;
     while (most > SLOTS_LEAST && control_bytes(most) > shard / BYTES_SHARE) most /= 2;
     return most;
@@ -54,20 +55,21 @@ static struct control_slot *slots(const struct control *c) {
     return (struct control_slot *)(void *)tallies(c, CONTROL_KINDS);
 }
 
-void control_init(struct control *c, const struct seen_plan *plan, uint64_t n, uint32_t cpu) {
+void control_init(struct control *c, const struct resolved *plan, uint64_t n, uint32_t cpu) {
     const struct seen_spec *spec = &plan->spec;
     uint64_t slack = (uint64_t)ceil((double)spec->length * plan->slack - 1e-6);
     bool reduced = options_has(spec, OPTION_BITS);
     c->slots = n;
     c->groups = groups_of(n);
     c->pick = pick_of(cpu);
-    c->draw = reduced || spec->hash >= SEEN_INT;
+    c->draw = reduced || options_get(spec, OPTION_HASH) >= SEEN_HASH_INT;
     c->digests = plan->digests;
-    c->bits = reduced ? spec->bits : 0;
-    c->first = spec->refresh == SEEN_REFRESH_FIRST;
-    c->certain = spec->window == SEEN_DECAYING ? SEEN_NEVER
-                                               : spec->length - (spec->unit == SEEN_MICROSECONDS);
-    c->reach = spec->window == SEEN_DECAYING ? SEEN_NEVER : c->certain + slack;
+    c->bits = reduced ? options_get(spec, OPTION_BITS) : 0;
+    c->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
+    c->certain = spec->window == SEEN_WINDOW_DECAYING
+                     ? SEEN_NEVER
+                     : spec->length - (spec->unit == SEEN_UNIT_MICROSECONDS);
+    c->reach = spec->window == SEEN_WINDOW_DECAYING ? SEEN_NEVER : c->certain + slack;
 }
 
 /* -- keys --------------------------------------------------------------------------------- */
@@ -187,7 +189,7 @@ static bool full(const struct control *c) { return c->saved.used >= c->slots - c
 /* The clock + 1 up to which an occurrence is outside the window of a record at `at`, slack and
  * all. */
 static uint64_t gone_by(const struct control *c, const struct window *w, uint64_t at) {
-    if (w->plan->spec.window == SEEN_LANDMARK) return w->ops->since(w, at);
+    if (w->plan->spec.window == SEEN_WINDOW_LANDMARK) return w->ops->since(w, at);
     return at - bits_min(at, c->reach);
 }
 
@@ -203,7 +205,7 @@ static void make_room(struct control *c, const struct window *w, uint64_t at) {
 static enum control_kind judge(const struct control *c, const struct window *w, uint64_t seen,
                                uint64_t at, bool duplicate) {
     if (duplicate) return seen > gone_by(c, w, at) ? CONTROL_TRUE : CONTROL_FALSE;
-    bool landmark = w->plan->spec.window == SEEN_LANDMARK;
+    bool landmark = w->plan->spec.window == SEEN_WINDOW_LANDMARK;
     bool inside = landmark ? seen > gone_by(c, w, at) : seen && at + 1 - seen <= c->certain;
     return inside ? CONTROL_MISS : CONTROL_FRESH;
 }
@@ -287,7 +289,7 @@ void control_add(struct control *c, const struct control *from) {
 static uint64_t clock_there(const struct control *c, const struct window *w, uint64_t seen,
                             uint64_t from_at, uint64_t at) {
     uint32_t window = w->plan->spec.window;
-    if (window == SEEN_LANDMARK || window == SEEN_DECAYING) return at;
+    if (window == SEEN_WINDOW_LANDMARK || window == SEEN_WINDOW_DECAYING) return at;
     uint64_t age = from_at + 1 - bits_min(seen, from_at + 1);
     return age > at || age > c->reach ? SEEN_NEVER : at - age;
 }

@@ -95,7 +95,7 @@ uint64_t control_slots(const struct seen_plan *, uint64_t bytes);
 uint64_t control_bytes(uint64_t slots);
 
 /* Begins an empty sample in zeroed memory. */
-void control_init(struct control *, const struct seen_plan *, uint64_t slots, uint32_t cpu);
+void control_init(struct control *, const struct resolved *, uint64_t slots, uint32_t cpu);
 
 /* Notes n records of the shard with their verdicts.  `record` is the number of the first one. */
 void control_observe(struct control *, const struct window *, uint64_t record, size_t n,

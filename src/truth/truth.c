@@ -23,7 +23,8 @@ struct state {
 static struct state state_of(const struct window *w, uint64_t at) {
     struct seen_stats s = {.oldest = SEEN_NEVER, .kept = SEEN_NEVER};
     w->ops->stats(w, at, &s);
-    return (struct state){s.fp_now * (double)w->plan->spec.shards, (double)s.stored};
+    return (struct state){s.fp_now * (double)options_get(&w->plan->spec, OPTION_SHARDS),
+                          (double)s.stored};
 }
 
 /* Mean of a power law through (l0, r0) and (l1, r1) between them; a load that hardly changes says
@@ -84,24 +85,28 @@ bool truth_plan(struct seen_plan *plan) {
     bool errs = !(plan->traits & SEEN_NO_FP);
     uint64_t slots = control_slots(plan, plan->bytes);
     if (!errs && !slots) return false;
-    plan->spec.control = slots;
-    options_mark(&plan->spec, OPTION_CONTROL);
+    options_set(&plan->spec, OPTION_CONTROL, slots);
     return true;
 }
 
 uint64_t truth_bytes(const struct seen_spec *spec) {
     if (!options_has(spec, OPTION_CONTROL)) return 0;
     uint64_t model = offsetof(struct truth, control);
-    return (model + (spec->control ? control_bytes(spec->control) : 0) + 63) / 64 * 64;
+    return (model +
+            (options_get(spec, OPTION_CONTROL) ? control_bytes(options_get(spec, OPTION_CONTROL))
+                                               : 0) +
+            63) /
+           64 * 64;
 }
 
 /* NULL: there is no sample. */
 static struct control *control_of(const struct window *w) {
-    return w->plan->spec.control ? &w->truth->control : NULL;
+    return options_get(&w->plan->spec, OPTION_CONTROL) ? &w->truth->control : NULL;
 }
 
 void truth_init(struct window *w, uint32_t cpu) {
-    if (control_of(w)) control_init(control_of(w), w->plan, w->plan->spec.control, cpu);
+    if (control_of(w))
+        control_init(control_of(w), w->plan, options_get(&w->plan->spec, OPTION_CONTROL), cpu);
     model_open(&w->truth->model, w, 0);
 }
 
@@ -109,7 +114,7 @@ void truth_init(struct window *w, uint32_t cpu) {
 
 /* The clock behind a record. */
 static uint64_t after(const struct window *w, uint64_t at) {
-    return at + (w->plan->spec.unit != SEEN_MICROSECONDS);
+    return at + (w->plan->spec.unit != SEEN_UNIT_MICROSECONDS);
 }
 
 /* How many of n records belong to the open stretch of the model, and to one generation. */
@@ -250,7 +255,7 @@ struct sums {
 
 static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
     struct sums s = {0};
-    for (uint64_t i = 0; i < d->plan.spec.shards; i++) {
+    for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++) {
         const struct window *w = &d->shard[i];
         const struct truth *t = w->truth;
         uint64_t at = detector_now(d, 0);
@@ -269,11 +274,12 @@ static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
 /* Is the window nearly as planned, so that the formulas hold?  In a decaying window only few
  * records called new may be misses, since missed records do not stand for false duplicates. */
 static bool as_planned(const seen_detector *d, const struct seen_stats *out, double fullest) {
-    const struct seen_plan *plan = &d->plan;
+    const struct resolved *plan = &d->plan;
     bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity ||
                  out->fp_worst <= plan->fp_full;
-    if (plan->spec.window == SEEN_DECAYING) roomy = out->missed_hi <= out->unique / 10;
-    return roomy && !out->saturated && !out->forgotten && plan->spec.refresh == SEEN_REFRESH_LAST;
+    if (plan->spec.window == SEEN_WINDOW_DECAYING) roomy = out->missed_hi <= out->unique / 10;
+    return roomy && !out->saturated && !out->forgotten &&
+           options_get(&plan->spec, OPTION_REFRESH) == SEEN_REFRESH_LAST;
 }
 
 static void put_false(struct seen_stats *out, struct estimate e) {

@@ -25,6 +25,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "plan/plan.h"
+#include "spec/options.h"
 
 #include <math.h>
 
@@ -94,10 +95,10 @@ static void init(struct window *w) {
     w->filter.shape = plan_shape(spec, live);
     w->filter.block = (char *)w->state + generations_bytes(&w->filter.shape);
     w->filter.renewed = w->filter.shape.summed ? s->load + live : NULL;
-    w->filter.refresh_first = spec->refresh == SEEN_REFRESH_FIRST;
+    w->filter.refresh_first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
     s->step = generations_step(spec);
-    bool weeks =
-        spec->window == SEEN_LANDMARK && spec->unit == SEEN_MICROSECONDS && s->step % WEEK == 0;
+    bool weeks = spec->window == SEEN_WINDOW_LANDMARK && spec->unit == SEEN_UNIT_MICROSECONDS &&
+                 s->step % WEEK == 0;
     s->ring.boundary = !s->step ? UINT64_MAX : weeks ? MONDAY : s->step;
     s->ring.generation = live;
     if (w->filter.ops->init) w->filter.ops->init(&w->filter);
@@ -145,7 +146,7 @@ static void landmark(struct window *w, uint64_t at) {
         s->ring.begun += live_of(w) > 1 ? live_of(w) : 1;
         for (uint32_t i = 0; i < live_of(w); i++) begin_generation(w);
     }
-    if (w->plan->spec.unit == SEEN_RECORDS) s->ring.boundary = at + s->step;
+    if (w->plan->spec.unit == SEEN_UNIT_RECORDS) s->ring.boundary = at + s->step;
     renew_others(w);
 }
 
@@ -239,7 +240,7 @@ static void begin_merge(struct window *w, const struct window *from,
 /* A key's probes are merged one by one, maybe long after each other: what matches at the beginning
  * matches to the end. */
 static bool merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at,
-                  uint64_t most, struct seen_merging *m) {
+                  uint64_t most, struct merge_cursor *m) {
     struct generations *s = w->state;
     uint64_t *kept = m->place + FILTER_PLACES;
     bool begins = !m->place[0];
@@ -268,7 +269,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     }
     out->stored += w->filter.ops->stored ? w->filter.ops->stored(&w->filter, now) : stored;
     double rate = steps ? rate_after(w, steps) : rate_now(w);
-    out->fp_now += rate / (double)w->plan->spec.shards;
+    out->fp_now += rate / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->ring.begun);
     if (w->filter.ops->stats) w->filter.ops->stats(&w->filter, out);
 }

@@ -24,7 +24,7 @@ static inline uint64_t generations_tallies(const struct filter_shape *s) {
 uint64_t generations_step(const struct seen_spec *);
 uint32_t generations_live(const struct seen_spec *);     /* how many are kept apart */
 uint64_t generations_bytes(const struct filter_shape *); /* of the state, without the filter's */
-uint64_t generations_size(const struct seen_plan *, const struct filter_theory *);
+uint64_t generations_size(const struct seen_spec *, const struct filter_theory *);
 int generations_plan(struct seen_plan *, const struct filter_theory *, struct seen_error *);
 
 #endif

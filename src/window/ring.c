@@ -23,7 +23,7 @@ bool ring_sane(const struct ring *r, const struct seen_spec *spec, uint64_t step
                uint32_t live) {
     bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < COUNT_MOST
                         : r->boundary == UINT64_MAX;
-    bool aligned = !step || spec->unit == SEEN_RECORDS || (r->boundary - first) % step == 0;
+    bool aligned = !step || spec->unit == SEEN_UNIT_RECORDS || (r->boundary - first) % step == 0;
     return clocked && aligned && r->generation >= live && r->generation < COUNT_MOST &&
            r->begun < COUNT_MOST;
 }

@@ -32,7 +32,7 @@ uint64_t ring_start(const struct ring *, uint64_t step, uint64_t at);
  * `start`. */
 static inline uint64_t ring_age(const struct seen_spec *spec, uint64_t step, uint64_t start,
                                 uint64_t at, uint32_t ago) {
-    if (!ago) return spec->unit == SEEN_MICROSECONDS ? 0 : 1;
+    if (!ago) return spec->unit == SEEN_UNIT_MICROSECONDS ? 0 : 1;
     return at - start + 1 + (ago - 1) * step;
 }
 

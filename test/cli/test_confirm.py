@@ -1,4 +1,4 @@
-"""cache=: what is confirmed is a duplicate, by a dictionary; --confirmed drops that and no more."""
+"""verify=: what is confirmed is a duplicate, by a dictionary; --confirmed drops that and no more."""
 
 import csv
 import io
@@ -16,7 +16,7 @@ def tags(seen, spec, keys, *args):
 @pytest.mark.parametrize("window", ["landmark", "landmark:1000", "jumping:600/3", "sliding:999"])
 def test_what_is_sure_was_seen(seen, rng, window):
     keys = [str(rng.randrange(3000)) for _ in range(20000)]
-    spec = window + " fp=.2 items=300 cache=400 seed=%d" % rng.randrange(1000)
+    spec = window + " fp=.2 items=300 verify=400 seed=%d" % rng.randrange(1000)
     if window.startswith("sliding"):
         spec += " overload=saturate"  # some new keys are to be called duplicates
     got, truth = tags(seen, spec, keys), naive(window, keys)
@@ -29,7 +29,7 @@ def test_what_is_sure_was_seen(seen, rng, window):
 
 def test_confirmed_drops_what_is_sure_and_shows_it_with_duplicates(seen, rng):
     keys = [str(rng.randrange(500)) for _ in range(5000)]
-    spec = "landmark fp=.2 items=300 cache=100 seed=3"
+    spec = "landmark fp=.2 items=300 verify=100 seed=3"
     got = tags(seen, spec, keys)
     args = ["-w", spec, "--confirmed"]
     done = seen(*args, "--stats=json", text="\n".join(keys))
@@ -56,15 +56,15 @@ def test_without_a_cache_nothing_speaks_of_it(seen):
 def test_refusals(seen):
     seen("--confirmed", text="a\n").refused("cache")
     seen("--confirmed", "--tag", "--cache", "9", text="a\n").refused("--tag")
-    seen("--cache", "9", "--filter", "exact", text="a\n").refused("filter=exact", "cache=")
+    seen("--cache", "9", "--filter", "exact", text="a\n").refused("filter=exact", "verify=")
     seen("--cache", "9", "--refresh", "first", text="a\n").refused("refresh=first")
     seen("--cache", "1e6", "--mem", "1MiB", text="a\n").refused("mem=1MiB")
 
 
 def test_compare_counts_the_confirmed_and_how_many_of_them_are_false(seen, rng):
     text = "".join("%d\n" % rng.randrange(900) for _ in range(6000))
-    specs = ["landmark fp=.2 items=300 seed=3", "landmark fp=.2 items=300 seed=3 cache=1e4",
-             "landmark fp=.2 items=300 seed=3 cache=50"]
+    specs = ["landmark fp=.2 items=300 seed=3", "landmark fp=.2 items=300 seed=3 verify=1e4",
+             "landmark fp=.2 items=300 seed=3 verify=50"]
     args = ["compare"] + [word for spec in specs for word in ("-w", spec)]
     plain, large, small = json.loads(seen(*args, "-o", "json", text=text).out)["specs"]
     assert "confirmed" not in plain and plain["fp"] == large["fp"] == small["fp"] > 0

@@ -96,7 +96,7 @@ def test_the_example_of_the_readme_builds_with_pkg_config(installed, pkg_config,
     program = tmp_path / "example"
     subprocess.run(["cc", *ASAN, *pkg_config("--cflags"), example(tmp_path), "-o", program,
                     *pkg_config("--libs")], check=True)
-    folder = next(installed.rglob("libseen.so.0")).parent
+    folder = next(installed.rglob("libseen.so.1")).parent
     env = dict(os.environ, LD_LIBRARY_PATH=str(folder))
     assert subprocess.run([program], env=env, capture_output=True, text=True).stdout == FOUND
 
@@ -112,6 +112,6 @@ def test_it_builds_against_the_static_library_too(installed, pkg_config, tmp_pat
 
 
 def test_the_library_says_which_abi_it_has(installed):
-    library = next(installed.rglob("libseen.so.0"))
+    library = next(installed.rglob("libseen.so.1"))
     headers = subprocess.run(["readelf", "-d", library], capture_output=True, text=True).stdout
-    assert "[libseen.so.0]" in headers
+    assert "[libseen.so.1]" in headers

@@ -191,12 +191,12 @@ def clicks(rng, n):
     ["-w", "landmark:1w items=1e4", "--zone", "America/New_York"],
     ["-w", "landmark items=1e4", "--landmark-on", "restart", "--no-time"],
     ["-w", "landmark:1d items=1e4", "--landmark-on", "^[^\t]*$|key7[0-9]*$"],
-    ["-w", "sliding:500 fp=.1 cache=100", "--confirmed", "--no-time"],
+    ["-w", "sliding:500 fp=.1 verify=100", "--confirmed", "--no-time"],
     ["-w", "decaying mem=16KiB", "--no-time"],
     ["-w", "sliding:2e4 fp=1e-3 shards=8", "--no-time"],
     ["-w", "sliding:1h rate=1 shards=5"],
     ["-w", "landmark:1d items=1e4 shards=3", "--landmark-on", "restart"],
-    ["-w", "sliding:500 fp=.1 cache=100 shards=4", "--confirmed", "--no-time"],
+    ["-w", "sliding:500 fp=.1 verify=100 shards=4", "--confirmed", "--no-time"],
 ], ids=lambda args: " ".join(args))
 def test_windows(alike, rng, args):
     timed = [] if "--no-time" in args else ["--time", "1"]

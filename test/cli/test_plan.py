@@ -153,7 +153,7 @@ SHORT = [
     "landmark:1d rate=1e4 mem=1MiB fp=1e-6 shards=16",
     "landmark:1e6 mem=16KiB",
     "landmark mem=1KiB",
-    "landmark mem=1MiB cache=1e6",
+    "landmark mem=1MiB verify=1e6",
     "jumping:1e6/8 mem=256KiB",
     "jumping:1h/12 rate=1e6 mem=1MiB",
     "jumping:1e6/200 mem=1MiB",
@@ -212,13 +212,13 @@ def test_the_best_rate_wins_where_none_keeps_what_was_asked():
 
 
 @pytest.mark.parametrize("spec, option", [
-    ("landmark overload=saturate", "overload"), ("landmark:1e6 lines=100", "lines"),
-    ("sliding:1e6 lines=100", "lines"), ("sliding:1e6 k=3 signature=17", "signature"),
-    ("landmark:1e6 fp=1e-6 lines=100", "lines"), ("jumping:1e6/8 fp=1e-6 lines=100", "lines"),
-    ("landmark:1e6 fp=1e-6 lines=100 filter=bloom", "lines"),
-    ("landmark:1e6 fp=1e-6 lines=100 filter=partitioned", "lines"),
-    ("sliding:1e6 fp=1e-6 lines=5000 filter=timing", "lines"),
-    ("sliding:1e6 fp=1e-6 lines=40000 filter=age-partitioned", "lines")])
+    ("landmark overload=saturate", "overload"), ("landmark:1e6 blocks=100", "blocks"),
+    ("sliding:1e6 blocks=100", "blocks"), ("sliding:1e6 k=3 signature=17", "signature"),
+    ("landmark:1e6 fp=1e-6 blocks=100", "blocks"), ("jumping:1e6/8 fp=1e-6 blocks=100", "lines"),
+    ("landmark:1e6 fp=1e-6 blocks=100 filter=bloom", "blocks"),
+    ("landmark:1e6 fp=1e-6 blocks=100 filter=partitioned", "blocks"),
+    ("sliding:1e6 fp=1e-6 blocks=5000 filter=timing", "blocks"),
+    ("sliding:1e6 fp=1e-6 blocks=40000 filter=age-partitioned", "blocks")])
 def test_an_option_that_cannot_hold_is_named(spec, option):
     done = plan(spec)
     assert done.returncode == 2 and f"leave {option}= out" in done.stderr

@@ -143,16 +143,16 @@ def test_max_follows_from_the_gaps(seen):
     chosen = []
     for keys in 1000, 4000, 16000:
         p = plan(seen, "decaying filter=stable mem=8KiB fp=10%", drawn(3, keys, 60000, 0))["plans"][0]
-        chosen.append(int(re.search(r"max=(\d+)", p["type"])[1]))
+        chosen.append(int(re.search(r"cell-max=(\d+)", p["type"])[1]))
     assert chosen == sorted(chosen, reverse=True) and chosen[0] > 1 and chosen[-1] == 1
 
 
 def test_what_the_spec_names_stays(seen):
     text = drawn(3, 4000, 30000, 0)
-    p = plan(seen, "decaying filter=stable max=7 mem=8KiB fp=10%", text)["plans"]
-    assert len(p) == 1 and " max=7" in p[0]["type"] and re.search(r" k=\d", p[0]["type"])
-    p = plan(seen, "decaying ways=2 filter=cache mem=8KiB fp=10%", text, "--seed", "4")["plans"]
-    assert p[0]["type"].endswith("filter=cache seed=4 ways=2")
+    p = plan(seen, "decaying filter=stable cell-max=7 mem=8KiB fp=10%", text)["plans"]
+    assert len(p) == 1 and " cell-max=7" in p[0]["type"] and re.search(r" k=\d", p[0]["type"])
+    p = plan(seen, "decaying set-size=2 filter=cache mem=8KiB fp=10%", text, "--seed", "4")["plans"]
+    assert p[0]["type"].endswith("filter=cache seed=4 set-size=2")
 
 
 # -- what is said -----------------------------------------------------------------------------
@@ -218,7 +218,7 @@ REFUSED = {
     "sliding:100 --sample -": ["decaying"],
     "decaying refresh=first --sample -": ["refresh=first"],
     "decaying items=1000 --sample -": ["mem="],
-    "decaying gaps=1000 --sample -": ["gaps="],
+    "decaying gap-max=1000 --sample -": ["gap-max="],
     "decaying --sample - --sample -": ["one file"],
     "decaying --sample - --sample-mem 1MiB": ["2MiB"],
     "decaying --sample-mem 4MiB": ["--sample-mem", "--sample FILE"],

@@ -35,8 +35,8 @@ def test_each_command_runs(folder, command):
 
 
 @pytest.mark.parametrize("words,fp", [
-    ("bits=16 substring=16", 1 - (1 - 2**-16) ** 65536), ("bloom k=1 lines=16130", 1 - math.exp(-1 / 8)),
-    ("bloom k=2 lines=16130", (1 - math.exp(-1 / 4)) ** 2), ("partitioned k=6", (1 - math.exp(-6 / 8)) ** 6)])
+    ("bits=16 substring=16", 1 - (1 - 2**-16) ** 65536), ("bloom k=1 blocks=16130", 1 - math.exp(-1 / 8)),
+    ("bloom k=2 blocks=16130", (1 - math.exp(-1 / 4)) ** 2), ("partitioned k=6", (1 - math.exp(-6 / 8)) ** 6)])
 def test_plans_show_the_sources_numbers(words, fp):
     command = next(c for c in COMMANDS if words in c)
     done = subprocess.run([SEEN, *shlex.split(command)[1:], "-o", "json"], capture_output=True, text=True, check=True)

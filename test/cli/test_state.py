@@ -33,7 +33,7 @@ RUNS = {
     "decaying": ["-w", "decaying mem=64KiB"],
     "days of a zone": ["-w", "landmark:1d fp=1e-6 mem=1MiB", "--zone", "Europe/Berlin", "--time", "3"],
     "landmarks": ["-w", "landmark fp=1e-6 mem=1MiB", "--landmark-on", "^7,"],
-    "confirmed": ["-w", "sliding:1000 fp=1e-6 cache=100", "--confirmed"],
+    "confirmed": ["-w", "sliding:1000 fp=1e-6 verify=100", "--confirmed"],
 }
 
 
@@ -426,7 +426,7 @@ MADE_WITH = ["-w", "sliding:1000 fp=1e-6 seed=7", "--csv", "-k", "id", "--crlf"]
     (["-w", "sliding:2000 fp=1e-6 seed=7"], "with sliding:1000, not sliding:2000;"),
     (["-w", "sliding:1000 fp=1e-6 seed=8"], "with seed=7, not seed=8;"),
     (["-w", "sliding:1000 fp=1e-6"], "with seed=7;"),
-    (["-w", "sliding:1000 fp=1e-3 seed=7 cache=5"], "with fp=1e-06, not fp=0.001; without cache=5;"),
+    (["-w", "sliding:1000 fp=1e-3 seed=7 verify=5"], "with fp=1e-06, not fp=0.001; without verify=5;"),
     (["-k", "v"], "with -k id, not -k v;"),
     (["-d", ";"], "without -d ;;"),
     (["--no-header", "-k", "1"], "with -k id, not -k 1; without --no-header;"),

@@ -88,11 +88,18 @@ class Library:
             at += n
             return 0
 
-        detector, blob, size = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_size_t()
-        bad = self.lib.seen_load(ctypes.byref(detector), ctypes.byref(blob), ctypes.byref(size),
-                                 Stream(MOVE(read), None), ctypes.c_size_t(0), None, None)
+        detector, blob = ctypes.c_void_p(), None
+
+        def place(_, n):
+            nonlocal blob
+            blob = ctypes.create_string_buffer(n)
+            return ctypes.addressof(blob)
+
+        room = Stream(ctypes.cast(PLACE(place), MOVE), None)
+        bad = self.lib.seen_load(ctypes.byref(detector), Stream(MOVE(read), None), ctypes.c_size_t(0),
+                                 ctypes.byref(room), None, None)
         assert bad == 0
-        return detector, ctypes.string_at(blob, size.value)
+        return detector, blob.raw
 
     def save(self, detector, blob):
         out = bytearray()
@@ -116,6 +123,7 @@ class Digest(ctypes.Structure):
 
 
 MOVE = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
+PLACE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t)
 
 
 class Stream(ctypes.Structure):

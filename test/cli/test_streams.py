@@ -65,9 +65,9 @@ def test_polls_of_a_front_page_against_a_dictionary(seen, stream):
 NO_FALSE_NEGATIVES = (
     ["landmark filter=" + name for name in ("bloom", "partitioned", "blocked", "counting", "substrings", "exact")] +
     ["jumping:5000/7 filter=" + name for name in
-     ("bloom", "blocked", "counting by=or", "counting by=subtract", "substrings", "exact")] +
+     ("bloom", "blocked", "counting combine=or", "counting combine=subtract", "substrings", "exact")] +
     ["sliding:5000 filter=" + name for name in
-     ("line", "line refresh=first", "timing", "timed-cuckoo", "timed-cuckoo vla=1", "counting", "age-partitioned", "exact")])
+     ("line", "line refresh=first", "timing", "timed-cuckoo", "timed-cuckoo packed=1", "counting", "age-partitioned", "exact")])
 
 
 @pytest.mark.parametrize("name,args,records,unique", [STREAMS[1], STREAMS[4], STREAMS[5], STREAMS[6], STREAMS[8]])

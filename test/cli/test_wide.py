@@ -90,7 +90,7 @@ def test_records_held_back_keep_their_wide_keys(seen, rng):
     (["--keep=last"], ["filter=exact"]),
     (["--query-key=1", "--add-key=2"], ["--query-key"]),
     (["--shards=2"], ["shards="]),
-    (["--cache=9"], ["cache="]),
+    (["--cache=9"], ["verify="]),
     (["--redis=redis://127.0.0.1/x"], ["bits=512", "bits=128"]),
 ])
 def test_what_goes_by_one_digest_is_refused(seen, args, words):

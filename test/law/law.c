@@ -1,6 +1,8 @@
 #include "law.h"
+#include "../any_window.h"
 
 #include "chance.h"
+#include "detector/detector.h"
 #include "detector/registry.h"
 #include "spec/options.h"
 
@@ -17,14 +19,16 @@ static char current[512]; /* the spec that failures name */
 /* -- cases -------------------------------------------------------------------------------- */
 
 static const char *const windows[][16] = {
-    [SEEN_LANDMARK] = {"landmark:1", "landmark:2", "landmark:10", "landmark:1000", "landmark",
-                       "landmark:1d", "landmark:1w", "landmark:2w", "landmark:1500ms"},
-    [SEEN_JUMPING] = {"jumping:1/1", "jumping:2/1", "jumping:2/2", "jumping:3/2", "jumping:10/3",
-                      "jumping:10/10", "jumping:100/7", "jumping:1000/8", "jumping:1000/60",
-                      "jumping:1s/1", "jumping:1h/12", "jumping:1500ms/7", "jumping:1w/3"},
-    [SEEN_SLIDING] = {"sliding:1", "sliding:2", "sliding:3", "sliding:10", "sliding:1000",
-                      "sliding:1ms", "sliding:1500ms", "sliding:1h", "sliding:1w"},
-    [SEEN_DECAYING] = {"decaying"},
+    [SEEN_WINDOW_LANDMARK] = {"landmark:1", "landmark:2", "landmark:10", "landmark:1000",
+                              "landmark", "landmark:1d", "landmark:1w", "landmark:2w",
+                              "landmark:1500ms"},
+    [SEEN_WINDOW_JUMPING] = {"jumping:1/1", "jumping:2/1", "jumping:2/2", "jumping:3/2",
+                             "jumping:10/3", "jumping:10/10", "jumping:100/7", "jumping:1000/8",
+                             "jumping:1000/60", "jumping:1s/1", "jumping:1h/12", "jumping:1500ms/7",
+                             "jumping:1w/3"},
+    [SEEN_WINDOW_SLIDING] = {"sliding:1", "sliding:2", "sliding:3", "sliding:10", "sliding:1000",
+                             "sliding:1ms", "sliding:1500ms", "sliding:1h", "sliding:1w"},
+    [SEEN_WINDOW_DECAYING] = {"decaying"},
 };
 
 const char *law_window(const struct law_case *c, size_t i) {
@@ -80,13 +84,11 @@ static bool variant_plans(const struct law_case *c, struct variant *v) {
 /* The i-th of a structure, or NULL; never freed, as the tests themselves. */
 static struct variant *variant_of(const struct law_case *c, size_t i) {
     struct variant v;
-    size_t options;
-    const struct seen_option *o = seen_options(&options);
-    for (size_t j = 0; j < options; j++)
-        for (size_t k = 1; o[j].of && o[j].choices && o[j].choices[k]; k++) {
+    const struct seen_option *o;
+    for (size_t j = 0; (o = seen_option(j)); j++)
+        for (size_t k = 1; o->of && o->choices && o->choices[k]; k++) {
             if (!options_serve((enum option)j, c->name)) continue;
-            snprintf(v.structure, sizeof v.structure, "%s %s=%s", c->name, o[j].name,
-                     o[j].choices[k]);
+            snprintf(v.structure, sizeof v.structure, "%s %s=%s", c->name, o->name, o->choices[k]);
             if (!variant_plans(c, &v) || i-- > 0) continue;
             struct variant *kept = malloc(sizeof *kept);
             *kept = v;
@@ -102,7 +104,8 @@ int law_main(const char *group, const struct law *laws, size_t n) {
     for (size_t l = 0; l < n; l++) {
         struct law_case c = {0};
         if (laws[l].once) tests = add_test(tests, &count, &laws[l], &c, run_job);
-        for (c.window = SEEN_LANDMARK; c.window <= SEEN_DECAYING && !laws[l].once; c.window++)
+        for (c.window = SEEN_WINDOW_LANDMARK; c.window <= SEEN_WINDOW_DECAYING && !laws[l].once;
+             c.window++)
             for (size_t i = 0; registry_pick(c.window, "", i, &choice); i++) {
                 struct seen_plan plan;
                 c.structure = c.name = choice.name;
@@ -152,8 +155,8 @@ static uint64_t low(uint64_t x, uint64_t bits) { return bits < 64 ? x & ~(~0ull 
 
 seen_digest law_key(const struct seen_plan *plan, uint64_t key, uint64_t seed) {
     seen_digest d = law_digest(key, seed);
-    uint64_t bits = plan->spec.bits;
-    if (plan->spec.hash < SEEN_INT || !bits) return d;
+    uint64_t bits = seen_spec_get_count(&plan->spec, "bits");
+    if (seen_spec_get_count(&plan->spec, "hash") < SEEN_HASH_INT || !bits) return d;
     return (seen_digest){low(d.lo, bits), bits > 64 ? low(d.hi, bits - 64) : 0};
 }
 
@@ -182,6 +185,13 @@ seen_detector *law_new(const struct seen_plan *plan, const struct seen_allocator
     return d;
 }
 
+seen_detector *law_new_on(const struct seen_plan *plan, uint32_t cpu) {
+    seen_detector *d;
+    struct seen_error e = {0};
+    law_check(!detector_new(&d, plan, cpu, NULL, &e), "%s", e.text);
+    return d;
+}
+
 seen_detector *law_make(const char *format, ...) {
     struct seen_plan plan;
     va_list args;
@@ -198,7 +208,7 @@ struct oracle *law_oracle(const struct seen_plan *plan) {
         .unit = s->unit,
         .length = s->length,
         .band = (uint64_t)((double)s->length * (1 + plan->slack) + .5),
-        .refresh_first = s->refresh == SEEN_REFRESH_FIRST,
+        .refresh_first = seen_spec_get_count(s, "refresh") == SEEN_REFRESH_FIRST,
     });
 }
 
@@ -223,7 +233,7 @@ static void awkward_gap(const struct seen_plan *plan, struct law_stream *s, size
     uint64_t length = plan->spec.length, band = (uint64_t)((double)length * (1 + plan->slack) + .5);
     uint64_t gaps[] = {length, length - 1, length + 1, band, band - 1, band + 1, 1, 2};
     uint64_t gap = gaps[law_below(rng, 8)];
-    if (plan->spec.unit == SEEN_MICROSECONDS) {
+    if (plan->spec.unit == SEEN_UNIT_MICROSECONDS) {
         size_t from = law_below(rng, i < 30 ? i : 30) + 1;
         s->digest[i] = s->digest[i - from];
         seen_time then = s->time[i - from] + gap;
@@ -250,7 +260,7 @@ static seen_digest key_of_kind(const struct seen_plan *plan, enum law_kind kind,
 struct law_stream law_stream(const struct seen_plan *plan, enum law_kind kind, size_t n,
                              uint64_t landmarks, uint64_t seed) {
     uint64_t rng = seed, length = plan->spec.length;
-    uint64_t span = plan->spec.unit == SEEN_RECORDS && length < 500 ? length + 2 : 600;
+    uint64_t span = plan->spec.unit == SEEN_UNIT_RECORDS && length < 500 ? length + 2 : 600;
     struct law_stream s = {n, malloc(n * sizeof *s.digest), malloc(n * sizeof *s.time),
                            calloc(n, 1)};
     seen_time last =
@@ -281,7 +291,7 @@ void law_play(seen_detector *d, const struct law_stream *s, size_t from, size_t 
                                           : 1 + law_below(rng, 700);
         size_t n = 1;
         while (n < most && i + n < to && !s->landmarks[i + n]) n++;
-        seen_observe(d, n, s->digest + i, s->time + i, verdict + i);
+        any_observe(d, n, s->digest + i, s->time + i, verdict + i);
         i += n;
     }
 }
@@ -293,7 +303,7 @@ double law_query_fresh(const seen_detector *d, uint64_t n, uint64_t *rng) {
     uint64_t hits = 0, batches = (n + BATCH - 1) / BATCH;
     for (uint64_t i = 0; i < batches; i++) {
         for (size_t j = 0; j < BATCH; j++) digest[j] = law_fresh(rng);
-        seen_query(d, BATCH, digest, 0, 0, verdict);
+        seen_query(d, BATCH, digest, 0, verdict);
         for (size_t j = 0; j < BATCH; j++) hits += verdict[j];
     }
     return (double)hits / (double)(batches * BATCH);
@@ -304,14 +314,14 @@ void law_play_fresh(seen_detector *d, seen_digest *digest, uint64_t n, uint64_t 
     uint8_t verdict[BATCH];
     for (uint64_t i = 0; i < n; i++) digest[i] = law_fresh(rng);
     for (uint64_t i = 0; i < n; i += BATCH)
-        seen_observe(d, n - i < BATCH ? n - i : BATCH, digest + i, NULL, verdict);
+        seen_observe(d, n - i < BATCH ? n - i : BATCH, digest + i, verdict);
 }
 
 double law_found_at(const seen_detector *d, const seen_digest *digest, uint64_t n, uint64_t gap) {
     enum { BATCH = 256 };
     uint8_t found[BATCH] = {0};
     uint64_t width = gap < 200 ? 1 : gap / 100 < BATCH ? gap / 100 : BATCH, hits = 0;
-    seen_query(d, width, digest + n - 1 - gap - width / 2, 0, 0, found);
+    seen_query(d, width, digest + n - 1 - gap - width / 2, 0, found);
     for (uint64_t j = 0; j < width; j++) hits += found[j];
     return (double)hits / (double)width;
 }
@@ -350,7 +360,7 @@ int law_load_error(seen_detector **d, const struct law_bytes *b, size_t limit,
                    const struct seen_allocator *alloc, struct seen_error *e) {
     struct law_bytes from = *b;
     from.at = 0;
-    return seen_load(d, NULL, NULL, (struct seen_reader){read_bytes, &from}, limit, alloc, e);
+    return seen_load(d, (struct seen_reader){read_bytes, &from}, limit, NULL, alloc, e);
 }
 
 seen_detector *law_load(const struct law_bytes *b, const struct seen_allocator *alloc) {

@@ -82,6 +82,7 @@ seen_digest law_key(const struct seen_plan *, uint64_t key, uint64_t seed);
 /* Plans and makes, or fails the test; `cpu` as in cpu.h; NULL allocator: the library's. */
 void law_plan(struct seen_plan *, const char *format, ...) __attribute__((format(printf, 2, 3)));
 seen_detector *law_new(const struct seen_plan *, const struct seen_allocator *);
+seen_detector *law_new_on(const struct seen_plan *, uint32_t cpu); /* an enum cpu */
 seen_detector *law_make(const char *format, ...) __attribute__((format(printf, 1, 2)));
 struct oracle *law_oracle(const struct seen_plan *);
 

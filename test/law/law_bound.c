@@ -9,6 +9,7 @@
  * SEEDS seeds; its standard error comes from these, and is that of as many coins at least.  Rates
  * are measured by questions about keys that never came, which change nothing: where the window
  * holds the most keys, at the end of that sub-window, and at the end.  SEEN_SEED=... replays. */
+#include "../any_window.h"
 #include "streams.h"
 #include "tally.h"
 
@@ -30,27 +31,27 @@ static const struct {
     uint32_t window;
     const char *text, *filter;
 } structures[] = {
-    {SEEN_JUMPING, "jumping:%s/8", ""},
-    {SEEN_JUMPING, "jumping:%s/8", "line"},
-    {SEEN_JUMPING, "jumping:%s/8", "bloom"},
-    {SEEN_JUMPING, "jumping:%s/8", "partitioned"},
-    {SEEN_JUMPING, "jumping:%s/8", "blocked"},
-    {SEEN_JUMPING, "jumping:%s/8", "counting"},
-    {SEEN_JUMPING, "jumping:%s/8", "counting by=subtract"},
-    {SEEN_JUMPING, "jumping:%s/31", "line"},
-    {SEEN_SLIDING, "sliding:%s", "line"},
-    {SEEN_SLIDING, "sliding:%s", "line shards=4"},
-    {SEEN_SLIDING, "sliding:%s", "timing"},
-    {SEEN_SLIDING, "sliding:%s", "timed-cuckoo"},
-    {SEEN_SLIDING, "sliding:%s", "timed-cuckoo vla=1"},
-    {SEEN_SLIDING, "sliding:%s", "age-partitioned"},
-    {SEEN_SLIDING, "sliding:%s", "counting"},
-    {SEEN_LANDMARK, "landmark:%s", "bloom"},
-    {SEEN_LANDMARK, "landmark:%s", "partitioned"},
-    {SEEN_LANDMARK, "landmark:%s", "blocked"},
-    {SEEN_LANDMARK, "landmark:%s", "counting"},
-    {SEEN_DECAYING, "decaying", "cache"},
-    {SEEN_DECAYING, "decaying", "stable"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", ""},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "line"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "bloom"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "partitioned"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "blocked"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "counting"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "counting by=subtract"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/31", "line"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "line"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "line shards=4"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "timing"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "timed-cuckoo"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "timed-cuckoo vla=1"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "age-partitioned"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "counting"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "bloom"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "partitioned"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "blocked"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "counting"},
+    {SEEN_WINDOW_DECAYING, "decaying", "cache"},
+    {SEEN_WINDOW_DECAYING, "decaying", "stable"},
 };
 #define STRUCTURES (sizeof structures / sizeof *structures)
 
@@ -65,11 +66,11 @@ static bool write_spec(char *spec, size_t cap, size_t which, bool times, uint64_
     snprintf(window, sizeof window, structures[which].text, text);
     int n = snprintf(spec, cap, "%s fp=%g items=%llu%s%s", window, fp,
                      (unsigned long long)held->keys, *filter ? " filter=" : "", filter);
-    bool queue = structures[which].window == SEEN_SLIDING && !strcmp(filter, "counting");
+    bool queue = structures[which].window == SEEN_WINDOW_SLIDING && !strcmp(filter, "counting");
     if (times && queue)
         snprintf(spec + n, cap - (size_t)n, " rate=%.9g",
                  (double)held->records * 1e6 / (double)length);
-    return times <= (structures[which].window != SEEN_DECAYING);
+    return times <= (structures[which].window != SEEN_WINDOW_DECAYING);
 }
 
 static double probe(const seen_detector *d, uint64_t now, uint64_t *rng) {
@@ -78,7 +79,7 @@ static double probe(const seen_detector *d, uint64_t now, uint64_t *rng) {
     uint64_t found = 0, n = 0;
     for (; n < PROBES; n += 256) {
         for (size_t i = 0; i < 256; i++) digest[i] = law_fresh(rng);
-        seen_query(d, 256, digest, now, 0, verdict);
+        any_query(d, 256, digest, now, 0, verdict);
         for (size_t i = 0; i < 256; i++) found += verdict[i] != SEEN_NEW;
     }
     return (double)found / (double)n;
@@ -93,7 +94,7 @@ static void play(const struct seen_plan *plan, const struct stream *s, const siz
     for (size_t i = 0; i < s->n && next < MOMENTS; i++) {
         seen_digest digest = seen_hash(&s->key[i], sizeof s->key[i], seed);
         uint8_t verdict;
-        seen_observe(d, 1, &digest, &s->time[i], &verdict);
+        any_observe(d, 1, &digest, &s->time[i], &verdict);
         for (; next < MOMENTS && moment[next] <= i; next++)
             tally_add(&rates[next], probe(d, s->time[i], &rng));
     }
@@ -139,8 +140,8 @@ static void judge(struct total *total, size_t which, const struct stream *s, boo
     uint64_t span = s->time[s->n - 1] - s->time[0];
     uint64_t length = times ? (uint64_t)((double)span * WINDOW / (double)s->n) : WINDOW;
     struct streams_held held =
-        streams_most_held(s, window, times, window == SEEN_DECAYING ? s->n : length);
-    if (window == SEEN_DECAYING) held.keys = 1000;
+        streams_most_held(s, window, times, window == SEEN_WINDOW_DECAYING ? s->n : length);
+    if (window == SEEN_WINDOW_DECAYING) held.keys = 1000;
     if (!write_spec(spec, sizeof spec, which, times, length, &held, fp)) return;
     struct seen_spec parsed;
     struct seen_plan plan;

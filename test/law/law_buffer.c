@@ -14,7 +14,7 @@
 
 /* What keeps keys can forget one. */
 static bool is_buffer(const struct law_case *c) {
-    return c->window == SEEN_DECAYING && c->traits & SEEN_DELETABLE;
+    return c->window == SEEN_WINDOW_DECAYING && c->traits & SEEN_DELETABLE;
 }
 
 /* -- which keys they hold ----------------------------------------------------------------- */
@@ -67,7 +67,7 @@ static void buffers_miss_what_lies_deeper_than_they_reach(const struct law_case 
             seen_digest digest = law_digest(key[i], run);
             bool near = distance[i] < plan.capacity;
             uint8_t verdict;
-            seen_observe(d, 1, &digest, NULL, &verdict);
+            seen_observe(d, 1, &digest, &verdict);
             law_check(!lru || verdict == near, "record %u at distance %u of %llu is %d", i,
                       distance[i], (unsigned long long)plan.capacity, verdict);
             law_check(!verdict || distance[i] != UINT32_MAX, "record %u is new", i);
@@ -85,7 +85,7 @@ static void buffers_miss_what_lies_deeper_than_they_reach(const struct law_case 
 /* -- fp-lru ------------------------------------------------------------------------------- */
 
 static bool is_fp_lru(const struct law_case *c) {
-    return c->window == SEEN_DECAYING && !strcmp(c->structure, "fp-lru");
+    return c->window == SEEN_WINDOW_DECAYING && !strcmp(c->structure, "fp-lru");
 }
 
 /* Hits among trials of probability q. */
@@ -117,8 +117,9 @@ static void side_by_side(const struct seen_plan *plan, uint64_t seed, struct out
     struct seen_stats stats;
     seen_detector *d = law_new(plan, NULL);
     seen_detector *lru = law_make("decaying filter=lru lines=%llu shards=%llu refresh=%s seed=1",
-                                  (unsigned long long)s->lines, (unsigned long long)s->shards,
-                                  s->refresh ? "first" : "last");
+                                  (unsigned long long)seen_spec_get_count(s, "blocks"),
+                                  (unsigned long long)seen_spec_get_count(s, "shards"),
+                                  seen_spec_get_count(s, "refresh") ? "first" : "last");
     keys_of((int)(seed % 3), key, &rng);
     stack_distances(key, distance);
     memset(weight, 0, sizeof weight);
@@ -126,8 +127,8 @@ static void side_by_side(const struct seen_plan *plan, uint64_t seed, struct out
         seen_digest digest = law_digest(key[i], seed);
         uint8_t verdict, held;
         bool is_new = distance[i] == UINT32_MAX;
-        seen_observe(d, 1, &digest, NULL, &verdict);
-        seen_observe(lru, 1, &digest, NULL, &held);
+        seen_observe(d, 1, &digest, &verdict);
+        seen_observe(lru, 1, &digest, &held);
         law_check(verdict || !held, "record %u is in the buffer", i);
         sum->fp.trials += is_new;
         sum->fp.hits += is_new && verdict;
@@ -137,8 +138,9 @@ static void side_by_side(const struct seen_plan *plan, uint64_t seed, struct out
     }
     sum->expected += theory_buffer_fn(weight, STREAM, (double)plan->capacity) * (double)repeats;
     seen_stats(d, &stats);
-    law_check(stats.fp_now > s->fp * .999999 && stats.fp_now < s->fp * 1.000001, "fp_now is %g",
-              stats.fp_now);
+    law_check(stats.fp_now > seen_spec_get_real(s, "fp") * .999999 &&
+                  stats.fp_now < seen_spec_get_real(s, "fp") * 1.000001,
+              "fp_now is %g", stats.fp_now);
     sum->told += stats.expected_false;
     seen_free(d);
     seen_free(lru);
@@ -154,10 +156,11 @@ static void fp_lru_is_lru_and_a_coin(const struct law_case *c) {
                      (unsigned long long)(10 + seed * 101), (unsigned long long)seed, more[m]);
             side_by_side(&plan, seed, &sum);
         }
-        double q = plan.spec.fp, coins = sum.fp.trials + sum.fn.trials;
+        double q = seen_spec_get_real(&plan.spec, "fp"), coins = sum.fp.trials + sum.fn.trials;
         coins_agree("false positives", &sum.fp, q);
         coins_agree("false negatives of lru's", &sum.fn, theory_buffer_fn_coin(1, q));
-        if (plan.spec.refresh == SEEN_REFRESH_LAST && plan.spec.shards == 1)
+        if (seen_spec_get_count(&plan.spec, "refresh") == SEEN_REFRESH_LAST &&
+            seen_spec_get_count(&plan.spec, "shards") == 1)
             law_check(fabs(sum.fn.trials - sum.expected) < .5, "lru missed %.0f, by distance %.0f",
                       sum.fn.trials, sum.expected);
         struct coins told = {coins, sum.told / theory_odds(q)}; /* the records called new */
@@ -177,10 +180,10 @@ static void toss(enum axis axis, double q, uint8_t *up, uint64_t n) {
             seen_free(d);
             d = law_make(spec, (unsigned long long)i, q);
         }
-        seen_query(d, 1, &key, 0, 0, &up[i]);
+        seen_query(d, 1, &key, 0, &up[i]);
         if (axis != NUMBERS) continue;
         uint8_t verdict;
-        seen_observe(d, 1, &key, NULL, &verdict);
+        seen_observe(d, 1, &key, &verdict);
         law_check(verdict == up[i], "coin %llu fell again", (unsigned long long)i);
         seen_landmark(d);
     }
@@ -223,15 +226,15 @@ static void buffers_forget_and_go_on(const struct law_case *c) {
             if (!law_below(&rng, 500)) seen_landmark(d), memset(held, 0, sizeof held);
             if (!law_below(&rng, 8)) {
                 seen_forget(d, 1, &key, NULL);
-                seen_query(d, 1, &key, 0, 0, &verdict);
+                seen_query(d, 1, &key, 0, &verdict);
                 law_check(!verdict, "a forgotten key is there");
                 held[pick] = false;
                 continue;
             }
-            seen_observe(d, 1, &key, NULL, &verdict);
+            seen_observe(d, 1, &key, &verdict);
             law_check(held[pick] || !verdict, "record %d came from nowhere", i);
             held[pick] = true;
-            seen_query(d, 1, &key, 0, 0, &verdict);
+            seen_query(d, 1, &key, 0, &verdict);
             law_check(verdict, "record %d was not kept", i);
             if (law_below(&rng, 50)) continue;
             struct law_bytes bytes = law_save(d, NULL);
@@ -240,8 +243,8 @@ static void buffers_forget_and_go_on(const struct law_case *c) {
             for (uint64_t k = 0; k < 64; k++) {
                 uint8_t a, b;
                 seen_digest digest = law_digest(k, seed);
-                seen_query(d, 1, &digest, 0, 0, &a);
-                seen_query(copy, 1, &digest, 0, 0, &b);
+                seen_query(d, 1, &digest, 0, &a);
+                seen_query(copy, 1, &digest, 0, &b);
                 law_check(a == b, "key %llu is %d, and %d after loading", (unsigned long long)k, a,
                           b);
             }

@@ -15,13 +15,16 @@
 #define SEEDS 20
 
 static bool is_cache(const struct law_case *c) {
-    return c->window == SEEN_DECAYING && !strcmp(c->structure, "cache");
+    return c->window == SEEN_WINDOW_DECAYING && !strcmp(c->structure, "cache");
 }
 
 static struct theory_cache theory(const struct seen_spec *s) {
-    uint64_t sets = 496 / (s->ways * s->signature) * s->lines;
-    return (struct theory_cache){(double)sets, (double)s->ways, ldexp(1, (int)s->signature) - 1,
-                                 s->refresh == SEEN_REFRESH_FIRST};
+    uint64_t sets = 496 /
+                    (seen_spec_get_count(s, "set-size") * seen_spec_get_count(s, "signature")) *
+                    seen_spec_get_count(s, "blocks");
+    return (struct theory_cache){(double)sets, (double)seen_spec_get_count(s, "set-size"),
+                                 ldexp(1, (int)seen_spec_get_count(s, "signature")) - 1,
+                                 seen_spec_get_count(s, "refresh") == SEEN_REFRESH_FIRST};
 }
 
 /* -- a naive one -------------------------------------------------------------------------- */
@@ -33,24 +36,28 @@ struct naive {
 
 static uint64_t *naive_set(const struct naive *c, seen_digest d, uint64_t *fingerprint) {
     const struct seen_spec *s = c->spec;
-    uint64_t values = ((uint64_t)1 << s->signature) - 1;
-    double a_line = floor(496 / (double)(s->ways * s->signature));
+    uint64_t values = ((uint64_t)1 << seen_spec_get_count(s, "signature")) - 1;
+    double a_line = floor(
+        496 / (double)(seen_spec_get_count(s, "set-size") * seen_spec_get_count(s, "signature")));
     uint64_t set = (uint64_t)(ldexp((double)(d.lo & UINT32_MAX), -32) * a_line);
-    uint64_t line = (uint64_t)(ldexp((double)(d.lo >> 32), -32) * (double)s->lines);
-    *fingerprint = 1 + bits_range(s->signature > 24 ? d.hi : d.hi >> 32 << 32, values);
-    return c->entry + (line * (uint64_t)a_line + set) * s->ways;
+    uint64_t line =
+        (uint64_t)(ldexp((double)(d.lo >> 32), -32) * (double)seen_spec_get_count(s, "blocks"));
+    *fingerprint =
+        1 + bits_range(seen_spec_get_count(s, "signature") > 24 ? d.hi : d.hi >> 32 << 32, values);
+    return c->entry + (line * (uint64_t)a_line + set) * seen_spec_get_count(s, "set-size");
 }
 
 static uint64_t naive_find(const struct naive *c, seen_digest d) {
     uint64_t fingerprint, *set = naive_set(c, d, &fingerprint), i = 0;
-    while (i < c->spec->ways && set[i] != fingerprint) i++;
+    while (i < seen_spec_get_count(c->spec, "set-size") && set[i] != fingerprint) i++;
     return i;
 }
 
 static uint8_t naive_observe(struct naive *c, seen_digest d) {
     uint64_t fingerprint, *set = naive_set(c, d, &fingerprint), i = naive_find(c, d);
-    bool found = i < c->spec->ways;
-    if (found && c->spec->refresh == SEEN_REFRESH_FIRST) return SEEN_DUPLICATE;
+    bool found = i < seen_spec_get_count(c->spec, "set-size");
+    if (found && seen_spec_get_count(c->spec, "refresh") == SEEN_REFRESH_FIRST)
+        return SEEN_DUPLICATE;
     if (!found) {
         i--;
         c->stored += !set[i];
@@ -67,8 +74,7 @@ static void play_beside_naive(const char *spec, uint32_t cpu, uint64_t rng) {
     seen_digest digest[BATCH];
     uint8_t verdict[BATCH];
     law_plan(&plan, "%s", spec);
-    plan.cpu = cpu;
-    seen_detector *d = law_new(&plan, NULL);
+    seen_detector *d = law_new_on(&plan, cpu);
     struct theory_cache t = theory(&plan.spec);
     uint64_t cells = (uint64_t)(t.sets * t.ways);
     struct naive naive = {&plan.spec, calloc(cells, sizeof *naive.entry), 0};
@@ -80,7 +86,7 @@ static void play_beside_naive(const char *spec, uint32_t cpu, uint64_t rng) {
         }
         for (int i = 0; i < BATCH; i++)
             digest[i] = law_digest(law_below(&rng, law_below(&rng, 2) ? cells : 10 * cells), 3);
-        seen_observe(d, BATCH, digest, NULL, verdict);
+        seen_observe(d, BATCH, digest, verdict);
         for (int i = 0; i < BATCH; i++) {
             uint8_t expected = naive_observe(&naive, digest[i]);
             law_check(verdict[i] == expected, "%s, cpu %u: record %d is %d, naively %d", spec, cpu,
@@ -88,9 +94,10 @@ static void play_beside_naive(const char *spec, uint32_t cpu, uint64_t rng) {
         }
         for (int i = 0; i < BATCH; i++) {
             uint64_t age, at = naive_find(&naive, digest[i]);
-            seen_last_seen(d, 1, &digest[i], 0, &age);
-            law_check(age == (at < plan.spec.ways ? 1 + at : SEEN_NEVER), "%s: age %llu at %llu",
-                      spec, (unsigned long long)age, (unsigned long long)at);
+            seen_last_seen(d, 1, &digest[i], &age);
+            law_check(
+                age == (at < seen_spec_get_count(&plan.spec, "set-size") ? 1 + at : SEEN_NEVER),
+                "%s: age %llu at %llu", spec, (unsigned long long)age, (unsigned long long)at);
         }
     }
     struct seen_stats stats;
@@ -185,13 +192,13 @@ static void cache_misses_nothing_nearer_than_its_ways(const struct law_case *c) 
     for (size_t i = 0; is_cache(c) && i < 3; i++) {
         uint64_t rng = law_seed() + i;
         seen_detector *d = law_make("decaying filter=cache %s lines=1 seed=3", tiny[i]);
-        uint64_t ways = seen_plan_of(d)->spec.ways;
+        uint64_t ways = seen_spec_get_count(seen_spec_of(d), "set-size");
         seen_digest last[16];
         for (uint64_t n = 0; n < 3000; n++) {
             uint8_t found;
             law_play_fresh(d, &last[n % 16], 1, &rng);
             for (uint64_t gap = 0; gap < ways && gap <= n; gap++) {
-                seen_query(d, 1, &last[(n - gap) % 16], 0, 0, &found);
+                seen_query(d, 1, &last[(n - gap) % 16], 0, &found);
                 law_check(found, "missed after a gap of %llu", (unsigned long long)gap);
             }
         }

@@ -1,5 +1,6 @@
 /* law_confirm - with cache=, what is confirmed is certain: against the naive exact window, and
  * against the cache's own definition. */
+#include "../any_window.h"
 #include "law.h"
 
 #include "spec/options.h"
@@ -24,7 +25,8 @@ struct model {
 static struct model *model_new(const struct seen_plan *plan) {
     struct model *m = calloc(1, sizeof *m);
     const struct seen_spec *s = &plan->spec;
-    m->room = s->cache < RECORDS ? s->cache : RECORDS;
+    m->room =
+        seen_spec_get_count(s, "verify") < RECORDS ? seen_spec_get_count(s, "verify") : RECORDS;
     m->reports = oracle_new((struct oracle_rules){.window = s->window,
                                                   .unit = s->unit,
                                                   .length = s->length,
@@ -79,8 +81,8 @@ struct subject {
 
 /* The plan, without the cache. */
 static seen_detector *without(struct seen_plan plan) {
-    plan.spec.cache = 0;
-    plan.spec.set &= ~((uint64_t)1 << OPTION_CACHE);
+    seen_spec_set_count(&plan.spec, "verify", 0, NULL);
+    plan.spec.given &= ~((uint64_t)1 << OPTION_VERIFY);
     return law_new(&plan, NULL);
 }
 
@@ -136,9 +138,9 @@ static void judge_record(struct subject *s, size_t i) {
     seen_time t = s->stream.time[i];
     uint8_t asked, verdict, plain;
     enum oracle_truth truth = oracle_judge(s->oracle, d, t, NULL);
-    seen_query(s->d, 1, &d, t, 0, &asked);
-    seen_observe(s->d, 1, &d, &t, &verdict);
-    seen_observe(s->plain, 1, &d, &t, &plain);
+    any_query(s->d, 1, &d, t, 0, &asked);
+    any_observe(s->d, 1, &d, &t, &verdict);
+    any_observe(s->plain, 1, &d, &t, &plain);
     uint8_t expected = model_verdict(s->model, d, t, plain);
     law_check(verdict != SEEN_CONFIRMED || truth == ORACLE_DUPLICATE,
               "record %zu was confirmed and is new", i);
@@ -189,13 +191,13 @@ static void query_subject(struct subject *s) {
     for (int turn = 0; turn < 3; turn++) {
         seen_time now = s->stream.time[RECORDS - 1] + law_below(&s->rng, s->plan.spec.length + 1);
         uint64_t within = law_below(&s->rng, 2) ? 0 : 1 + law_below(&s->rng, 50), age[RECORDS];
-        seen_query(s->d, RECORDS, s->stream.digest, now, within, many);
-        seen_last_seen(s->d, RECORDS, s->stream.digest, now, age);
+        any_query(s->d, RECORDS, s->stream.digest, now, within, many);
+        any_last_seen(s->d, RECORDS, s->stream.digest, now, age);
         for (size_t i = 0; i < RECORDS; i++)
             law_check(many[i] <= SEEN_CONFIRMED &&
                           !many[i] == (age[i] > (within ? within : SEEN_NEVER - 1)),
                       "asked of key %zu: %d at age %llu", i, many[i], (unsigned long long)age[i]);
-        for (size_t i = 0; i < RECORDS && s->plan.spec.unit == SEEN_RECORDS && within; i++) {
+        for (size_t i = 0; i < RECORDS && s->plan.spec.unit == SEEN_UNIT_RECORDS && within; i++) {
             bool last = false;
             for (size_t j = RECORDS - (within < RECORDS ? within : RECORDS); j < RECORDS; j++)
                 last |= verdict[j] && s->stream.digest[j].lo == s->stream.digest[i].lo;
@@ -232,7 +234,7 @@ static void landmark_subject(struct subject *s) {
     law_bytes_free(&twice);
     for (size_t i = 0; i < RECORDS; i++) {
         struct law_stream fresh = s->stream;
-        seen_query(s->d, 1, &fresh.digest[i], fresh.time[RECORDS - 1], 0, verdict);
+        any_query(s->d, 1, &fresh.digest[i], fresh.time[RECORDS - 1], 0, verdict);
         law_check(verdict[0] != SEEN_CONFIRMED, "a key is confirmed after a landmark");
     }
     seen_clear(s->d);
@@ -282,9 +284,10 @@ static void merge_case(const struct law_case *c, const char *window, int shards,
     for (size_t i = 0; i < MERGE_RECORDS; i++) {
         uint8_t verdict;
         seen_digest key = law_digest(law_below(&rng, 600), 11);
-        int side = i >= MERGE_AT                ? 0
-                   : c->window == SEEN_LANDMARK ? (int)(i % 2) /* both begin windows at once */
-                                                : (int)law_below(&rng, 2);
+        int side = i >= MERGE_AT ? 0
+                   : c->window == SEEN_WINDOW_LANDMARK
+                       ? (int)(i % 2) /* both begin windows at once */
+                       : (int)law_below(&rng, 2);
         if (i == MERGE_AT) {
             for (int j = 0; j < 2; j++) seen_stats(d[j], &before[j]);
             law_check(!seen_merge(d[0], d[1], NULL), "it cannot be merged");
@@ -295,7 +298,7 @@ static void merge_case(const struct law_case *c, const char *window, int shards,
         enum oracle_truth one = oracle_judge(oracle[side], key, s.time[i], NULL);
         enum oracle_truth two =
             i < MERGE_AT ? ORACLE_NEW : oracle_judge(oracle[1], key, s.time[i], NULL);
-        seen_observe(d[side], 1, &key, &s.time[i], &verdict);
+        any_observe(d[side], 1, &key, &s.time[i], &verdict);
         law_check(verdict != SEEN_CONFIRMED || one == ORACLE_DUPLICATE || two == ORACLE_DUPLICATE,
                   "record %zu was confirmed and is new", i);
         confirmed += i >= MERGE_AT && one != ORACLE_DUPLICATE && verdict == SEEN_CONFIRMED;
@@ -346,7 +349,7 @@ static void count_effect(const struct seen_plan *plan, uint64_t seed, struct eff
     seen_detector *detector = law_new(plan, NULL);
     static seen_time now[TIMES * EACH];
     shuffle(d, &rng);
-    seen_observe(detector, TIMES * EACH, d, now, verdict);
+    any_observe(detector, TIMES * EACH, d, now, verdict);
     for (size_t i = 0; i < TIMES * EACH; i++) {
         bool is_new = oracle_judge(truth, d[i], 0, NULL) == ORACLE_NEW;
         bool first = oracle_judge(reports, d[i], 0, NULL) == ORACLE_NEW;
@@ -364,17 +367,17 @@ static void count_effect(const struct seen_plan *plan, uint64_t seed, struct eff
 }
 
 static void at_the_price_of_the_first_repeat_nothing_is_false(const struct law_case *c) {
-    static const char *const windows[] = {[SEEN_LANDMARK] = "landmark",
-                                          [SEEN_JUMPING] = "jumping:10000/7",
-                                          [SEEN_SLIDING] = "sliding:10000",
-                                          [SEEN_DECAYING] = "decaying"};
+    static const char *const windows[] = {[SEEN_WINDOW_LANDMARK] = "landmark",
+                                          [SEEN_WINDOW_JUMPING] = "jumping:10000/7",
+                                          [SEEN_WINDOW_SLIDING] = "sliding:10000",
+                                          [SEEN_WINDOW_DECAYING] = "decaying"};
     struct effect sum = {0};
     struct seen_plan plan;
     if (!confirms(c)) return;
     law_plan(&plan, "%s filter=%s fp=.1 items=%d seed=1 cache=%d", windows[c->window], c->structure,
              EACH, EACH);
     for (uint64_t seed = law_seed(); seed < law_seed() + 20; seed++) {
-        plan.spec.seed = seed;
+        seen_spec_set_count(&plan.spec, "seed", seed, NULL);
         count_effect(&plan, seed, &sum);
     }
     law_check(sum.false_duplicates > 50 || plan.fp_full < .01,

@@ -10,6 +10,7 @@
  *
  * For each family of runs it prints how often the interval held the truth, and how wide it was: the
  * median, in widths of a Poisson interval around the truth. */
+#include "../any_window.h"
 #include "streams.h"
 
 #include <math.h>
@@ -28,14 +29,22 @@ static const struct {
     uint32_t window;
     const char *text, *filter;
 } structures[] = {
-    {SEEN_LANDMARK, "landmark:%s", "bloom"},   {SEEN_LANDMARK, "landmark:%s", "partitioned"},
-    {SEEN_LANDMARK, "landmark:%s", "blocked"}, {SEEN_LANDMARK, "landmark:%s", "counting"},
-    {SEEN_JUMPING, "jumping:%s/8", "line"},    {SEEN_JUMPING, "jumping:%s/8", "bloom"},
-    {SEEN_JUMPING, "jumping:%s/8", "blocked"}, {SEEN_JUMPING, "jumping:%s/8", "counting"},
-    {SEEN_SLIDING, "sliding:%s", "line"},      {SEEN_SLIDING, "sliding:%s", "line shards=4"},
-    {SEEN_SLIDING, "sliding:%s", "timing"},    {SEEN_SLIDING, "sliding:%s", "timed-cuckoo"},
-    {SEEN_SLIDING, "sliding:%s", "counting"},  {SEEN_SLIDING, "sliding:%s", "age-partitioned"},
-    {SEEN_DECAYING, "decaying", "cache"},      {SEEN_DECAYING, "decaying", "stable"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "bloom"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "partitioned"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "blocked"},
+    {SEEN_WINDOW_LANDMARK, "landmark:%s", "counting"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "line"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "bloom"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "blocked"},
+    {SEEN_WINDOW_JUMPING, "jumping:%s/8", "counting"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "line"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "line shards=4"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "timing"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "timed-cuckoo"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "counting"},
+    {SEEN_WINDOW_SLIDING, "sliding:%s", "age-partitioned"},
+    {SEEN_WINDOW_DECAYING, "decaying", "cache"},
+    {SEEN_WINDOW_DECAYING, "decaying", "stable"},
 };
 enum { STRUCTURES = sizeof structures / sizeof *structures };
 
@@ -110,7 +119,7 @@ static struct counts play(seen_detector *d, struct oracle *o, const struct strea
     for (size_t i = 0; i < s->n; i += BATCH) {
         size_t n = s->n - i < BATCH ? s->n - i : BATCH;
         for (size_t j = 0; j < n; j++) digest[j] = seen_hash(&s->key[i + j], sizeof *s->key, seed);
-        seen_observe(d, n, digest, s->time + i, verdict);
+        any_observe(d, n, digest, s->time + i, verdict);
         for (size_t j = 0; j < n; j++) {
             enum oracle_truth is = oracle_judge(o, digest[j], s->time[i + j], NULL);
             c.wrong += is == ORACLE_NEW && verdict[j];
@@ -142,7 +151,7 @@ static bool run(size_t which, const struct stream *s, double load, double fp, bo
     uint32_t kind = structures[which].window;
     uint64_t span = s->time[s->n - 1] - s->time[0] + 1, length = times ? span / 3 : s->n / 3;
     struct streams_held held =
-        streams_most_held(s, kind, times, kind == SEEN_DECAYING ? s->n : length);
+        streams_most_held(s, kind, times, kind == SEEN_WINDOW_DECAYING ? s->n : length);
     struct seen_spec parsed;
     struct seen_plan plan;
     struct seen_stats stats;
@@ -181,7 +190,7 @@ static void run_all(const struct stream *s, double load, uint64_t *rng, bool ful
     for (size_t which = 0; which < STRUCTURES; which++) {
         uint64_t seed = law_next(rng);
         double fp = law_below(rng, 2) ? 1e-3 : 1e-4;
-        bool times = structures[which].window != SEEN_DECAYING && law_below(rng, 2);
+        bool times = structures[which].window != SEEN_WINDOW_DECAYING && law_below(rng, 2);
         bool first = law_below(rng, 4) == 0;
         if (!full && law_below(rng, 16)) continue;
         refused += !run(which, s, load, fp, times, first, seed, full);

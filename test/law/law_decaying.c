@@ -21,7 +21,7 @@ static seen_digest mixed(uint64_t i, uint64_t *rng) {
 static void new_keys_are_seldom_called_duplicates(const struct law_case *c) {
     static const char *const more[] = {"fp=.1", "fp=.01", "fp=.01 refresh=first",
                                        "fp=.01 shards=4"};
-    if (c->window != SEEN_DECAYING) return;
+    if (c->window != SEEN_WINDOW_DECAYING) return;
     for (size_t m = 0; m < 4; m++) {
         struct tally rate = {0};
         struct seen_plan plan;
@@ -35,7 +35,7 @@ static void new_keys_are_seldom_called_duplicates(const struct law_case *c) {
                 seen_digest key = mixed(i, &rng);
                 uint8_t verdict;
                 bool is_new = oracle_judge(oracle, key, 0, NULL) == ORACLE_NEW;
-                seen_observe(d, 1, &key, NULL, &verdict);
+                seen_observe(d, 1, &key, &verdict);
                 fresh += is_new;
                 wrong += is_new && verdict;
                 oracle_observe(oracle, key, 0, SEEN_NEW);
@@ -69,7 +69,7 @@ static void miss_rate_is_planned(const char *structure, const char *more) {
                 double u = (double)(law_next(&rng) >> 11) * 0x1p-53;
                 uint64_t gap = (uint64_t)(pow(GAPS, u) + .5);
                 uint8_t found;
-                seen_query(d, 1, &digest[n + 99 - gap], 0, 0, &found);
+                seen_query(d, 1, &digest[n + 99 - gap], 0, &found);
                 missed += !found;
             }
         }
@@ -81,10 +81,10 @@ static void miss_rate_is_planned(const char *structure, const char *more) {
 }
 
 static void duplicates_are_missed_as_often_as_planned(const struct law_case *c) {
-    if (c->window != SEEN_DECAYING) return;
+    if (c->window != SEEN_WINDOW_DECAYING) return;
     miss_rate_is_planned(c->structure, "fp=.1");
     miss_rate_is_planned(c->structure, "fp=.01");
-    if (!options_serve(OPTION_MAX, c->structure)) return;
+    if (!options_serve(OPTION_CELL_MAX, c->structure)) return;
     miss_rate_is_planned(c->structure, "fp=.01 max=1");
     miss_rate_is_planned(c->structure, "fp=.01 max=3");
     miss_rate_is_planned(c->structure, "fp=.01 max=7");

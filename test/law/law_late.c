@@ -1,5 +1,6 @@
 /* law_late - lateness= against its definition: a record is a duplicate iff an accepted record of
  * its key has |t - t'| < W, t being its time, or the newest less L where it is later than that. */
+#include "../any_window.h"
 #include "law.h"
 
 #include <stdlib.h>
@@ -77,7 +78,7 @@ static struct replay begin(size_t i, const char *more) {
     r.d = law_new(&r.plan, NULL);
     r.o = calloc(1, sizeof *r.o);
     r.o->window = r.plan.spec.length;
-    r.o->lateness = r.plan.spec.lateness;
+    r.o->lateness = seen_spec_get_count(&r.plan.spec, "lateness");
     r.span = r.o->window + r.o->lateness;
     r.front = law_below(&r.rng, 2) ? 0 : 1400000000000000;
     return r;
@@ -105,7 +106,7 @@ static seen_time next_time(struct replay *r) {
 
 static seen_digest next_key(struct replay *r) {
     uint64_t key = law_below(&r->rng, KEYS);
-    if (r->plan.spec.hash == SEEN_INT) return (seen_digest){key, 0};
+    if (seen_spec_get_count(&r->plan.spec, "hash") == SEEN_HASH_INT) return (seen_digest){key, 0};
     return law_digest(key, 7);
 }
 
@@ -125,20 +126,20 @@ static void one_by_one(struct replay *r) {
             law_check(!seen_forget(r->d, 1, &gone, NULL), "it cannot forget");
             forget(r->o, gone);
         }
-        seen_query(r->d, 1, &key, t, 0, &query);
-        seen_last_seen(r->d, 1, &key, t, &age);
+        any_query(r->d, 1, &key, t, 0, &query);
+        any_last_seen(r->d, 1, &key, t, &age);
         law_check(age == nearest(r->o, key, clamped(r->o, t)), "record %zu: an age of %llu", i,
                   (unsigned long long)age);
-        seen_observe(r->d, 1, &key, &t, &verdict);
+        any_observe(r->d, 1, &key, &t, &verdict);
         uint8_t truth = judge(r->o, key, t);
         law_check(verdict == truth && query == truth, "record %zu is %d, was called %d, asked %d",
                   i, truth, verdict, query);
     }
     struct seen_stats s;
     seen_stats(r->d, &s);
-    law_check(s.late == late && s.clamped == overdue && s.late_most == most,
+    law_check(s.late == late && s.clamped == overdue && s.max_late == most,
               "%llu late, %llu clamped, by %llu at most", (unsigned long long)s.late,
-              (unsigned long long)s.clamped, (unsigned long long)s.late_most);
+              (unsigned long long)s.clamped, (unsigned long long)s.max_late);
     law_check(s.unique == r->o->n || s.unique > r->o->n, "fewer accepted than there are");
 }
 
@@ -165,8 +166,8 @@ static void batches_and_snapshots_change_nothing(const struct law_case *c) {
             size_t n = 1 + law_below(&r.rng, 400);
             if (n > RECORDS - done) n = RECORDS - done;
             for (size_t j = 0; j < n; j++) key[j] = next_key(&r), time[j] = next_time(&r);
-            seen_observe(whole, n, key, time, all);
-            for (size_t j = 0; j < n; j++) seen_observe(r.d, 1, &key[j], &time[j], &one[j]);
+            any_observe(whole, n, key, time, all);
+            for (size_t j = 0; j < n; j++) any_observe(r.d, 1, &key[j], &time[j], &one[j]);
             law_check(!memcmp(one, all, n), "verdicts differ in a batch");
             for (size_t j = 0; j < n; j++)
                 law_check(judge(r.o, key[j], time[j]) == all[j], "a verdict is wrong in a batch");
@@ -186,7 +187,7 @@ static void hostile_snapshots_do_no_harm(const struct law_case *c) {
         seen_time t = next_time(&r);
         seen_digest key = next_key(&r);
         uint8_t verdict;
-        seen_observe(r.d, 1, &key, &t, &verdict);
+        any_observe(r.d, 1, &key, &t, &verdict);
     }
     struct law_bytes bytes = law_save(r.d, NULL);
     for (size_t i = 0; i < bytes.len; i++) {
@@ -219,7 +220,7 @@ static void memory_is_bounded_and_what_is_forgotten_counted(const struct law_cas
         seen_time t = 1000000000 + i * 10 - law_below(&rng, 20000000);
         seen_digest key = law_fresh(&rng);
         uint8_t verdict;
-        seen_observe(d, 1, &key, &t, &verdict);
+        any_observe(d, 1, &key, &t, &verdict);
         law_check(verdict == SEEN_NEW, "a fresh key was called a duplicate");
     }
     seen_stats(d, &s);
@@ -243,7 +244,7 @@ static void what_is_past_leaves(const struct law_case *c) {
         seen_time t = 10000000 + i * 1000 - law_below(&rng, 3000001);
         seen_digest key = law_fresh(&rng);
         uint8_t verdict;
-        seen_observe(d, 1, &key, &t, &verdict);
+        any_observe(d, 1, &key, &t, &verdict);
         seen_stats(d, &s);
         most = s.stored > most ? s.stored : most;
     }
@@ -277,8 +278,9 @@ static void what_it_cannot_serve_is_refused(const struct law_case *c) {
     struct seen_plan plan;
     struct seen_error e = {0};
     law_plan(&plan, "sliding:1h lateness=1h seed=1");
-    law_check(!strcmp(plan.filter, "exact") && plan.spec.refresh == SEEN_REFRESH_FIRST, "%s",
-              plan.filter);
+    law_check(!strcmp(plan.filter, "exact") &&
+                  seen_spec_get_count(&plan.spec, "refresh") == SEEN_REFRESH_FIRST,
+              "%s", plan.filter);
     seen_detector *a = law_new(&plan, NULL), *b = law_new(&plan, NULL);
     law_check(seen_merge(a, b, &e) == SEEN_EREFUSED && *e.text, "a merge was not refused");
     seen_free(a);

@@ -1,4 +1,5 @@
 /* law_memory - a detector takes the bytes its plan says, and lives with not getting them. */
+#include "../any_window.h"
 #include "law.h"
 
 #include "spec/options.h"
@@ -9,11 +10,12 @@
 /* -- bytes = plan ------------------------------------------------------------------------- */
 
 static void fill(seen_detector *d, uint64_t from, uint64_t n) {
+    struct seen_plan plan = seen_plan_of(d);
     uint8_t verdict;
     seen_time now = from;
     for (uint64_t i = from; i < from + n; i++) {
-        seen_digest key = law_key(seen_plan_of(d), i, 3);
-        seen_observe(d, 1, &key, &now, &verdict);
+        seen_digest key = law_key(&plan, i, 3);
+        any_observe(d, 1, &key, &now, &verdict);
     }
 }
 
@@ -35,10 +37,12 @@ static void bytes_of(const struct law_case *c, const char *window, const char *m
               (unsigned long long)memory.now, (unsigned long long)stats.bytes);
     if (!(plan.traits & SEEN_GROWS))
         law_check(memory.most == plan.bytes && memory.calls == 1, "it allocated while it worked");
-    if (plan.spec.set >> OPTION_MEM & 1)
-        law_check(memory.most <= plan.spec.mem && plan.bytes <= plan.spec.mem,
+    if (plan.spec.given >> OPTION_MEM & 1)
+        law_check(memory.most <= seen_spec_get_count(&plan.spec, "mem") &&
+                      plan.bytes <= seen_spec_get_count(&plan.spec, "mem"),
                   "%llu bytes and a plan of %llu, allowed %llu", (unsigned long long)memory.most,
-                  (unsigned long long)plan.bytes, (unsigned long long)plan.spec.mem);
+                  (unsigned long long)plan.bytes,
+                  (unsigned long long)seen_spec_get_count(&plan.spec, "mem"));
     seen_free(d);
     law_check(!memory.live && !memory.now && !memory.mismatch, "memory leaked");
 }
@@ -54,10 +58,10 @@ static void a_detector_takes_the_bytes_of_its_plan(const struct law_case *c) {
 }
 
 static void planned_bytes_hold_the_planned_keys(const struct law_case *c) {
-    static const char *const windows[] = {[SEEN_LANDMARK] = "landmark",
-                                          [SEEN_JUMPING] = "jumping:1h/8",
-                                          [SEEN_SLIDING] = "sliding:1h",
-                                          [SEEN_DECAYING] = "decaying"};
+    static const char *const windows[] = {[SEEN_WINDOW_LANDMARK] = "landmark",
+                                          [SEEN_WINDOW_JUMPING] = "jumping:1h/8",
+                                          [SEEN_WINDOW_SLIDING] = "sliding:1h",
+                                          [SEEN_WINDOW_DECAYING] = "decaying"};
     for (uint64_t items = 1; items < 200000; items = items * 3 + 1) {
         struct law_memory memory;
         struct seen_plan plan;
@@ -94,7 +98,7 @@ static void seen_new_fails_cleanly(const struct law_case *c) {
 static void loading_fails_cleanly_at_every_allocation(const struct law_case *c) {
     struct seen_plan plan;
     law_plan(&plan, "%s filter=%s items=60000 shards=2%s",
-             law_window(c, c->window == SEEN_DECAYING ? 0 : 3), c->structure,
+             law_window(c, c->window == SEEN_WINDOW_DECAYING ? 0 : 3), c->structure,
              c->traits & SEEN_NO_FP ? "" : " cache=100");
     seen_detector *d = law_new(&plan, NULL), *copy;
     fill(d, 0, 60000);
@@ -136,7 +140,7 @@ static void judge_starved(const struct seen_plan *plan, uint64_t fail_from, uint
         uint8_t verdict;
         s.digest[i] = law_key(plan, law_below(&rng, 9000), 5);
         enum oracle_truth truth = oracle_judge(oracle, s.digest[i], s.time[i], NULL);
-        seen_observe(d, 1, &s.digest[i], &s.time[i], &verdict);
+        any_observe(d, 1, &s.digest[i], &s.time[i], &verdict);
         law_check(truth != ORACLE_NEW || !verdict, "record %zu is new", i);
         missed += truth == ORACLE_DUPLICATE && !verdict;
         oracle_observe(oracle, s.digest[i], s.time[i], verdict);
@@ -186,10 +190,10 @@ static void with_mem_the_oldest_go_first_and_the_window_kept_is_true(const struc
         struct seen_plan plan;
         uint64_t rng = law_seed(), shortest = SEEN_NEVER;
         static const char *const windows[][2] = {
-            [SEEN_LANDMARK] = {"landmark", "landmark:1w"},
-            [SEEN_JUMPING] = {"jumping:50000/5", "jumping:1h/5"},
-            [SEEN_SLIDING] = {"sliding:50000", "sliding:1h"},
-            [SEEN_DECAYING] = {"", ""}};
+            [SEEN_WINDOW_LANDMARK] = {"landmark", "landmark:1w"},
+            [SEEN_WINDOW_JUMPING] = {"jumping:50000/5", "jumping:1h/5"},
+            [SEEN_WINDOW_SLIDING] = {"sliding:50000", "sliding:1h"},
+            [SEEN_WINDOW_DECAYING] = {"", ""}};
         law_plan(&plan, "%s filter=%s mem=512KiB", windows[c->window][time], c->structure);
         law_memory_init(&memory);
         seen_detector *d = law_new(&plan, &memory.allocator);
@@ -201,14 +205,15 @@ static void with_mem_the_oldest_go_first_and_the_window_kept_is_true(const struc
             uint8_t verdict;
             now += law_below(&rng, 2000);
             enum oracle_truth truth = oracle_judge(oracle, key, now, &age);
-            seen_observe(d, 1, &key, &now, &verdict);
+            any_observe(d, 1, &key, &now, &verdict);
             law_check(truth != ORACLE_NEW || !verdict, "record %zu is new", i);
             if (truth == ORACLE_DUPLICATE && !verdict && age < shortest) shortest = age;
             oracle_observe(oracle, key, now, verdict);
         }
         seen_stats(d, &stats);
-        law_check(memory.most <= plan.spec.mem, "%llu bytes under mem=%llu",
-                  (unsigned long long)memory.most, (unsigned long long)plan.spec.mem);
+        law_check(memory.most <= seen_spec_get_count(&plan.spec, "mem"),
+                  "%llu bytes under mem=%llu", (unsigned long long)memory.most,
+                  (unsigned long long)seen_spec_get_count(&plan.spec, "mem"));
         law_check(stats.forgotten > 0 && stats.stored >= 5000 && stats.stored <= plan.capacity,
                   "%llu forgotten, %llu stored of %llu", (unsigned long long)stats.forgotten,
                   (unsigned long long)stats.stored, (unsigned long long)plan.capacity);

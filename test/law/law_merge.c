@@ -1,4 +1,5 @@
 /* law_merge - two detectors in one: what either saw is seen, and nothing else. */
+#include "../any_window.h"
 #include "law.h"
 
 #include <stdio.h>
@@ -15,7 +16,7 @@ static const char *window_of(const struct law_case *c, size_t i) {
     const char *window = law_window(c, i);
     if (!window || strcmp(c->name, "line") != 0) return window;
     law_check(!seen_spec_parse(&spec, window, NULL), "%s", window);
-    bool counts = spec.unit == SEEN_RECORDS;
+    bool counts = spec.unit == SEEN_UNIT_RECORDS;
     snprintf(text, sizeof text, "%s%s", window, counts ? " overload=saturate" : "");
     return text;
 }
@@ -35,7 +36,7 @@ static struct side play(const struct seen_plan *plan, uint64_t shift, size_t n, 
     for (size_t i = 0; i < n; i++) {
         uint8_t verdict;
         s.stream.digest[i] = law_key(plan, law_below(&rng, keys) + shift * keys / 2, 11);
-        seen_observe(s.d, 1, &s.stream.digest[i], &s.stream.time[i], &verdict);
+        any_observe(s.d, 1, &s.stream.digest[i], &s.stream.time[i], &verdict);
         oracle_observe(s.oracle, s.stream.digest[i], s.stream.time[i], verdict);
     }
     return s;
@@ -79,21 +80,21 @@ static void part(struct pair *p) {
 static void judge(const struct pair *p) {
     const struct side *a = &p->a, *b = &p->b;
     seen_time now = p->now;
+    struct seen_plan plan = seen_plan_of(a->d);
     for (uint64_t key = 0; key < 320; key++) {
-        seen_digest d = law_key(seen_plan_of(a->d), key, 11);
+        seen_digest d = law_key(&plan, key, 11);
         uint64_t age, mine, theirs;
         uint8_t verdict;
         enum oracle_truth one = oracle_judge(a->oracle, d, now, &mine);
         enum oracle_truth two = oracle_judge(b->oracle, d, now, &theirs);
         enum oracle_truth truth = younger(one, two);
         if (theirs < mine) mine = theirs;
-        seen_query(a->d, 1, &d, now, 0, &verdict);
-        seen_last_seen(a->d, 1, &d, now, &age);
+        any_query(a->d, 1, &d, now, 0, &verdict);
+        any_last_seen(a->d, 1, &d, now, &age);
         law_check(truth != ORACLE_DUPLICATE || verdict, "key %llu (%d and %d) was lost",
                   (unsigned long long)key, one, two);
         /* Generations that began at different records may keep a key one longer. */
-        const struct seen_plan *plan = seen_plan_of(a->d);
-        bool may_stay = plan->spec.window != SEEN_LANDMARK && plan->slack > 0;
+        bool may_stay = plan.spec.window != SEEN_WINDOW_LANDMARK && plan.slack > 0;
         law_check(truth != ORACLE_NEW || !verdict || may_stay, "key %llu came from nowhere",
                   (unsigned long long)key);
         law_check(!verdict || age <= mine, "key %llu is %llu old, and said to be %llu",
@@ -141,12 +142,12 @@ static void merged_keys_stay_as_long_as_they_would_have(const struct law_case *c
                 seen_digest d = law_key(&plan, 100000 + step, 11);
                 uint8_t verdict;
                 judge(&p);
-                seen_observe(p.a.d, 1, &d, &p.now, &verdict);
+                any_observe(p.a.d, 1, &d, &p.now, &verdict);
                 oracle_observe(p.a.oracle, d, p.now, verdict);
                 oracle_observe(p.b.oracle, d, p.now, verdict);
                 p.now += plan.spec.length / (1 + law_below(&rng, 40));
                 /* A counted landmark of `into` is not that of `from`: theirs took ours over. */
-                if (c->window == SEEN_LANDMARK) break;
+                if (c->window == SEEN_WINDOW_LANDMARK) break;
             }
             part(&p);
         }
@@ -175,9 +176,11 @@ static void a_merge_in_pieces_is_the_merge(const struct law_case *c) {
             seen_detector *other = law_load(&before, NULL);
             uint64_t most = a_piece(&plan, &rng);
             struct seen_merging m = {0};
+            int more = 1;
             law_check(!seen_merge(other, p.b.d, NULL), "refused");
-            while (!m.done) {
-                law_check(!seen_merge_some(p.a.d, p.b.d, most, &m, NULL), "refused half-way");
+            while (more) {
+                more = seen_merge_some(p.a.d, p.b.d, most, &m, NULL);
+                law_check(more >= 0, "refused half-way");
                 if (!law_below(&rng, 8)) law_reload(&p.a.d), law_reload(&p.b.d);
             }
             law_check(law_alike(other, p.a.d), "%s, %llu at once: it is another detector", window,
@@ -190,18 +193,19 @@ static void a_merge_in_pieces_is_the_merge(const struct law_case *c) {
 
 /* Records come in between, some of them of keys that enter or have entered. */
 static void merge_while_records_come(struct pair *p, uint64_t *rng) {
-    const struct seen_plan *plan = seen_plan_of(p->a.d);
     const seen_digest nobody = {UINT64_MAX, UINT64_MAX};
     struct seen_merging m = {0};
-    while (!m.done) {
-        law_check(!seen_merge_some(p->a.d, p->b.d, a_piece(plan, rng), &m, NULL),
-                  "refused half-way");
-        if (plan->spec.window == SEEN_LANDMARK || law_below(rng, 4)) continue;
+    struct seen_plan plan = seen_plan_of(p->a.d);
+    int more = 1;
+    while (more) {
+        more = seen_merge_some(p->a.d, p->b.d, a_piece(&plan, rng), &m, NULL);
+        law_check(more >= 0, "refused half-way");
+        if (plan.spec.window == SEEN_WINDOW_LANDMARK || law_below(rng, 4)) continue;
         uint64_t key = law_below(rng, 2) ? law_below(rng, 320) : law_next(rng);
-        seen_digest d = law_key(plan, key, 11);
+        seen_digest d = law_key(&plan, key, 11);
         uint8_t verdict;
         p->now += law_below(rng, 2);
-        seen_observe(p->a.d, 1, &d, &p->now, &verdict);
+        any_observe(p->a.d, 1, &d, &p->now, &verdict);
         oracle_observe(p->a.oracle, d, p->now, verdict);
         oracle_observe(p->b.oracle, nobody, p->now, SEEN_NEW);
     }
@@ -223,6 +227,11 @@ static void records_may_come_while_it_is_merged(const struct law_case *c) {
         }
 }
 
+static bool begun(const struct seen_merging *m) {
+    static const struct seen_merging none;
+    return memcmp(m, &none, sizeof none) != 0;
+}
+
 /* As after a reply that got lost: it can be saved and loaded, and nothing is missing. */
 static void a_piece_may_come_again(const struct law_case *c) {
     if (!(c->traits & SEEN_MERGEABLE)) return;
@@ -234,12 +243,14 @@ static void a_piece_may_come_again(const struct law_case *c) {
                  c->traits & SEEN_NO_FP ? "" : "cache=200");
         struct pair p = pair_of(&plan, law_below(&rng, 3), RECORDS, &rng);
         struct seen_merging m = {0};
-        while (!m.done) {
+        int more = 1;
+        while (more) {
             struct seen_merging here = m;
             uint64_t most = a_piece(&plan, &rng);
-            for (int again = 0; again < (here.stage ? 3 : 1); again++) {
+            for (int again = 0; again < (begun(&here) ? 3 : 1); again++) {
                 m = here;
-                law_check(!seen_merge_some(p.a.d, p.b.d, most, &m, NULL), "refused half-way");
+                more = seen_merge_some(p.a.d, p.b.d, most, &m, NULL);
+                law_check(more >= 0, "refused half-way");
             }
             law_reload(&p.a.d);
         }
@@ -252,7 +263,7 @@ static void a_piece_may_come_again(const struct law_case *c) {
 static struct seen_merging made_up(struct seen_merging m, uint64_t *rng) {
     for (uint64_t n = 1 + law_below(rng, 3); n > 0; n--) {
         uint64_t i = law_below(rng, 10), random = law_next(rng) >> law_below(rng, 64);
-        uint64_t *number = i == 8 ? &m.stage : i == 9 ? &m.began : &m.place[i];
+        uint64_t *number = &m.opaque[i];
         *number = law_below(rng, 2) ? *number + law_below(rng, 5) - 2 : random;
     }
     return m;
@@ -268,10 +279,12 @@ static void a_place_that_was_made_up_does_no_harm(const struct law_case *c) {
                  c->traits & SEEN_NO_FP ? "" : "cache=200");
         struct pair p = pair_of(&plan, RECORDS / 2, RECORDS, &rng);
         struct seen_merging m = {0}, other;
+        int more = 1;
         for (int pieces = 0; pieces < 200; pieces++) {
             uint64_t most = a_piece(&plan, &rng);
-            if (m.done) m = (struct seen_merging){0};
-            law_check(!seen_merge_some(p.a.d, p.b.d, most, &m, NULL), "refused");
+            if (!more) m = (struct seen_merging){0};
+            more = seen_merge_some(p.a.d, p.b.d, most, &m, NULL);
+            law_check(more >= 0, "refused");
             other = made_up(m, &rng);
             seen_merge_some(p.a.d, p.b.d, law_below(&rng, RECORDS), &other, NULL);
             if (pieces % 4 == 0) law_reload(&p.a.d);
@@ -282,7 +295,7 @@ static void a_place_that_was_made_up_does_no_harm(const struct law_case *c) {
             uint8_t verdict;
             if (oracle_judge(p.a.oracle, p.a.stream.digest[r], now, &age) != ORACLE_DUPLICATE)
                 continue;
-            seen_query(p.a.d, 1, &p.a.stream.digest[r], now, 0, &verdict);
+            any_query(p.a.d, 1, &p.a.stream.digest[r], now, 0, &verdict);
             law_check(verdict, "record %zu was lost", r);
         }
         part(&p);
@@ -291,22 +304,23 @@ static void a_place_that_was_made_up_does_no_harm(const struct law_case *c) {
 
 /* What `from` held as the merge began stays until `into`'s landmark, whenever its own was due. */
 static void no_landmark_comes_to_what_is_merged(const struct law_case *c) {
-    if (!(c->traits & SEEN_MERGEABLE) || c->window != SEEN_LANDMARK) return;
+    if (!(c->traits & SEEN_MERGEABLE) || c->window != SEEN_WINDOW_LANDMARK) return;
     uint64_t rng = law_seed() + c->serial;
     struct seen_plan plan;
     law_plan(&plan, "landmark:400 filter=%s items=400 fp=1e-9 seed=11 shards=3", c->structure);
     struct pair p = pair_of(&plan, 0, 390, &rng);
     struct seen_merging m = {0};
-    for (uint64_t records = 0; !m.done; records++) {
-        law_check(!seen_merge_some(p.a.d, p.b.d, a_piece(&plan, &rng), &m, NULL),
-                  "refused half-way");
+    int more = 1;
+    for (uint64_t records = 0; more; records++) {
+        more = seen_merge_some(p.a.d, p.b.d, a_piece(&plan, &rng), &m, NULL);
+        law_check(more >= 0, "refused half-way");
         seen_digest d = law_key(&plan, law_next(&rng), 11);
         uint8_t verdict;
-        if (records < 300) seen_observe(p.a.d, 1, &d, NULL, &verdict);
+        if (records < 300) seen_observe(p.a.d, 1, &d, &verdict);
     }
     for (size_t i = 0; i < p.b.n; i++) {
         uint8_t verdict;
-        seen_query(p.a.d, 1, &p.b.stream.digest[i], 0, 0, &verdict);
+        seen_query(p.a.d, 1, &p.b.stream.digest[i], 0, &verdict);
         law_check(verdict, "record %zu was lost", i);
     }
     part(&p);
@@ -353,13 +367,13 @@ static void a_merge_without_memory_counts_what_it_forgets(const struct law_case 
             seen_digest d = law_key(&plan, i, 11);
             seen_time t = 0;
             uint8_t verdict;
-            seen_observe(i % 2 ? into : from, 1, &d, &t, &verdict);
+            any_observe(i % 2 ? into : from, 1, &d, &t, &verdict);
         }
         for (uint64_t i = 0; i < 20000; i++) {
             seen_digest d = law_key(&plan, i, 11);
             uint8_t one, two;
-            seen_query(into, 1, &d, 0, 0, &one);
-            seen_query(from, 1, &d, 0, 0, &two);
+            seen_query(into, 1, &d, 0, &one);
+            seen_query(from, 1, &d, 0, &two);
             held += one || two;
         }
         seen_stats(into, &stats);
@@ -368,7 +382,7 @@ static void a_merge_without_memory_counts_what_it_forgets(const struct law_case 
         for (uint64_t i = 0; i < 20000; i++) {
             seen_digest d = law_key(&plan, i, 11);
             uint8_t verdict;
-            seen_query(into, 1, &d, 0, 0, &verdict);
+            seen_query(into, 1, &d, 0, &verdict);
             found += verdict;
         }
         seen_stats(into, &stats);

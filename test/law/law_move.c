@@ -1,4 +1,5 @@
 /* law_move - a detector whose blocks are moved gives the same answers as before. */
+#include "../any_window.h"
 #include "law.h"
 
 #include <stdlib.h>
@@ -64,13 +65,14 @@ static void same_so_far(const seen_detector *a, const seen_detector *b, const st
     struct seen_stats one, two;
     uint64_t ages[2][64];
     size_t n = to < 64 ? to : 64;
-    seen_last_seen(a, n, s->digest + to - n, s->time[to - 1], ages[0]);
-    seen_last_seen(b, n, s->digest + to - n, s->time[to - 1], ages[1]);
+    any_last_seen(a, n, s->digest + to - n, s->time[to - 1], ages[0]);
+    any_last_seen(b, n, s->digest + to - n, s->time[to - 1], ages[1]);
     law_check(!memcmp(ages[0], ages[1], n * sizeof **ages), "ages differ after %zu", to);
     seen_stats(a, &one);
     seen_stats(b, &two);
     law_check(!memcmp(&one, &two, sizeof one), "statistics differ after %zu", to);
-    law_check(!memcmp(seen_plan_of(a), seen_plan_of(b), sizeof(struct seen_plan)), "plans differ");
+    struct seen_plan here = seen_plan_of(a), there = seen_plan_of(b);
+    law_check(!memcmp(&here, &there, sizeof here), "plans differ");
 }
 
 /* Moves everything, or some of it, before each of a few batches. */
@@ -88,7 +90,7 @@ static void travel(const struct seen_plan *plan, enum law_kind kind, size_t reco
         struct lease *before = now, *next = law_below(&rng, 3) ? lease(&away) : NULL;
         m->rng = law_below(&rng, 2) ? &rng : NULL;
         size_t moves = m->moves;
-        seen_move(&goes, next ? &next->allocator : NULL, (struct seen_mover){move_block, m});
+        seen_move(&goes, (struct seen_mover){move_block, m}, next ? &next->allocator : NULL);
         law_check(m->rng || m->moves > moves || moves == MOVES_MOST, "nothing was offered");
         if (next) {
             before->over = true;
@@ -134,9 +136,9 @@ static void moved_it_gives_the_same_answers(const struct law_case *c) {
 /* Growing goes on where the directory of its chunks was moved to. */
 static void moved_it_grows_on(const struct law_case *c) {
     if (!(c->traits & SEEN_GROWS)) return;
-    static const char *const windows[] = {[SEEN_LANDMARK] = "landmark",
-                                          [SEEN_JUMPING] = "jumping:50000/5",
-                                          [SEEN_SLIDING] = "sliding:50000"};
+    static const char *const windows[] = {[SEEN_WINDOW_LANDMARK] = "landmark",
+                                          [SEEN_WINDOW_JUMPING] = "jumping:50000/5",
+                                          [SEEN_WINDOW_SLIDING] = "sliding:50000"};
     struct seen_plan plan;
     law_plan(&plan, "%s filter=%s seed=1", windows[c->window], c->structure);
     for (uint64_t seed = law_seed(); seed < law_seed() + 4; seed++)

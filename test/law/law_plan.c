@@ -21,17 +21,17 @@ static void random_spec(const struct law_case *c, char *buf, size_t cap, uint64_
              pick = law_below(rng, 4);
 
     size_t n = 0;
-    if (c->window == SEEN_LANDMARK && !law_below(rng, 4))
+    if (c->window == SEEN_WINDOW_LANDMARK && !law_below(rng, 4))
         n = (size_t)snprintf(buf, cap, "landmark");
-    else if (c->window == SEEN_DECAYING)
+    else if (c->window == SEEN_WINDOW_DECAYING)
         n = (size_t)snprintf(buf, cap, "decaying");
-    else if (c->window == SEEN_JUMPING)
+    else if (c->window == SEEN_WINDOW_JUMPING)
         n = (size_t)snprintf(buf, cap, "jumping:%llu%s/%llu", (unsigned long long)length,
                              units[pick],
                              (unsigned long long)(1 + law_below(rng, length < 60 ? length : 60)));
     else
         n = (size_t)snprintf(buf, cap, "%s:%llu%s",
-                             c->window == SEEN_LANDMARK ? "landmark" : "sliding",
+                             c->window == SEEN_WINDOW_LANDMARK ? "landmark" : "sliding",
                              (unsigned long long)length, units[pick]);
     n += (size_t)snprintf(buf + n, cap - n, " filter=%s", c->structure);
     if (law_below(rng, 2))
@@ -67,23 +67,28 @@ static void check_promises(const struct seen_plan *p, const char *asked) {
     const struct seen_spec *s = &p->asked;
     law_check(p->fp_full >= 0 && p->fp_full <= 1 && p->fp_mean <= p->fp_full * 1.001,
               "%s: fp %g, mean %g", asked, p->fp_full, p->fp_mean);
-    bool cut = p->spec.window == SEEN_SLIDING && p->spec.unit == SEEN_MICROSECONDS;
-    bool runs = p->spec.generations;
-    law_check(p->slack >= 0 && (p->spec.window == SEEN_JUMPING || cut || runs || p->slack == 0),
+    bool cut = p->spec.window == SEEN_WINDOW_SLIDING && p->spec.unit == SEEN_UNIT_MICROSECONDS;
+    bool runs = seen_spec_get_count(&p->spec, "generations");
+    law_check(p->slack >= 0 &&
+                  (p->spec.window == SEEN_WINDOW_JUMPING || cut || runs || p->slack == 0),
               "%s: slack %g", asked, p->slack);
     /* A sub-window is a whole number of records, so up to one longer than its share.  Runs of k
      * slices leave it one by one, so it is kept for k generations more, not for one. */
     double q = s->subwindows ? (double)s->subwindows : 1, more = 1;
-    if (runs) q = (double)p->spec.generations, more = fmax(1, (double)p->spec.k);
+    if (runs)
+        q = (double)seen_spec_get_count(&p->spec, "generations"),
+        more = fmax(1, (double)seen_spec_get_count(&p->spec, "k"));
     law_check(p->slack <= more / q + (q + more) / (double)(s->length ? s->length : 1),
               "%s: slack %g", asked, p->slack);
     if (options_has(s, OPTION_FP))
-        law_check(p->fp_full <= s->fp * (1 + 1e-9) || options_has(s, OPTION_LINES),
+        law_check(p->fp_full <= seen_spec_get_real(s, "fp") * (1 + 1e-9) ||
+                      options_has(s, OPTION_BLOCKS),
                   "%s: fp_full is %g", asked, p->fp_full);
     if (options_has(s, OPTION_MEM))
-        law_check(p->bytes <= s->mem, "%s: takes %llu bytes", asked, (unsigned long long)p->bytes);
-    uint64_t keys = options_has(s, OPTION_ITEMS) ? s->items : 0;
-    if (s->unit == SEEN_RECORDS && (!keys || keys > s->length)) keys = s->length;
+        law_check(p->bytes <= seen_spec_get_count(s, "mem"), "%s: takes %llu bytes", asked,
+                  (unsigned long long)p->bytes);
+    uint64_t keys = options_has(s, OPTION_ITEMS) ? seen_spec_get_count(s, "items") : 0;
+    if (s->unit == SEEN_UNIT_RECORDS && (!keys || keys > s->length)) keys = s->length;
     if (!(p->traits & SEEN_GROWS))
         law_check(p->capacity >= keys, "%s: capacity %llu", asked, (unsigned long long)p->capacity);
 }

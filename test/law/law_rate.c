@@ -3,6 +3,7 @@
  * Each measurement pools 20 seeds or more.  It may be off by five standard deviations, the larger
  * of Poisson's and of what the seeds themselves show, and by half a percent (the closed forms are
  * asymptotic, and the tables here have 1e5 cells). */
+#include "../any_window.h"
 #include "law.h"
 
 #include "truth/control.h"
@@ -62,7 +63,7 @@ static double observe_fresh(seen_detector *d, uint64_t n, uint64_t *rng) {
     for (uint64_t i = 0; i < n; i += BATCH) {
         size_t batch = n - i < BATCH ? n - i : BATCH;
         fresh_keys(digest, batch, rng);
-        seen_observe(d, batch, digest, time, verdict);
+        any_observe(d, batch, digest, time, verdict);
         for (size_t j = 0; j < batch; j++) hits += verdict[j];
     }
     return (double)hits;
@@ -74,7 +75,7 @@ static double query_fresh(const seen_detector *d, uint64_t n, uint64_t within, u
     uint64_t hits = 0;
     for (uint64_t i = 0; i < n; i += BATCH) {
         fresh_keys(digest, BATCH, rng);
-        seen_query(d, BATCH, digest, 0, within, verdict);
+        seen_query(d, BATCH, digest, within, verdict);
         for (size_t j = 0; j < BATCH; j++) hits += verdict[j];
     }
     return (double)hits;
@@ -115,23 +116,25 @@ static void measure(const struct seen_plan *plan, struct load load, int seeds, d
 }
 
 static bool measurable(const struct law_case *c) {
-    return !(c->traits & SEEN_NO_FP) && c->window != SEEN_DECAYING;
+    return !(c->traits & SEEN_NO_FP) && c->window != SEEN_WINDOW_DECAYING;
 }
 
 #define ITEMS 25000
 
 static void plan_for(struct seen_plan *plan, const struct law_case *c, const char *more) {
-    static const char *const windows[] = {[SEEN_LANDMARK] = "landmark items=25000",
-                                          [SEEN_JUMPING] = "jumping:25000/8",
-                                          [SEEN_SLIDING] = "sliding:25000"};
+    static const char *const windows[] = {[SEEN_WINDOW_LANDMARK] = "landmark items=25000",
+                                          [SEEN_WINDOW_JUMPING] = "jumping:25000/8",
+                                          [SEEN_WINDOW_SLIDING] = "sliding:25000"};
     const char *window = windows[c->window];
     law_plan(plan, "%s filter=%s seed=1 %s", window, c->structure, more);
 }
 
 static struct load load_for(const struct law_case *c, const struct seen_plan *plan,
                             uint64_t queries) {
-    if (c->window == SEEN_LANDMARK) return (struct load){0, ITEMS, queries};
-    uint64_t q = plan->spec.generations ? plan->spec.generations : plan->spec.subwindows;
+    if (c->window == SEEN_WINDOW_LANDMARK) return (struct load){0, ITEMS, queries};
+    uint64_t q = seen_spec_get_count(&plan->spec, "generations")
+                     ? seen_spec_get_count(&plan->spec, "generations")
+                     : plan->spec.subwindows;
     if (!q) return (struct load){2 * ITEMS, ITEMS, queries};
     uint64_t step = (ITEMS + q - 1) / q;
     /* One record short of the end: the next would begin a generation and drop the oldest.  And of
@@ -142,15 +145,15 @@ static struct load load_for(const struct law_case *c, const struct seen_plan *pl
 static void measured_false_positives_are_the_predicted_ones(const struct law_case *c) {
     static const char *const rates[] = {"fp=.1", "fp=.01", "fp=.001", "fp=.0001"};
     static const uint64_t queries[] = {20000, 50000, 200000, 600000};
-    bool all = getenv("SEEN_LONG") || !(law_is_variant(c) || c->traits & SEEN_BY_NAME);
+    bool all = getenv("SEEN_LONG") || !(law_is_variant(c) || c->traits & SEEN_ON_REQUEST);
     size_t n = all ? 4 : 2;
     for (size_t i = 0; measurable(c) && i < n; i++) {
         struct seen_plan plan;
         plan_for(&plan, c, rates[i]);
         measure(&plan, load_for(c, &plan, queries[i]), SEEDS, .005);
         plan_for(&plan, c, rates[i]);
-        law_check(plan.fp_full <= plan.spec.fp * (1 + 1e-9), "fp_full %g is above fp= %g",
-                  plan.fp_full, plan.spec.fp);
+        law_check(plan.fp_full <= seen_spec_get_real(&plan.spec, "fp") * (1 + 1e-9),
+                  "fp_full %g is above fp= %g", plan.fp_full, seen_spec_get_real(&plan.spec, "fp"));
     }
 }
 
@@ -158,15 +161,16 @@ static void measured_false_positives_are_the_predicted_ones(const struct law_cas
  * of age are of bits. */
 static uint64_t lines_for(const struct law_case *c, uint32_t k) {
     bool counting = !strcmp(c->name, "counting"), runs = options_serve(OPTION_GENERATIONS, c->name);
-    uint64_t lines = c->window == SEEN_LANDMARK || runs ? 1008 : 16 * 504;
-    if (counting) lines = c->window == SEEN_JUMPING ? 4 * lines : 4 * 1008;
+    uint64_t lines = c->window == SEEN_WINDOW_LANDMARK || runs ? 1008 : 16 * 504;
+    if (counting) lines = c->window == SEEN_WINDOW_JUMPING ? 4 * lines : 4 * 1008;
     return strcmp(c->name, "partitioned") != 0 ? lines : lines / k * k;
 }
 
 static uint32_t next_k(const struct law_case *c, uint32_t k) {
-    bool slow = !strcmp(c->name, "counting") && c->window == SEEN_JUMPING; /* adds up tables */
-    if (c->traits & SEEN_BY_NAME || (slow && !getenv("SEEN_LONG"))) return 4 * k;
-    return k < 24 && c->window == SEEN_LANDMARK ? k + 1 : k + 1 + k / 3;
+    bool slow =
+        !strcmp(c->name, "counting") && c->window == SEEN_WINDOW_JUMPING; /* adds up tables */
+    if (c->traits & SEEN_ON_REQUEST || (slow && !getenv("SEEN_LONG"))) return 4 * k;
+    return k < 24 && c->window == SEEN_WINDOW_LANDMARK ? k + 1 : k + 1 + k / 3;
 }
 
 static void also_with_any_number_of_probes(const struct law_case *c) {
@@ -199,7 +203,7 @@ static void also_in_shards(const struct law_case *c) {
  * asymptotic closed form says, by a tenth. */
 static void also_in_many_small_shards(const struct law_case *c) {
     struct seen_plan plan;
-    if (!measurable(c) || c->window != SEEN_LANDMARK) return;
+    if (!measurable(c) || c->window != SEEN_WINDOW_LANDMARK) return;
     law_plan(&plan, "landmark items=30000 filter=%s seed=1 fp=.001 shards=1000", c->structure);
     measure(&plan, (struct load){0, 30000, 100000}, SEEDS, .12);
 }
@@ -209,9 +213,11 @@ static void also_in_many_small_shards(const struct law_case *c) {
 /* A window of generations is asked about whole ones: makes w of them, current one included, and
  * `records` the end of one; returns how many full ones. */
 static uint64_t whole_generations(const struct seen_spec *s, uint64_t *w, uint64_t *records) {
-    uint64_t step = (ITEMS + s->generations - 1) / s->generations, l = (*w + step - 1) / step;
+    uint64_t step = (ITEMS + seen_spec_get_count(s, "generations") - 1) /
+                    seen_spec_get_count(s, "generations"),
+             l = (*w + step - 1) / step;
     *w = (l + 1) * step - 1;
-    *records = 2 * (s->generations + 1) * step - 1;
+    *records = 2 * (seen_spec_get_count(s, "generations") + 1) * step - 1;
     return l;
 }
 
@@ -223,15 +229,20 @@ static double stretch_rate(const struct law_case *c, const struct seen_plan *pla
     struct seen_plan part;
     char spec[512];
     seen_spec_print(s, spec, sizeof spec);
-    if (!s->generations) {
+    if (!seen_spec_get_count(s, "generations")) {
         law_plan(&part, "%s items=%llu", spec, (unsigned long long)*w);
     } else {
         uint64_t l = whole_generations(s, w, records);
-        if (!s->k) return plan->fp_full * (double)(l + 1) / (double)(s->generations + 1);
+        if (!seen_spec_get_count(s, "k"))
+            return plan->fp_full * (double)(l + 1) /
+                   (double)(seen_spec_get_count(s, "generations") + 1);
         law_plan(&part, "sliding:%llu filter=%s seed=1 k=%llu generations=%llu lines=%llu",
                  (unsigned long long)((*w + 1) / (l + 1) * l), plan->filter,
-                 (unsigned long long)s->k, (unsigned long long)l,
-                 (unsigned long long)(s->lines / (s->k + s->generations) * (s->k + l)));
+                 (unsigned long long)seen_spec_get_count(s, "k"), (unsigned long long)l,
+                 (unsigned long long)(seen_spec_get_count(s, "blocks") /
+                                      (seen_spec_get_count(s, "k") +
+                                       seen_spec_get_count(s, "generations")) *
+                                      (seen_spec_get_count(s, "k") + l)));
     }
     law_check(!strcmp(part.filter, c->name), "planned %s", part.filter);
     return part.fp_full;
@@ -254,7 +265,7 @@ static void stretch(const struct law_case *c, const struct seen_plan *plan, uint
         add(&fresh, 40192, query_fresh(d, 40192, w, &rng));
         fresh_keys(digest, BATCH, &then);
         size_t n = w < BATCH ? w : BATCH;
-        seen_last_seen(d, n, digest, 0, age);
+        any_last_seen(d, n, digest, 0, age);
         for (size_t j = 0; j < n; j++) {
             law_check(age[j] <= w - j, "a key seen %llu ago is said to be %llu old",
                       (unsigned long long)(w - j), (unsigned long long)age[j]);
@@ -264,14 +275,14 @@ static void stretch(const struct law_case *c, const struct seen_plan *plan, uint
         seen_free(d);
     }
     agree("stretch", &fresh, rate, .01);
-    if (!plan->spec.generations && young.trials * rate > 1000)
+    if (!seen_spec_get_count(&plan->spec, "generations") && young.trials * rate > 1000)
         agree("age too low", &young, rate, .04);
 }
 
 static void any_stretch_of_the_window_errs_as_predicted(const struct law_case *c) {
     static const uint64_t stretches[] = {250, 2500, 8000, 16000, 25000};
     static const char *const rates[] = {"fp=.3", "fp=.02"};
-    if (c->window != SEEN_SLIDING || !measurable(c) || c->traits & SEEN_NO_AGES) return;
+    if (c->window != SEEN_WINDOW_SLIDING || !measurable(c) || c->traits & SEEN_NO_AGES) return;
     for (size_t i = 0; i < 10; i++) {
         struct seen_plan plan;
         plan_for(&plan, c, rates[i / 5]);
@@ -291,9 +302,9 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
         uint64_t rng = law_seed() * 77 + (uint64_t)i, wrong = 0;
         bool all = i % 4 < 2; /* keys are sampled: then nothing is estimated */
         law_plan(&plan, "%s filter=%s fp=.02 seed=1 refresh=%s%s",
-                 c->window == SEEN_LANDMARK  ? "landmark:6000"
-                 : c->window == SEEN_JUMPING ? "jumping:6000/5"
-                                             : "sliding:6000",
+                 c->window == SEEN_WINDOW_LANDMARK  ? "landmark:6000"
+                 : c->window == SEEN_WINDOW_JUMPING ? "jumping:6000/5"
+                                                    : "sliding:6000",
                  c->structure, i % 2 ? "first" : "last", all ? " control=65536" : "");
         seen_detector *d = law_new(&plan, NULL);
         struct oracle *oracle = law_oracle(&plan);
@@ -302,7 +313,7 @@ static void the_statistics_know_how_many_were_false(const struct law_case *c) {
                 law_digest(law_below(&rng, 12000) + law_below(&rng, 2) * j * 12000, 9);
             uint8_t verdict;
             enum oracle_truth is = oracle_judge(oracle, key, 0, NULL);
-            seen_observe(d, 1, &key, NULL, &verdict);
+            seen_observe(d, 1, &key, &verdict);
             wrong += is == ORACLE_NEW && verdict;
             oracle_observe(oracle, key, 0, verdict);
         }
@@ -335,7 +346,7 @@ static void sampled_keys_err_as_others(const struct law_case *c) {
         seen_digest digest[BATCH];
         uint8_t verdict[BATCH];
         fresh_keys(digest, BATCH, &rng);
-        seen_query(d, BATCH, digest, 0, 0, verdict);
+        seen_query(d, BATCH, digest, 0, verdict);
         for (size_t j = 0; j < BATCH; j++) {
             bool sampled = pick_one(digest[j], mask);
             trials[sampled]++;
@@ -368,7 +379,7 @@ static void duplicates_make_no_false_positives(const struct law_case *c) {
     enum { KEYS = 8000 };
     static uint8_t wrong[ORDERS][KEYS];
     struct seen_plan plan;
-    if (c->window != SEEN_LANDMARK || !measurable(c)) return;
+    if (c->window != SEEN_WINDOW_LANDMARK || !measurable(c)) return;
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         for (enum order order = 0; order < ORDERS; order++) {
             uint64_t rng = law_seed() * 100 + seed, reach;
@@ -380,11 +391,11 @@ static void duplicates_make_no_false_positives(const struct law_case *c) {
                 for (; n > 0; n--) {
                     seen_digest old = law_digest(i - 1 - law_below(&rng, reach), seed);
                     uint8_t verdict;
-                    seen_observe(d, 1, &old, NULL, &verdict);
+                    seen_observe(d, 1, &old, &verdict);
                     law_check(verdict, "a duplicate was missed");
                 }
                 seen_digest key = law_digest(i, seed);
-                seen_observe(d, 1, &key, NULL, &wrong[order][i]);
+                seen_observe(d, 1, &key, &wrong[order][i]);
             }
             seen_free(d);
             law_check(!memcmp(wrong[order], wrong[0], KEYS),
@@ -399,7 +410,7 @@ static void duplicates_make_no_false_positives(const struct law_case *c) {
 
 static void a_filter_of_5e9_bits_errs_as_predicted(const struct law_case *c) {
     struct law_case big = *c;
-    if (!getenv("SEEN_LONG") || c->window != SEEN_LANDMARK || !measurable(&big)) return;
+    if (!getenv("SEEN_LONG") || c->window != SEEN_WINDOW_LANDMARK || !measurable(&big)) return;
     struct seen_plan plan;
     uint64_t rng = law_seed();
     struct tally full = {0};

@@ -1,4 +1,5 @@
 /* law_snapshot - a detector as bytes: the same afterwards, and safe on any bytes. */
+#include "../any_window.h"
 #include "law.h"
 
 #include "base/hash.h"
@@ -17,7 +18,7 @@ static bool stats_equal(const struct seen_stats *a, const struct seen_stats *b) 
     return a->records == b->records && a->duplicates == b->duplicates && a->unique == b->unique &&
            a->stored == b->stored && a->capacity == b->capacity && a->fp_now == b->fp_now &&
            a->expected_false == b->expected_false && a->landmarks == b->landmarks &&
-           a->late == b->late && a->clamped == b->clamped && a->late_most == b->late_most &&
+           a->late == b->late && a->clamped == b->clamped && a->max_late == b->max_late &&
            a->forgotten == b->forgotten && a->kept == b->kept && a->saturated == b->saturated &&
            a->rebuilt == b->rebuilt && a->false_lo == b->false_lo && a->false_hi == b->false_hi &&
            a->expected_missed == b->expected_missed && a->missed_lo == b->missed_lo &&
@@ -121,9 +122,10 @@ static void exercise(seen_detector *d, uint64_t seed) {
     uint64_t rng = seed, ages[64];
     uint8_t verdict[64];
     struct seen_stats stats;
-    struct law_stream s = law_stream(seen_plan_of(d), LAW_UNIFORM, 64, 20, seed);
-    seen_query(d, 64, s.digest, s.time[0], 0, verdict);
-    seen_last_seen(d, 64, s.digest, s.time[63], ages);
+    struct seen_plan plan = seen_plan_of(d);
+    struct law_stream s = law_stream(&plan, LAW_UNIFORM, 64, 20, seed);
+    any_query(d, 64, s.digest, s.time[0], 0, verdict);
+    any_last_seen(d, 64, s.digest, s.time[63], ages);
     law_play(d, &s, 0, 64, &rng, verdict);
     seen_landmark(d);
     seen_stats(d, &stats);

@@ -29,7 +29,7 @@ static seen_detector *stable(const struct setting *s, uint64_t seed, struct theo
 }
 
 static bool is_stable(const struct law_case *c) {
-    return c->window == SEEN_DECAYING && !strcmp(c->structure, "stable");
+    return c->window == SEEN_WINDOW_DECAYING && !strcmp(c->structure, "stable");
 }
 
 static double zeros(const seen_detector *d, double k) {
@@ -120,7 +120,7 @@ static void one_uneven_stream(const struct setting *s, int kind) {
             for (int j = 0; j < STEP << i / 2; j++) {
                 seen_digest key = drawn(kind, &rng);
                 uint8_t verdict;
-                seen_observe(d, 1, &key, NULL, &verdict);
+                seen_observe(d, 1, &key, &verdict);
             }
             tally_add(&zero[i], zeros(d, t.K));
             tally_add(&fp[i], law_query_fresh(d, 4096, &rng));
@@ -162,7 +162,7 @@ static void stable_misses_a_frequent_key_as_its_gap_says(const struct law_case *
         uint8_t verdict;
         for (int i = 0; i < 500; i++) law_play_fresh(d, between, GAP - 1, &rng);
         for (int round = 0; round <= ROUNDS; round++) {
-            seen_observe(d, 1, &key, NULL, &verdict);
+            seen_observe(d, 1, &key, &verdict);
             missed += round > 0 && !verdict;
             law_play_fresh(d, between, GAP - 1, &rng);
         }
@@ -191,9 +191,9 @@ static void stable_misses_nothing_nearer_than_max(const struct law_case *c) {
         for (uint64_t n = 0; n < 3000; n++) {
             uint8_t verdict;
             last[n % 256] = law_fresh(&rng);
-            seen_observe(d, 1, &last[n % 256], NULL, &verdict);
+            seen_observe(d, 1, &last[n % 256], &verdict);
             for (uint64_t gap = 0; (double)gap < t.Max && gap <= n; gap++) {
-                seen_query(d, 1, &last[(n - gap) % 256], 0, 0, &verdict);
+                seen_query(d, 1, &last[(n - gap) % 256], 0, &verdict);
                 law_check(verdict, "missed after a gap of %llu", (unsigned long long)gap);
             }
         }
@@ -210,19 +210,19 @@ static void stable_updates_on_every_record(const struct law_case *c) {
     uint64_t gone = 0, rng = law_seed();
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         seen_detector *d = stable(&settings[0], seed, &t);
-        seen_observe(d, 1, &a, NULL, &verdict);
-        for (int i = 0; i < 100000; i++) seen_observe(d, 1, &b, NULL, &verdict);
-        seen_query(d, 1, &a, 0, 0, &verdict);
+        seen_observe(d, 1, &a, &verdict);
+        for (int i = 0; i < 100000; i++) seen_observe(d, 1, &b, &verdict);
+        seen_query(d, 1, &a, 0, &verdict);
         gone += !verdict;
         seen_free(d);
     }
     law_check(gone == SEEDS, "a key survived 1e5 duplicates of another");
     seen_detector *d = stable(&settings[2], 1, &t);
-    seen_observe(d, 1, &a, NULL, &verdict);
+    seen_observe(d, 1, &a, &verdict);
     for (int i = 0; i < 100000; i++) {
         seen_digest fresh = law_fresh(&rng);
-        seen_observe(d, 1, &fresh, NULL, &verdict);
-        seen_observe(d, 1, &a, NULL, &verdict);
+        seen_observe(d, 1, &fresh, &verdict);
+        seen_observe(d, 1, &a, &verdict);
         law_check(verdict, "a duplicate did not renew its key");
     }
     seen_free(d);
@@ -241,8 +241,8 @@ static void stable_that_never_forgets_is_bloom(const struct law_case *c) {
             for (int i = 0; i < 9000; i++) {
                 seen_digest key = law_digest(law_below(&rng, 5000), 3);
                 uint8_t a, b;
-                seen_observe(one, 1, &key, NULL, &a);
-                seen_observe(two, 1, &key, NULL, &b);
+                seen_observe(one, 1, &key, &a);
+                seen_observe(two, 1, &key, &b);
                 law_check(a == b, "record %d is %d and to bloom %d", i, a, b);
             }
             struct law_bytes x = law_save(one, NULL), y = law_save(two, NULL);

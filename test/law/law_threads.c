@@ -1,5 +1,6 @@
 /* law_threads - shards observed by several threads give what one thread gives: the same verdicts,
  * and snapshots of the same bytes. */
+#include "../any_window.h"
 #include "law.h"
 
 #include <pthread.h>
@@ -28,10 +29,10 @@ static void observe(seen_detector *d, unsigned threads, size_t n, const seen_dig
     struct part part[MOST_THREADS];
     uint64_t at[RECORDS];
     if (!threads) {
-        seen_observe(d, n, digest, time, verdict);
+        any_observe(d, n, digest, time, verdict);
         return;
     }
-    seen_observe_begin(d, n, time, at);
+    any_begin(d, n, time, at);
     for (unsigned i = 0; i < threads; i++) {
         part[i] = (struct part){
             d, i * SHARDS / threads, (i + 1) * SHARDS / threads, n, digest, at, verdict};
@@ -96,8 +97,8 @@ static void more_shards_than_are_told_apart_at_once(const struct law_case *c) {
     law_plan(&plan, "sliding:3000 fp=.01 shards=600 seed=1");
     struct law_stream s = law_stream(&plan, LAW_UNIFORM, LONG, 0, law_seed());
     seen_detector *one = law_new(&plan, NULL), *many = law_new(&plan, NULL);
-    for (size_t i = 0; i < LONG; i++) seen_observe(one, 1, &s.digest[i], NULL, &a[i]);
-    seen_observe_begin(many, LONG, NULL, at);
+    for (size_t i = 0; i < LONG; i++) seen_observe(one, 1, &s.digest[i], &a[i]);
+    any_begin(many, LONG, NULL, at);
     seen_observe_shards(many, 0, 299, LONG, s.digest, at, b);
     seen_observe_shards(many, 299, UINT64_MAX, LONG, s.digest, at, b);
     seen_observe_end(many, LONG, s.digest, at, b);

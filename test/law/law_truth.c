@@ -1,4 +1,5 @@
 /* law_truth - verdicts against the naive exact window, and calls against each other. */
+#include "../any_window.h"
 #include "law.h"
 
 #include "base/base.h"
@@ -28,7 +29,7 @@ typedef void subject_fn(const struct subject *);
 
 /* Counters too wide for a key of a stream to stick: a stuck one errs until it is counted again. */
 static const char *counters(const struct law_case *c, const char *fp) {
-    bool counts = c->window == SEEN_SLIDING && options_serve(OPTION_WIDTH, c->name);
+    bool counts = c->window == SEEN_WINDOW_SLIDING && options_serve(OPTION_WIDTH, c->name);
     return counts && !strcmp(fp, RARE) ? "width=12" : "";
 }
 
@@ -83,7 +84,7 @@ static void judge_subject(const struct subject *s, bool new_too) {
             uint8_t verdict;
             landmarks(&r, i);
             enum oracle_truth truth = oracle_judge(r.oracle, d, t, NULL);
-            seen_observe(r.d, 1, &d, &t, &verdict);
+            any_observe(r.d, 1, &d, &t, &verdict);
             law_check(
                 !(truth == ORACLE_DUPLICATE && verdict == SEEN_NEW && s->plan.traits & SEEN_NO_FN),
                 "stream %d: record %zu is a duplicate and was called new", kind, i);
@@ -137,8 +138,8 @@ static void query_subject(const struct subject *s) {
         for (size_t i = 0; i < r.stream.n; i++) {
             uint8_t asked, verdict;
             landmarks(&r, i);
-            seen_query(r.d, 1, &r.stream.digest[i], r.stream.time[i], 0, &asked);
-            seen_observe(r.d, 1, &r.stream.digest[i], &r.stream.time[i], &verdict);
+            any_query(r.d, 1, &r.stream.digest[i], r.stream.time[i], 0, &asked);
+            any_observe(r.d, 1, &r.stream.digest[i], &r.stream.time[i], &verdict);
             law_check(asked == verdict, "stream %d: record %zu is %d asked and %d observed", kind,
                       i, asked, verdict);
             if (law_below(&rng, 300)) continue;
@@ -148,8 +149,8 @@ static void query_subject(const struct subject *s) {
             struct seen_stats stats;
             size_t from = law_below(&rng, r.stream.n - 40);
             seen_time now = r.stream.time[i] + law_below(&rng, 3 * s->plan.spec.length + 1);
-            seen_query(r.d, 40, r.stream.digest + from, now, law_below(&rng, 5), many);
-            seen_last_seen(r.d, 40, r.stream.digest + from, now, ages);
+            any_query(r.d, 40, r.stream.digest + from, now, law_below(&rng, 5), many);
+            any_last_seen(r.d, 40, r.stream.digest + from, now, ages);
             seen_stats(r.d, &stats);
             after = law_save(r.d, NULL);
             law_check(law_bytes_equal(&before, &after), "asking changed the detector");
@@ -171,8 +172,9 @@ static void a_query_foretells_and_changes_nothing(const struct law_case *c) {
  * where a run of slices tells, which may begin with younger ones by chance. */
 static uint64_t coarseness(const struct seen_plan *plan) {
     const struct seen_spec *s = &plan->spec;
-    bool unknown = plan->traits & SEEN_NO_AGES || s->generations;
-    if (unknown || s->window == SEEN_LANDMARK || s->window == SEEN_DECAYING) return UINT64_MAX / 2;
+    bool unknown = plan->traits & SEEN_NO_AGES || seen_spec_get_count(s, "generations");
+    if (unknown || s->window == SEEN_WINDOW_LANDMARK || s->window == SEEN_WINDOW_DECAYING)
+        return UINT64_MAX / 2;
     return (uint64_t)(plan->slack * (double)s->length + .5);
 }
 
@@ -187,8 +189,8 @@ static void age_subject(const struct subject *s) {
             uint8_t verdict, inside;
             landmarks(&r, i);
             enum oracle_truth truth = oracle_judge(r.oracle, d, now, &age);
-            seen_last_seen(r.d, 1, &d, now, &reported);
-            seen_query(r.d, 1, &d, now, within, &inside);
+            any_last_seen(r.d, 1, &d, now, &reported);
+            any_query(r.d, 1, &d, now, within, &inside);
             if (truth == ORACLE_NEW)
                 law_check(reported == SEEN_NEVER, "stream %d, %zu: a new key has age %llu", kind, i,
                           (unsigned long long)reported);
@@ -201,7 +203,7 @@ static void age_subject(const struct subject *s) {
                           "stream %d, %zu: age %llu reported as %llu", kind, i,
                           (unsigned long long)age, (unsigned long long)reported);
             law_check(inside == (reported <= within), "within= and age disagree");
-            seen_observe(r.d, 1, &r.stream.digest[i], &now, &verdict);
+            any_observe(r.d, 1, &r.stream.digest[i], &now, &verdict);
             oracle_observe(r.oracle, r.stream.digest[i], now, verdict);
         }
         end(&r);
@@ -242,7 +244,7 @@ static void landmark_subject(const struct subject *s) {
     seen_clear(r.d);
     seen_stats(r.d, &after);
     law_check(!after.records && !after.duplicates && !after.unique && !after.landmarks &&
-                  !after.late && !after.clamped && !after.late_most && !after.forgotten &&
+                  !after.late && !after.clamped && !after.max_late && !after.forgotten &&
                   !after.saturated && !after.rebuilt && !after.stored &&
                   after.expected_false == 0 && after.kept == SEEN_NEVER,
               "seen_clear left a counter");
@@ -268,7 +270,7 @@ static void forget_subject(const struct subject *s) {
         }
         enum oracle_truth truth =
             oracle_judge(r.oracle, r.stream.digest[i], r.stream.time[i], NULL);
-        seen_observe(r.d, 1, &r.stream.digest[i], &r.stream.time[i], &verdict);
+        any_observe(r.d, 1, &r.stream.digest[i], &r.stream.time[i], &verdict);
         law_check(truth == ORACLE_EITHER || (truth == ORACLE_DUPLICATE) == verdict,
                   "record %zu is %d and was called %d", i, truth, verdict);
         oracle_observe(r.oracle, r.stream.digest[i], r.stream.time[i], verdict);
@@ -295,7 +297,7 @@ static void forgotten_keys_are_new_again_or_it_says_no(const struct law_case *c)
 static void ask_ages(const seen_detector *d, const struct law_stream *s, uint64_t *age) {
     seen_time now = s->time ? s->time[s->n - 1] : 0;
     seen_prefetch(d, s->n, s->digest);
-    seen_last_seen(d, s->n, s->digest, now, age);
+    any_last_seen(d, s->n, s->digest, now, age);
 }
 
 static void cpu_case(const struct law_case *c, const char *window, const char *more,
@@ -307,21 +309,20 @@ static void cpu_case(const struct law_case *c, const char *window, const char *m
     law_plan(&plan, "%s filter=%s items=1500 seed=%llu %s", window, c->structure,
              (unsigned long long)(seed >> 1), more);
     struct law_stream s = law_stream(&plan, LAW_UNIFORM, RECORDS, 300, seed);
-    for (plan.cpu = CPU_PORTABLE; plan.cpu <= CPU_VBMI2; plan.cpu++) {
-        seen_detector *d = law_new(&plan, NULL);
+    for (uint32_t cpu = CPU_PORTABLE; cpu <= CPU_VBMI2; cpu++) {
+        seen_detector *d = law_new_on(&plan, cpu);
         uint64_t rng = seed;
         law_play(d, &s, 0, RECORDS, &rng, verdict);
-        if (plan.cpu != CPU_PORTABLE) ask_ages(d, &s, age);
+        if (cpu != CPU_PORTABLE) ask_ages(d, &s, age);
         struct law_bytes bytes = law_save(d, NULL);
-        if (plan.cpu == CPU_PORTABLE) {
+        if (cpu == CPU_PORTABLE) {
             first = bytes;
             memcpy(expected, verdict, sizeof verdict);
             ask_ages(d, &s, expected_age);
         } else {
-            law_check(!memcmp(expected_age, age, sizeof age), "ages differ on cpu %u", plan.cpu);
-            law_check(!memcmp(expected, verdict, sizeof verdict), "verdicts differ on cpu %u",
-                      plan.cpu);
-            law_check(law_bytes_equal(&first, &bytes), "bytes differ on cpu %u", plan.cpu);
+            law_check(!memcmp(expected_age, age, sizeof age), "ages differ on cpu %u", cpu);
+            law_check(!memcmp(expected, verdict, sizeof verdict), "verdicts differ on cpu %u", cpu);
+            law_check(law_bytes_equal(&first, &bytes), "bytes differ on cpu %u", cpu);
             law_bytes_free(&bytes);
         }
         seen_free(d);

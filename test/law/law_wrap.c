@@ -1,5 +1,6 @@
 /* law_wrap - the truth over more generations than a stamp of 16 bits can tell apart, and across
  * silences in which the clock runs far beyond that. */
+#include "../any_window.h"
 #include "law.h"
 
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void observe(struct run *r, uint64_t key) {
     uint8_t verdict;
     seen_digest d = law_key(&r->plan, key, 7);
     enum oracle_truth truth = oracle_judge(r->oracle, d, r->now, NULL);
-    seen_observe(r->d, 1, &d, &r->now, &verdict);
+    any_observe(r->d, 1, &d, &r->now, &verdict);
     law_check(truth != ORACLE_DUPLICATE || verdict || !(r->plan.traits & SEEN_NO_FN),
               "record %zu is a duplicate and was called new", r->n);
     r->wrong += truth == ORACLE_NEW && verdict;
@@ -51,11 +52,11 @@ static void across_the_wrap(struct run *r, size_t records) {
 }
 
 static const char *const tiny[][8] = {
-    [SEEN_LANDMARK] = {"landmark:1", "landmark:2", "landmark:1ms"},
-    [SEEN_JUMPING] = {"jumping:2/1", "jumping:3/3", "jumping:7/7", "jumping:1ms/4",
-                      "jumping:40/40"},
-    [SEEN_SLIDING] = {"sliding:2", "sliding:1ms"},
-    [SEEN_DECAYING] = {NULL},
+    [SEEN_WINDOW_LANDMARK] = {"landmark:1", "landmark:2", "landmark:1ms"},
+    [SEEN_WINDOW_JUMPING] = {"jumping:2/1", "jumping:3/3", "jumping:7/7", "jumping:1ms/4",
+                             "jumping:40/40"},
+    [SEEN_WINDOW_SLIDING] = {"sliding:2", "sliding:1ms"},
+    [SEEN_WINDOW_DECAYING] = {NULL},
 };
 
 static void generations_wrap_and_nothing_comes_back(const struct law_case *c) {
@@ -70,15 +71,15 @@ static void generations_wrap_and_nothing_comes_back(const struct law_case *c) {
 /* A large table: most of its lines are not touched for 2^16 generations.  An old key must not
  * become young again when its stamp wraps. */
 static void a_key_is_not_young_again_after_2_to_16_generations(const struct law_case *c) {
-    static const char *const windows[] = {[SEEN_LANDMARK] = "landmark",
-                                          [SEEN_JUMPING] = "jumping:8/8",
-                                          [SEEN_SLIDING] = "sliding:8",
-                                          [SEEN_DECAYING] = "decaying"};
+    static const char *const windows[] = {[SEEN_WINDOW_LANDMARK] = "landmark",
+                                          [SEEN_WINDOW_JUMPING] = "jumping:8/8",
+                                          [SEEN_WINDOW_SLIDING] = "sliding:8",
+                                          [SEEN_WINDOW_DECAYING] = "decaying"};
     for (uint64_t turns = 65530; turns <= 65542; turns += 3) {
         struct run r = begin(c, windows[c->window], "mem=1MiB fp=1e-9");
         for (uint64_t key = 0; key < 8; key++) observe(&r, key);
         for (uint64_t i = 0; i < turns; i++) {
-            if (c->window == SEEN_LANDMARK || c->window == SEEN_DECAYING) {
+            if (c->window == SEEN_WINDOW_LANDMARK || c->window == SEEN_WINDOW_DECAYING) {
                 seen_landmark(r.d);
                 oracle_landmark(r.oracle);
             }
@@ -92,10 +93,10 @@ static void a_key_is_not_young_again_after_2_to_16_generations(const struct law_
 }
 
 static void one_record_every_two_windows_a_hundred_thousand_times(const struct law_case *c) {
-    static const char *const windows[] = {[SEEN_LANDMARK] = "landmark:1s",
-                                          [SEEN_JUMPING] = "jumping:1s/12",
-                                          [SEEN_SLIDING] = "sliding:1s",
-                                          [SEEN_DECAYING] = "decaying"};
+    static const char *const windows[] = {[SEEN_WINDOW_LANDMARK] = "landmark:1s",
+                                          [SEEN_WINDOW_JUMPING] = "jumping:1s/12",
+                                          [SEEN_WINDOW_SLIDING] = "sliding:1s",
+                                          [SEEN_WINDOW_DECAYING] = "decaying"};
     struct run r = begin(c, windows[c->window], "items=1000 fp=1e-9");
     r.now = 1700000000000000;
     for (size_t i = 0; i < 100000; i++) {
@@ -120,8 +121,8 @@ static void time_may_jump_to_its_end(const struct law_case *c) {
         seen_time last = UINT64_MAX; /* counts as the last time there is: 2^60 */
         seen_digest d = law_key(&r.plan, 4, 7);
         uint8_t asked, verdict;
-        seen_query(r.d, 1, &d, last, 0, &asked);
-        seen_observe(r.d, 1, &d, &last, &verdict);
+        any_query(r.d, 1, &d, last, 0, &asked);
+        any_observe(r.d, 1, &d, &last, &verdict);
         law_check(asked == verdict, "asked %d, observed %d at the end of time", asked, verdict);
         end(&r);
     }

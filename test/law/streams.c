@@ -140,7 +140,7 @@ struct streams_held streams_most_held(const struct stream *s, uint32_t window, b
         uint64_t clock = times ? s->time[i] : i, begin = clock - clock % length;
         for (; from < i; from++) {
             uint64_t then = times ? s->time[from] : from;
-            bool out = window == SEEN_LANDMARK ? then < begin : clock - then >= length;
+            bool out = window == SEEN_WINDOW_LANDMARK ? then < begin : clock - then >= length;
             if (!out) break;
             keys -= last[s->key[from]] == from;
         }

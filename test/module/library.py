@@ -27,14 +27,17 @@ class Library:
         self.so.seen_seed.argtypes = [ctypes.c_void_p]
         self.so.seen_hash.restype = Digest
         self.so.seen_hash.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
+        self.so.seen_spec_of.restype = ctypes.POINTER(ctypes.c_uint32)  # window, unit, ...
+        self.so.seen_spec_of.argtypes = [ctypes.c_void_p]
         self.so.seen_observe.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.POINTER(Digest),
-                                         ctypes.POINTER(ctypes.c_uint64),
                                          ctypes.POINTER(ctypes.c_uint8)]
+        self.so.seen_observe_at.argtypes = [ctypes.c_void_p, ctypes.c_size_t,
+                                            ctypes.POINTER(Digest), ctypes.POINTER(ctypes.c_uint64),
+                                            ctypes.POINTER(ctypes.c_uint8)]
         self.so.seen_save.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, Stream,
                                       ctypes.c_void_p]
-        self.so.seen_load.argtypes = [ctypes.POINTER(ctypes.c_void_p), ctypes.c_void_p,
-                                      ctypes.c_void_p, Stream, ctypes.c_size_t, ctypes.c_void_p,
-                                      ctypes.c_char_p]
+        self.so.seen_load.argtypes = [ctypes.POINTER(ctypes.c_void_p), Stream, ctypes.c_size_t,
+                                      ctypes.c_void_p, ctypes.c_void_p, ctypes.c_char_p]
         self.so.seen_free.argtypes = [ctypes.c_void_p]
 
     def load(self, snapshot):
@@ -49,7 +52,7 @@ class Library:
             return 0
 
         detector, error = ctypes.c_void_p(), ctypes.create_string_buffer(512)
-        if self.so.seen_load(detector, None, None, Stream(WRITE(read), None), 0, None, error):
+        if self.so.seen_load(detector, Stream(WRITE(read), None), 0, None, None, error):
             raise ValueError(error.raw[16:].split(b"\0")[0].decode())
         assert at[0] == len(snapshot)
         return detector
@@ -66,9 +69,12 @@ class Library:
 
     def observe(self, detector, *items, now=0):
         seed, verdict, time = self.so.seen_seed(detector), ctypes.c_uint8(), ctypes.c_uint64(now)
-        out = []
+        out, timed = [], self.so.seen_spec_of(detector)[1] == 2
         for item in items:
             digest = self.so.seen_hash(item, len(item), seed)
-            self.so.seen_observe(detector, 1, digest, time, verdict)
+            if timed:
+                self.so.seen_observe_at(detector, 1, digest, time, verdict)
+            else:
+                self.so.seen_observe(detector, 1, digest, verdict)
             out.append(int(verdict.value == 0))
         return out

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "../any_window.h"
 #include "seen.h"
 
 static inline uint64_t random64(uint64_t *rng) {
@@ -47,14 +48,14 @@ static inline void refused(const char *text, const char *part) {
 static inline uint8_t observe(seen_detector *d, uint64_t i, seen_time now) {
     seen_digest digest = key(i);
     uint8_t verdict;
-    seen_observe(d, 1, &digest, &now, &verdict);
+    any_observe(d, 1, &digest, &now, &verdict);
     return verdict;
 }
 
 static inline uint8_t query(const seen_detector *d, uint64_t i, seen_time now) {
     seen_digest digest = key(i);
     uint8_t verdict;
-    seen_query(d, 1, &digest, now, 0, &verdict);
+    any_query(d, 1, &digest, now, 0, &verdict);
     return verdict;
 }
 

@@ -1,4 +1,5 @@
 #include "line_trial.h"
+#include "../any_window.h"
 
 #include "sliding/line.h"
 
@@ -59,12 +60,19 @@ seen_digest trial_fresh(struct trial *t) {
     const struct seen_spec *s = &t->plan.spec;
     seen_digest d = law_fresh(&t->rng);
     switch (t->shape) {
-    case ONE_LINE: d.lo = lo_on_line(s->lines / 2, s->lines); break;
-    case ONE_PRINT: d.hi = d.hi >> s->signature << s->signature; break;
+    case ONE_LINE:
+        d.lo = lo_on_line(seen_spec_get_count(s, "blocks") / 2, seen_spec_get_count(s, "blocks"));
+        break;
+    case ONE_PRINT:
+        d.hi = d.hi >> seen_spec_get_count(s, "signature") << seen_spec_get_count(s, "signature");
+        break;
     case ONE_CLASS: d.hi -= (d.hi & 0xffff) - (d.hi & 0xffff) / LINE_CLASSES; break;
     case FEW_OF_ALL:
-        d.lo = lo_on_line(law_below(&t->rng, 3) % s->lines, s->lines);
-        d.hi = (d.hi >> s->signature << s->signature) + law_below(&t->rng, 40);
+        d.lo = lo_on_line(law_below(&t->rng, 3) % seen_spec_get_count(s, "blocks"),
+                          seen_spec_get_count(s, "blocks"));
+        d.hi =
+            (d.hi >> seen_spec_get_count(s, "signature") << seen_spec_get_count(s, "signature")) +
+            law_below(&t->rng, 40);
         break;
     case CHAINED: return chained(t, d);
     default: break;
@@ -79,7 +87,7 @@ struct trial trial_begin(enum shape shape, uint64_t seed, const char *spec) {
     law_plan(&t.plan, "%s filter=line seed=1", spec);
     t.d = law_new(&t.plan, NULL);
     t.window = t.plan.spec.length;
-    uint64_t records = t.plan.spec.unit == SEEN_RECORDS ? t.window : 4096;
+    uint64_t records = t.plan.spec.unit == SEEN_UNIT_RECORDS ? t.window : 4096;
     while (t.room < records + TRIAL_BATCH + 2) t.room *= 2;
     t.past = calloc(t.room, sizeof *t.past);
     return t;
@@ -92,7 +100,7 @@ void trial_end(struct trial *t) {
 
 /* Ties, small steps, and now and then a silence. */
 static uint64_t step_clock(struct trial *t) {
-    if (t->plan.spec.unit == SEEN_RECORDS) return 1;
+    if (t->plan.spec.unit == SEEN_UNIT_RECORDS) return 1;
     uint64_t kind = law_below(&t->rng, 4000);
     if (kind == 0) return t->window * law_below(&t->rng, 4) + law_below(&t->rng, 3);
     if (kind < 20) return t->window / 31 + law_below(&t->rng, 3);
@@ -102,7 +110,7 @@ static uint64_t step_clock(struct trial *t) {
 /* How many records ago the one was that is repeated: any, the eldest or the youngest there are. */
 static uint64_t gap(struct trial *t) {
     uint64_t most = t->room - TRIAL_BATCH;
-    if (t->plan.spec.unit == SEEN_RECORDS && t->window < most) most = t->window;
+    if (t->plan.spec.unit == SEEN_UNIT_RECORDS && t->window < most) most = t->window;
     if (t->n < most) most = t->n;
     if (!most) return 0;
     switch (law_below(&t->rng, 8)) {
@@ -124,17 +132,17 @@ void trial_draw(struct trial *t, uint64_t i, uint64_t repeats) {
 
 static bool must_be_seen(struct trial *t, uint64_t i, uint64_t record) {
     const struct past *then = trial_past(t, t->from[i]);
-    bool time = t->plan.spec.unit == SEEN_MICROSECONDS;
+    bool time = t->plan.spec.unit == SEEN_UNIT_MICROSECONDS;
     if (t->from[i] == record || t->time[i] - then->clock >= t->window + !time) return false;
-    return t->plan.spec.refresh == SEEN_REFRESH_LAST || then->stored;
+    return seen_spec_get_count(&t->plan.spec, "refresh") == SEEN_REFRESH_LAST || then->stored;
 }
 
 /* A window that was shrunk is still kept for as long as is said. */
 static bool excused(struct trial *t, uint64_t i) {
     struct seen_stats stats;
-    if (t->plan.spec.overload != SEEN_SHRINK) return false;
+    if (seen_spec_get_count(&t->plan.spec, "overload") != SEEN_OVERLOAD_SHRINK) return false;
     seen_stats(t->d, &stats);
-    bool time = t->plan.spec.unit == SEEN_MICROSECONDS;
+    bool time = t->plan.spec.unit == SEEN_UNIT_MICROSECONDS;
     uint64_t age = t->time[i] - trial_past(t, t->from[i])->clock;
     return stats.forgotten && age >= stats.kept + !time;
 }
@@ -154,7 +162,7 @@ void trial_play(struct trial *t, uint64_t records, uint64_t repeats) {
     for (uint64_t end = t->n + records; t->n < end;) {
         uint64_t first = t->n, n = 1 + law_below(&t->rng, t->batch);
         for (uint64_t i = 0; i < n; i++) trial_draw(t, i, repeats);
-        seen_observe(t->d, n, t->key, t->time, t->verdict);
+        any_observe(t->d, n, t->key, t->time, t->verdict);
         for (uint64_t i = 0; i < n; i++) judge(t, i, first + i);
     }
 }

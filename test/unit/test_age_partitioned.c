@@ -164,16 +164,20 @@ static struct subject play(const char *text, uint64_t generations, uint64_t seed
     if (seen_spec_parse(&spec, text, &e) || seen_plan_make(&plan, &spec, &e) ||
         seen_new(&s.d, &plan, NULL, &e))
         fail_msg("%s", e.text);
-    s.spec = &seen_plan_of(s.d)->spec;
-    s.step = (WINDOW + s.spec->generations - 1) / s.spec->generations;
-    s.m = s.spec->lines / (s.spec->k + s.spec->generations) * 496;
-    assert_true(s.m * (s.spec->k + s.spec->generations) >= 100000);
+    s.spec = seen_spec_of(s.d);
+    s.step = (WINDOW + seen_spec_get_count(s.spec, "generations") - 1) /
+             seen_spec_get_count(s.spec, "generations");
+    s.m = seen_spec_get_count(s.spec, "blocks") /
+          (seen_spec_get_count(s.spec, "k") + seen_spec_get_count(s.spec, "generations")) * 496;
+    assert_true(
+        s.m * (seen_spec_get_count(s.spec, "k") + seen_spec_get_count(s.spec, "generations")) >=
+        100000);
     s.n = generations * s.step;
     s.digest = malloc(s.n * sizeof *s.digest);
     uint8_t *verdict = malloc(s.n);
     for (uint64_t i = 0; i < s.n; i++)
         s.digest[i] = (seen_digest){chance_next(&seed), chance_next(&seed)};
-    seen_observe(s.d, s.n, s.digest, NULL, verdict);
+    seen_observe(s.d, s.n, s.digest, verdict);
     free(verdict);
     return s;
 }
@@ -204,13 +208,14 @@ static void a_key_is_found_for_l_generations_then_by_chance_until_k_more_are_ove
         uint32_t k = 0, l = 0, slices = 0;
         for (uint64_t i = 0; i < SEEDS; i++) {
             struct subject s = play(specs[c], 2 * THEORY_AGE_SLICES / 5, base() + i);
-            k = (uint32_t)s.spec->k, l = (uint32_t)s.spec->generations, slices = k + l;
+            k = (uint32_t)seen_spec_get_count(s.spec, "k"),
+            l = (uint32_t)seen_spec_get_count(s.spec, "generations"), slices = k + l;
             theory_age_fill(fill, slices, k, (double)s.m, (double)s.step, INFINITY, 0);
             assert_true(s.n > (slices + 2) * s.step);
             for (uint32_t g = 1; g <= slices + 1; g++)
                 for (uint64_t j = 0; j < 200; j++) {
                     uint64_t at = s.n - g * s.step + j, age, most = s.n - at;
-                    seen_last_seen(s.d, 1, &s.digest[at], 0, &age);
+                    seen_last_seen(s.d, 1, &s.digest[at], &age);
                     if (g <= l && age > most) fail_msg("a key %u generations old is gone", g);
                     hits[g] += age != SEEN_NEVER;
                     low[g] += age != SEEN_NEVER && age <= (g - 1) * s.step;
@@ -255,13 +260,13 @@ static void beyond_the_slack_a_key_is_new_and_within_the_window_never(void **sta
                 seen_digest key = {chance_next(&rng), chance_next(&rng)};
                 uint8_t verdict = 0;
                 uint64_t asked[] = {lengths[c], band + 1};
-                seen_observe(d, 1, &key, NULL, &verdict);
+                seen_observe(d, 1, &key, &verdict);
                 assert_int_equal(verdict, SEEN_NEW);
                 for (int i = 0; i < 2; i++) { /* the gap from that key to the record to come */
                     uint64_t from = base() + (gap - asked[i]) * 2 * 0x9e3779b97f4a7c15u, age;
                     if (gap < asked[i]) continue;
                     key = (seen_digest){chance_next(&from), chance_next(&from)};
-                    seen_last_seen(d, 1, &key, 0, &age);
+                    seen_last_seen(d, 1, &key, &age);
                     if ((age == SEEN_NEVER) != (i == 1))
                         fail_msg("%s: a key %llu records back has age %llu", text,
                                  (unsigned long long)asked[i], (unsigned long long)age);
@@ -288,8 +293,8 @@ static void a_fifth_of_slack_costs_so_many_bits_a_key(void **state) {
         assert_int_equal(seen_plan_make(&plan, &spec, NULL), 0);
         near((double)plan.bytes * 8 / 1e6, rows[i].bits, .01);
         near(plan.slack, .2, .001);
-        assert_true(plan.touches >= (double)plan.spec.k);
-        assert_true(plan.touches <= 2.1 * (double)plan.spec.k);
+        assert_true(plan.touches >= (double)seen_spec_get_count(&plan.spec, "k"));
+        assert_true(plan.touches <= 2.1 * (double)seen_spec_get_count(&plan.spec, "k"));
     }
 }
 

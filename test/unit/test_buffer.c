@@ -55,7 +55,7 @@ static seen_detector *buffer(const char *text, struct seen_plan *plan) {
 static uint8_t observe(seen_detector *d, uint16_t key) {
     seen_digest digest = seen_hash(&key, sizeof key, 1);
     uint8_t verdict;
-    seen_observe(d, 1, &digest, NULL, &verdict);
+    seen_observe(d, 1, &digest, &verdict);
     return verdict;
 }
 
@@ -126,9 +126,9 @@ static void the_plan_predicts_lru_and_the_coin(void **state) {
     assert_true(coin.fn == theory_buffer_fn_coin(lru.fn, .1));
     assert_true(coin.fp_full == .1 && coin.fp_mean == .1);
     assert_int_equal(coin.bytes, lru.bytes);
-    assert_int_equal(coin.traits & (SEEN_NO_FP | SEEN_NO_FN | SEEN_BY_NAME), SEEN_BY_NAME);
+    assert_int_equal(coin.traits & (SEEN_NO_FP | SEEN_NO_FN | SEEN_ON_REQUEST), SEEN_ON_REQUEST);
     seen_free(buffer("decaying filter=fp-lru items=10000", &coin));
-    assert_true(coin.spec.fp == 1e-9);
+    assert_true(seen_spec_get_real(&coin.spec, "fp") == 1e-9);
 }
 
 static void nobody_gets_coins_unasked(void **state) {

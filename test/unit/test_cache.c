@@ -128,8 +128,9 @@ static void the_plan_misses_least_of_all_that_keep_fp(void **state) {
         assert_int_equal(plan(&p, text, &e), 0);
         for (int f = 2; f <= 48; f++)
             for (int B = 1; B <= 16 && B * f <= 496; B++) {
-                struct theory_cache c = {(double)p.spec.lines * (496 / (B * f)), B, ldexp(1, f) - 1,
-                                         false};
+                struct theory_cache c = {(double)seen_spec_get_count(&p.spec, "blocks") *
+                                             (496 / (B * f)),
+                                         B, ldexp(1, f) - 1, false};
                 if (B / c.values > rates[i]) continue;
                 double fn = theory_cache_fn_mean(&c, 1e7);
                 if (fn < least) least = fn;
@@ -156,11 +157,14 @@ static void ways_and_signature_are_kept_or_refused(void **state) {
     struct seen_plan p;
     struct seen_error e;
     assert_int_equal(plan(&p, "decaying filter=cache ways=4 signature=9", &e), 0);
-    assert_true(p.spec.ways == 4 && p.spec.signature == 9);
+    assert_true(seen_spec_get_count(&p.spec, "set-size") == 4 &&
+                seen_spec_get_count(&p.spec, "signature") == 9);
     near(p.fp_full, 4. / 511, 1e-15);
-    assert_true(p.spec.fp >= p.fp_full && p.spec.fp < p.fp_full * 1.01);
+    assert_true(seen_spec_get_real(&p.spec, "fp") >= p.fp_full &&
+                seen_spec_get_real(&p.spec, "fp") < p.fp_full * 1.01);
     assert_int_equal(plan(&p, "decaying ways=4 fp=.01", &e), 0);
-    assert_true(p.spec.ways == 4 && p.spec.signature == 9);
+    assert_true(seen_spec_get_count(&p.spec, "set-size") == 4 &&
+                seen_spec_get_count(&p.spec, "signature") == 9);
     static const char *const none[] = {"ways=4 signature=9 fp=.001",
                                        "ways=4 signature=2",
                                        "ways=16 signature=32",

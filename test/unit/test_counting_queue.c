@@ -39,7 +39,7 @@ static void it_is_a_bloom_filter_of_the_window(void **state) {
         snprintf(text, sizeof text, "sliding:500 filter=counting k=3 lines=17 width=16 refresh=%s",
                  first ? "first" : "last");
         seen_detector *d = make(text);
-        assert_int_equal(seen_plan_of(d)->spec.lines, 16); /* even: 15 and one */
+        assert_int_equal(seen_spec_get_count(seen_spec_of(d), "blocks"), 16); /* even: 15 and one */
         seen_free(d);
         snprintf(text, sizeof text, "sliding:500 filter=counting k=3 lines=18 width=16 refresh=%s",
                  first ? "first" : "last");
@@ -279,8 +279,10 @@ static void memory_is_the_queue_and_the_filter(void **state) {
         char text[120];
         snprintf(text, sizeof text, "sliding:1h mem=4MiB filter=counting %s", filled[i]);
         assert_int_equal(plan(&p, text, NULL), 0);
-        assert_true(p.bytes <= p.spec.mem && p.bytes > p.spec.mem * 97 / 100);
-        assert_true(p.capacity >= p.spec.items && p.spec.items > 3000);
+        assert_true(p.bytes <= seen_spec_get_count(&p.spec, "mem") &&
+                    p.bytes > seen_spec_get_count(&p.spec, "mem") * 97 / 100);
+        assert_true(p.capacity >= seen_spec_get_count(&p.spec, "items") &&
+                    seen_spec_get_count(&p.spec, "items") > 3000);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "sliding/cuckoo_cells.h"
+#include "spec/options.h"
 
 /* Cells as a detector has them: their lines behind them. */
 static struct cuckoo_cells *cells_new(const struct seen_spec *spec) {
@@ -48,10 +49,13 @@ static void play(const struct seen_spec *spec, uint64_t seed) {
         uint64_t i = draw(&rng, c->cells);
         bool room = !c->vla || model[i].stamp || keys_in_line(c, model, i) < c->capacity;
         if (draw(&rng, 3) && room) {
-            uint64_t place = draw(&rng, spec->lambda), sign = 0;
-            if (spec->signature) sign = draw(&rng, UINT64_MAX) & ((1u << spec->signature) - 1);
-            model[i].stamp = 1 + draw(&rng, ((uint64_t)1 << spec->stamp) - 1);
-            model[i].key = place | sign << cuckoo_place_bits(spec->lambda);
+            uint64_t place = draw(&rng, seen_spec_get_count(spec, "lambda")), sign = 0;
+            if (seen_spec_get_count(spec, "signature"))
+                sign =
+                    draw(&rng, UINT64_MAX) & ((1u << seen_spec_get_count(spec, "signature")) - 1);
+            model[i].stamp =
+                1 + draw(&rng, ((uint64_t)1 << seen_spec_get_count(spec, "stamp")) - 1);
+            model[i].key = place | sign << cuckoo_place_bits(seen_spec_get_count(spec, "lambda"));
             cuckoo_put(c, i, model[i]);
         } else if (model[i].stamp) {
             model[i].stamp = 0;
@@ -59,12 +63,22 @@ static void play(const struct seen_spec *spec, uint64_t seed) {
         }
         if (turn % 50 == 0) {
             equal(c, model);
-            assert_null(cuckoo_wrong(c, 0, c->cells, spec->lambda));
+            assert_null(cuckoo_wrong(c, 0, c->cells, seen_spec_get_count(spec, "lambda")));
         }
     }
     equal(c, model);
     free(model);
     free(c);
+}
+
+static struct seen_spec spec_of(uint64_t stamp, uint64_t lambda, uint64_t signature,
+                                uint64_t packed) {
+    struct seen_spec spec = {0};
+    options_set(&spec, OPTION_STAMP, stamp);
+    options_set(&spec, OPTION_LAMBDA, lambda);
+    options_set(&spec, OPTION_SIGNATURE, signature);
+    options_set(&spec, OPTION_PACKED, packed);
+    return spec;
 }
 
 /* Every width of a key, so that they end at every bit of a line, its last included. */
@@ -73,8 +87,7 @@ static void a_table_is_an_array_of_its_cells(void **state) {
     for (uint32_t vla = 0; vla < 2; vla++)
         for (uint64_t stamp = 2; stamp <= 56; stamp++)
             for (uint64_t lambda = 4; lambda < 1000; lambda = lambda * 3 + 1) {
-                struct seen_spec spec = {
-                    .stamp = stamp, .lambda = lambda, .signature = stamp / 2, .vla = vla};
+                struct seen_spec spec = spec_of(stamp, lambda, stamp / 2, vla);
                 play(&spec, stamp * 1000 + lambda);
             }
 }
@@ -83,8 +96,7 @@ static void a_line_has_room_for_a_fourth_of_its_cells_and_a_fifth_more(void **st
     (void)state;
     for (uint64_t stamp = 2; stamp <= 56; stamp++)
         for (uint64_t signature = 0; signature <= 30; signature++) {
-            struct seen_spec spec = {
-                .stamp = stamp, .lambda = 1 << 20, .signature = signature, .vla = 1};
+            struct seen_spec spec = spec_of(stamp, 1 << 20, signature, 1);
             struct cuckoo_cells *c = cells_new(&spec);
             assert_true(c->positions + c->capacity * c->entry <= 512);
             assert_true(c->positions / 4. <= c->capacity * 5. / 6 + 1e-9);
@@ -96,7 +108,7 @@ static void a_line_has_room_for_a_fourth_of_its_cells_and_a_fifth_more(void **st
 /* Their stamps are one window apart: what counts no more makes room, and only that. */
 static void in_a_full_line_keys_that_count_no_more_make_room(void **state) {
     (void)state;
-    struct seen_spec spec = {.stamp = 20, .lambda = 100, .signature = 2, .vla = 1};
+    struct seen_spec spec = spec_of(20, 100, 2, 1);
     struct cuckoo_cells *c = cells_new(&spec);
     struct stamps t = {
         .h = {.clock = 5000}, .phase = 5000, .reach = 1000, .range = (1 << 20) - 1, .shift = 4};
@@ -116,7 +128,7 @@ static void in_a_full_line_keys_that_count_no_more_make_room(void **state) {
     memset(t.stamped, 0, sizeof t.stamped);
     cuckoo_sweep(c, &t, 0);
     assert_int_equal(cuckoo_room(c, &t, 1), c->capacity);
-    assert_null(cuckoo_wrong(c, 0, c->cells, spec.lambda));
+    assert_null(cuckoo_wrong(c, 0, c->cells, seen_spec_get_count(&spec, "lambda")));
     free(c);
 }
 

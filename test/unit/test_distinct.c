@@ -1,6 +1,7 @@
 /* test_distinct.c - distinct counters against counts that are known: over many seeds, bias and
  * standard error lie where the formulas put them, at five sigma. */
 #include "seen.h"
+#include "seen_counter.h"
 #include "short_memory.h"
 
 #include <math.h>
@@ -64,8 +65,8 @@ static void hll_errs_by_1_04_over_root_m(void **state) {
     (void)state;
     static const uint64_t sizes[] = {1, 10, 100, 1000, 2500, 5000, 10000, 100000, 300000};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        check(SEEN_HLL, 1.04 / sqrt(1024), 1.04 / sqrt(1024), 0, sizes[i]);
-    check(SEEN_HLL, 1.04 / sqrt(65536), 1.04 / sqrt(65536), 0, 200000);
+        check(SEEN_COUNTER_HLL, 1.04 / sqrt(1024), 1.04 / sqrt(1024), 0, sizes[i]);
+    check(SEEN_COUNTER_HLL, 1.04 / sqrt(65536), 1.04 / sqrt(65536), 0, 200000);
 }
 
 static void fm_errs_by_78_over_root_k(void **state) {
@@ -73,9 +74,9 @@ static void fm_errs_by_78_over_root_k(void **state) {
     static const uint64_t mappings[] = {16, 64, 256};
     for (size_t i = 0; i < 3; i++) {
         double sigma = .78 / sqrt((double)mappings[i]);
-        check(SEEN_FM, sigma, sigma, .01, 10000);
+        check(SEEN_COUNTER_FM, sigma, sigma, .01, 10000);
     }
-    check(SEEN_FM, .78 / sqrt(64), .78 / sqrt(64), .01, 100000);
+    check(SEEN_COUNTER_FM, .78 / sqrt(64), .78 / sqrt(64), .01, 100000);
 }
 
 /* The lecture's estimate with hashes modulo 2^64 over the same keys, as a share of the truth. */
@@ -102,12 +103,12 @@ static void fm_needs_a_prime_modulus(void **state) {
             at[i] += modulo_a_power_of_two((uint64_t)sizes[i], 64, first_seed() + s) / 5;
     if (at[0] > .5 || at[1] > .1 || at[1] > at[0] / 2)
         fail_msg("modulo 2^64 gave %.3f and %.3f of the truth", at[0], at[1]);
-    check(SEEN_FM, .78 / 8, .78 / 8, .01, 300);
+    check(SEEN_COUNTER_FM, .78 / 8, .78 / 8, .01, 300);
 }
 
 static void repeats_and_order_do_not_matter(void **state) {
     (void)state;
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_FM; kind++) {
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_FM; kind++) {
         seen_counter *a = counter_of(kind, .05, 1), *b = counter_of(kind, .05, 1);
         assert_true(seen_counter_estimate(a, NULL) == 0);
         add_range(a, 0, 3000, 1);
@@ -125,7 +126,7 @@ static void repeats_and_order_do_not_matter(void **state) {
 
 static void merged_is_both_streams_in_one(void **state) {
     (void)state;
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_FM; kind++) {
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_FM; kind++) {
         struct seen_error e;
         seen_counter *a = counter_of(kind, .05, 1), *b = counter_of(kind, .05, 1);
         seen_counter *both = counter_of(kind, .05, 1), *other = counter_of(kind, .05, 2);
@@ -144,9 +145,9 @@ static void merged_is_both_streams_in_one(void **state) {
 
 static void few_keys_are_counted_exactly_until_the_sketch_takes_over(void **state) {
     (void)state;
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind++) {
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_SET; kind++) {
         seen_counter *c = counter_of(kind, .01, 1);
-        uint64_t most = kind == SEEN_HLL ? 3072 : kind == SEEN_FM ? 24576 : 50000;
+        uint64_t most = kind == SEEN_COUNTER_HLL ? 3072 : kind == SEEN_COUNTER_FM ? 24576 : 50000;
         double error;
         for (uint64_t i = 0; i < most; i++) {
             add_range(c, i, i + 1, 1);
@@ -156,7 +157,7 @@ static void few_keys_are_counted_exactly_until_the_sketch_takes_over(void **stat
         }
         add_range(c, most, most + 1, 1);
         seen_counter_estimate(c, &error);
-        assert_int_equal(error == 0, kind == SEEN_SET);
+        assert_int_equal(error == 0, kind == SEEN_COUNTER_SET);
         seen_counter_free(c);
     }
 }
@@ -164,7 +165,7 @@ static void few_keys_are_counted_exactly_until_the_sketch_takes_over(void **stat
 /* The sketch is the same whether the keys came to it one by one or all at once. */
 static void the_sketch_takes_over_every_key(void **state) {
     (void)state;
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_FM; kind++) {
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_FM; kind++) {
         struct seen_error e;
         seen_counter *a = counter_of(kind, .1, 1), *b = counter_of(kind, .1, 1);
         seen_digest zero = {0, 0};
@@ -184,7 +185,7 @@ static void the_sketch_takes_over_every_key(void **state) {
 
 static void without_memory_for_the_few_the_sketch_counts_and_a_set_says_so(void **state) {
     (void)state;
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind++) {
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_SET; kind++) {
         seen_counter *c;
         double error;
         left = 20000;
@@ -192,7 +193,7 @@ static void without_memory_for_the_few_the_sketch_counts_and_a_set_says_so(void 
         left = 600;
         add_range(c, 0, 1000, 1);
         double n = seen_counter_estimate(c, &error);
-        assert_true(kind == SEEN_SET ? isinf(error) && n < 1000 : error > 0 && n > 700);
+        assert_true(kind == SEEN_COUNTER_SET ? isinf(error) && n < 1000 : error > 0 && n > 700);
         seen_counter_clear(c);
         assert_true(seen_counter_estimate(c, &error) == 0 && error == 0);
         seen_counter_free(c);
@@ -219,7 +220,7 @@ static void memory_is_what_is_said_and_errors_are_refused(void **state) {
     struct seen_error e;
     struct seen_allocator memory = {zeroed, freeing, NULL}, none = {zeroed, freeing, &e};
     seen_counter *c;
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_FM; kind++) {
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_FM; kind++) {
         double error;
         assert_int_equal(seen_counter_new(&c, kind, .02, 1, &memory, &e), 0);
         assert_int_equal(seen_counter_bytes(c), asked_for);
@@ -237,7 +238,7 @@ static void memory_is_what_is_said_and_errors_are_refused(void **state) {
         assert_int_equal(seen_counter_new(&c, kind, NAN, 1, NULL, &e), SEEN_EREFUSED);
         assert_int_equal(seen_counter_new(&c, kind, 1e-5, 1, NULL, &e), SEEN_EREFUSED);
     }
-    assert_int_equal(seen_counter_new(&c, SEEN_SET, .01, 1, &none, &e), SEEN_ENOMEM);
+    assert_int_equal(seen_counter_new(&c, SEEN_COUNTER_SET, .01, 1, &none, &e), SEEN_ENOMEM);
     assert_int_equal(seen_counter_new(&c, 7, .01, 1, NULL, &e), SEEN_EINVAL);
     seen_counter_free(NULL);
 }

@@ -5,6 +5,7 @@
 #include "decaying/stable.h"
 #include "gaps/gap_law.h"
 #include "gaps/sample.h"
+#include "seen_gaps.h"
 #include "theory/decaying.h"
 
 #include <math.h>
@@ -223,8 +224,10 @@ static void different_keys_give_the_formulas_of_the_paper(void **state) {
         snprintf(text, sizeof text, "decaying filter=stable lines=40 %s", specs[i]);
         struct seen_plan plan = plan_of(text);
         const struct seen_spec *s = &plan.spec;
-        struct theory_stable t = {stable_cells(s, s->lines), (double)s->k, (double)s->p,
-                                  (double)s->max};
+        struct theory_stable t = {stable_cells(s, seen_spec_get_count(s, "blocks")),
+                                  (double)seen_spec_get_count(s, "k"),
+                                  (double)seen_spec_get_count(s, "decrements"),
+                                  (double)seen_spec_get_count(s, "cell-max")};
         for (size_t b = 0; b < gap_bucket(1 << 20); b += 3) {
             struct gap_law law = different(b);
             struct forecast f = stable_forecast(&plan, &law);
@@ -261,7 +264,7 @@ static void a_buffer_misses_what_lies_deeper(void **state) {
             uint64_t key = (uint64_t)pow(KEYS, (double)draw(1 << 30) / (1 << 30));
             seen_digest digest = seen_hash(&key, sizeof key, 1);
             add(g, key);
-            seen_observe(d, 1, &digest, NULL, &verdict);
+            seen_observe(d, 1, &digest, &verdict);
             repeats += was[key];
             missed += was[key] && !verdict;
             was[key] = 1;
@@ -303,7 +306,7 @@ static void predictions_are_what_detectors_do(void **state) {
                 uint8_t verdict, *was = &before[stream[r]];
                 seen_digest key = key_of(stream[r]);
                 key = seen_hash(&key, sizeof key, seed);
-                seen_observe(d, 1, &key, NULL, &verdict);
+                seen_observe(d, 1, &key, &verdict);
                 count[*was]++;
                 wrong[*was] += *was ? !verdict : verdict;
                 *was = 1;

@@ -3,6 +3,7 @@
  * A trial remembers its last records and repeats some of them; a record that repeats one of its
  * window is a duplicate by construction, and must be called one.  The digests are an adversary's:
  * he knows lines, fingerprints, classes and chains.  SEEN_LONG=1 makes it 10^9 such duplicates. */
+#include "../any_window.h"
 #include "line_trial.h"
 
 #include "base/base.h"
@@ -52,7 +53,8 @@ static void nothing_in_the_window_is_missed(void **state) {
                 snprintf(spec, sizeof spec, "%s refresh=%s", trial_windows[w],
                          first ? "first" : "last");
                 struct trial t = trial_begin(shape, law_next(&seed), spec);
-                if (t.plan.spec.overload == SEEN_SHRINK) t.batch = 1;
+                if (seen_spec_get_count(&t.plan.spec, "overload") == SEEN_OVERLOAD_SHRINK)
+                    t.batch = 1;
                 for (uint64_t i = 0; i < scale(); i++) trial_play(&t, 10000, 4 + 10 * (i % 2));
                 duplicates += t.duplicates;
                 trial_end(&t);
@@ -110,7 +112,7 @@ static void after_a_flood_the_window_is_clean_again(void **state) {
     assert_true(law_query_fresh(t.d, 2000, &rng) > .9);
     seen_digest one = law_fresh(&rng);
     uint8_t verdict;
-    for (int i = 0; i < 2200; i++) seen_observe(t.d, 1, &one, NULL, &verdict);
+    for (int i = 0; i < 2200; i++) seen_observe(t.d, 1, &one, &verdict);
     assert_int_equal(trial_stats(t.d).listed, 0);
     assert_int_equal(trial_stats(t.d).stored, 1);
     assert_true(law_query_fresh(t.d, 2000, &rng) == 0);
@@ -129,10 +131,10 @@ static void a_key_is_not_young_again_after_2_to_10_generations(void **state) {
         seen_digest key = law_digest(1, 1), other = law_digest(2, 1), others[TRIAL_BATCH];
         uint8_t verdict, verdicts[TRIAL_BATCH];
         for (int i = 0; i < TRIAL_BATCH; i++) others[i] = other;
-        seen_observe(d, 1, &key, NULL, &verdict);
+        seen_observe(d, 1, &key, &verdict);
         for (uint64_t i = 1; i < gap; i += TRIAL_BATCH)
-            seen_observe(d, gap - i < TRIAL_BATCH ? gap - i : TRIAL_BATCH, others, NULL, verdicts);
-        seen_observe(d, 1, &key, NULL, &verdict);
+            seen_observe(d, gap - i < TRIAL_BATCH ? gap - i : TRIAL_BATCH, others, verdicts);
+        seen_observe(d, 1, &key, &verdict);
         law_check(verdict == (gap <= 31), "gap %llu: called %d", (unsigned long long)gap, verdict);
         seen_free(d);
     }
@@ -147,14 +149,14 @@ static void a_full_line_holds_all_its_generations(void **state) {
         uint8_t verdict;
         for (uint64_t i = 0; i < 27 * apart; i++) {
             seen_digest key = {0, 1 + i / apart};
-            seen_observe(d, 1, &key, NULL, &verdict);
+            seen_observe(d, 1, &key, &verdict);
             assert_int_equal(verdict, i % apart != 0);
         }
         uint64_t age;
         for (uint64_t i = 0; i < 27; i++) {
             seen_digest key = {0, 1 + i};
             uint64_t ago = (27 - i) * apart - (apart - 1);
-            seen_last_seen(d, 1, &key, 0, &age);
+            seen_last_seen(d, 1, &key, &age);
             assert_int_equal(age, ago <= 32 ? ago : SEEN_NEVER);
         }
         seen_free(d);
@@ -205,8 +207,7 @@ static void every_instruction_set_is_alike_in_every_width(void **state) {
                          i % 8 < 4 ? "shrink" : "saturate");
                 struct trial t = trial_begin(shape, law_seed() + i, spec);
                 seen_free(t.d);
-                t.plan.cpu = cpu;
-                t.d = law_new(&t.plan, NULL);
+                t.d = law_new_on(&t.plan, cpu);
                 trial_play(&t, 3000, 6);
                 struct law_bytes bytes = law_save(t.d, NULL);
                 law_check(cpu == CPU_PORTABLE || law_bytes_equal(&first, &bytes),
@@ -236,9 +237,9 @@ static void a_batch_is_its_records_one_by_one(void **state) {
                 uint64_t n = 1 + law_below(&t.rng, TRIAL_BATCH);
                 uint8_t verdict[TRIAL_BATCH];
                 for (uint64_t k = 0; k < n; k++) trial_draw(&t, k, j % 8);
-                seen_observe(t.d, n, t.key, t.time, t.verdict);
+                any_observe(t.d, n, t.key, t.time, t.verdict);
                 for (uint64_t k = 0; k < n; k++)
-                    seen_observe(one, 1, t.key + k, t.time + k, verdict + k);
+                    any_observe(one, 1, t.key + k, t.time + k, verdict + k);
                 law_check(!memcmp(verdict, t.verdict, n), "%s digests: other verdicts in batches",
                           trial_shapes[shape]);
             }

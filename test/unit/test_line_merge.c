@@ -1,4 +1,5 @@
 /* Two windows of `line` made one: what either held is found, with its age. */
+#include "../any_window.h"
 #include "line_trial.h"
 
 #include <setjmp.h>
@@ -10,15 +11,17 @@
 /* Every record that `from` met must be known to `d`, which has gone on by `later` since. */
 static void all_are_in(const seen_detector *d, struct trial *from, uint64_t now, uint64_t later) {
     const struct seen_spec *spec = &from->plan.spec;
-    bool time = spec->unit == SEEN_MICROSECONDS;
+    bool time = spec->unit == SEEN_UNIT_MICROSECONDS;
     struct seen_stats stats = trial_stats(d);
     for (uint64_t ago = 1; ago <= from->n && ago <= from->room - TRIAL_BATCH; ago++) {
         const struct past *then = trial_past(from, from->n - ago);
         uint64_t age = time ? now - then->clock : ago + later, said;
         if (age >= from->window + !time) continue;
-        if (spec->refresh == SEEN_REFRESH_FIRST && !then->stored) continue;
-        if (spec->overload == SEEN_SHRINK && stats.forgotten && age >= stats.kept + !time) continue;
-        seen_last_seen(d, 1, &then->key, now, &said);
+        if (seen_spec_get_count(spec, "refresh") == SEEN_REFRESH_FIRST && !then->stored) continue;
+        if (seen_spec_get_count(spec, "overload") == SEEN_OVERLOAD_SHRINK && stats.forgotten &&
+            age >= stats.kept + !time)
+            continue;
+        any_last_seen(d, 1, &then->key, now, &said);
         law_check(said <= age, "%s digests: %llu ago, and said to be %llu",
                   trial_shapes[from->shape], (unsigned long long)age, (unsigned long long)said);
     }
@@ -32,11 +35,13 @@ static void merge_meanwhile(struct trial *t, struct trial *other, uint64_t most,
         law_check(!seen_merge(t->d, other->d, NULL), "refused");
         return;
     }
-    while (!m.done) {
-        law_check(!seen_merge_some(t->d, other->d, most, &m, NULL), "refused half-way");
+    int more = 1;
+    while (more) {
+        more = seen_merge_some(t->d, other->d, most, &m, NULL);
+        law_check(more >= 0, "refused half-way");
         for (int i = 0; i < 3; i++, ++*later) {
             seen_digest d = trial_fresh(other);
-            seen_observe(t->d, 1, &d, now, t->verdict);
+            any_observe(t->d, 1, &d, now, t->verdict);
         }
         *now += t->window / 500;
     }
@@ -62,11 +67,11 @@ static void merged_windows_miss_nothing(void **state) {
                 law_reload(&t.d);
                 all_are_in(t.d, &t, now, later);
                 all_are_in(t.d, &other, now, later);
-                uint64_t more = t.plan.spec.unit == SEEN_RECORDS ? t.window / 7 : 30;
+                uint64_t more = t.plan.spec.unit == SEEN_UNIT_RECORDS ? t.window / 7 : 30;
                 now += t.window / 9;
                 for (uint64_t k = 0; k <= more; k++, later++) {
                     seen_digest d = trial_fresh(&other);
-                    seen_observe(t.d, 1, &d, &now, t.verdict);
+                    any_observe(t.d, 1, &d, &now, t.verdict);
                 }
             }
             trial_end(&t);
@@ -86,14 +91,17 @@ static void a_silence_while_lines_are_emptied_is_none_less(void **state) {
     uint8_t verdict;
     /* Generations last a second, and begin with the first record. */
     seen_time second = 1000000, begin = 1000 * second, later = begin + second * 9 / 10;
-    seen_observe(into, 1, &last, &begin, &verdict);
-    seen_observe(from, 1, &other, &later, &verdict);
-    assert_int_equal(seen_merge_some(into, from, plan.spec.lines - 1, &m, NULL), 0);
-    seen_observe(into, 1, &old, &later, &verdict);
+    any_observe(into, 1, &last, &begin, &verdict);
+    any_observe(from, 1, &other, &later, &verdict);
+    assert_int_equal(
+        seen_merge_some(into, from, seen_spec_get_count(&plan.spec, "blocks") - 1, &m, NULL), 1);
+    any_observe(into, 1, &old, &later, &verdict);
     seen_time after = begin + 32 * second;
-    seen_observe(into, 1, &last, &after, &verdict);
-    while (!m.done) assert_int_equal(seen_merge_some(into, from, 100, &m, NULL), 0);
-    seen_query(into, 1, &old, after + 10 * second, 0, &verdict);
+    any_observe(into, 1, &last, &after, &verdict);
+    int more = 1;
+    while (more > 0) more = seen_merge_some(into, from, 100, &m, NULL);
+    assert_int_equal(more, 0);
+    any_query(into, 1, &old, after + 10 * second, 0, &verdict);
     assert_int_equal(verdict, SEEN_NEW);
     seen_free(into);
     seen_free(from);
@@ -109,13 +117,13 @@ static void what_was_beside_the_lines_does_not_come_back(void **state) {
     seen_time now = 1000000, times[36];
     uint8_t verdict[36];
     for (uint64_t i = 0; i < 36; i++) old[i] = law_digest(i, 1), times[i] = now;
-    seen_observe(into, 36, old, times, verdict);
+    any_observe(into, 36, old, times, verdict);
     assert_true(trial_stats(into).listed > 4 && !trial_stats(into).saturated);
     seen_landmark(into);
-    seen_observe(from, 1, &other, &now, verdict);
+    any_observe(from, 1, &other, &now, verdict);
     assert_int_equal(seen_merge(into, from, NULL), 0);
     assert_int_equal(trial_stats(into).listed, 0);
-    seen_observe(into, 36, old, times, verdict);
+    any_observe(into, 36, old, times, verdict);
     for (int i = 0; i < 36; i++) assert_int_equal(verdict[i], SEEN_NEW);
     seen_free(into);
     seen_free(from);

@@ -2,6 +2,7 @@
  *
  * Keys are numbered as they come, so that for each record it is known whether its key is new, and
  * how long ago it was here.  SEEN_VERBOSE=1 prints tables. */
+#include "../any_window.h"
 #include "law/law.h"
 
 #include "base/base.h"
@@ -29,7 +30,7 @@ struct run {
     double gap;       /* microseconds between records, on average */
 };
 
-static bool by_time(const struct run *r) { return r->plan.spec.unit == SEEN_MICROSECONDS; }
+static bool by_time(const struct run *r) { return r->plan.spec.unit == SEEN_UNIT_MICROSECONDS; }
 
 static struct run begin(uint64_t seed, double factor, uint64_t keys, const char *spec) {
     struct run r = {.rng = seed, .salt = seed};
@@ -67,7 +68,7 @@ static uint64_t pause_in(struct run *r, enum stream stream) {
 static uint8_t observe(struct run *r, uint64_t key) {
     seen_digest d = law_digest(key, r->salt);
     uint8_t verdict;
-    seen_observe(r->d, 1, &d, &r->clock, &verdict);
+    any_observe(r->d, 1, &d, &r->clock, &verdict);
     r->n++;
     return verdict;
 }
@@ -77,7 +78,7 @@ static uint64_t now(const struct run *r) { return by_time(r) ? r->clock : r->n; 
 static uint8_t ask(const struct run *r, uint64_t key) {
     seen_digest d = law_digest(key, r->salt);
     uint8_t verdict;
-    seen_query(r->d, 1, &d, r->clock, 0, &verdict);
+    any_query(r->d, 1, &d, r->clock, 0, &verdict);
     return verdict;
 }
 
@@ -115,7 +116,7 @@ static uint64_t span_held(const struct run *r) {
 
 static void judge(struct run *r, const char *name, double factor) {
     struct seen_stats stats = stats_of(r);
-    double planned = r->plan.spec.fp * (double)r->fresh;
+    double planned = seen_spec_get_real(&r->plan.spec, "fp") * (double)r->fresh;
     uint64_t length = r->plan.spec.length, held = span_held(r);
     if (getenv("SEEN_VERBOSE"))
         print_message("%-9s x%-4g %llu of %llu new keys dropped, at most %.0f planned; kept %.4f, "
@@ -186,7 +187,7 @@ static void a_burst_within_the_plan_is_kept_to_the_end(void **state) {
     for (uint64_t i = 0; i < KEYS - 600; i++) {
         seen_digest d = law_digest(i, r.salt);
         if (r.clock - r.came[i] >= HOUR) continue;
-        seen_query(r.d, 1, &d, r.clock, 0, &verdict);
+        any_query(r.d, 1, &d, r.clock, 0, &verdict);
         assert_int_equal(verdict, SEEN_DUPLICATE);
     }
     assert_true(r.clock - start < HOUR);
@@ -217,8 +218,8 @@ enum way { ONE_BY_ONE, BATCHES, PARTS, RELOADED, WAYS };
 /* Shards one after the other, as threads would have them. */
 static void observe_parts(seen_detector *d, size_t n, const seen_digest *digest,
                           const seen_time *time, uint8_t *verdict) {
-    uint64_t at[300], shards = seen_plan_of(d)->spec.shards;
-    seen_observe_begin(d, n, time, at);
+    uint64_t at[300], shards = seen_spec_get_count(seen_spec_of(d), "shards");
+    any_begin(d, n, time, at);
     for (uint64_t i = shards; i-- > 0;) seen_observe_shards(d, i, i + 1, n, digest, at, verdict);
     seen_observe_end(d, n, digest, at, verdict);
 }
@@ -243,7 +244,7 @@ static uint64_t cut_up(seen_detector **d, enum way way, uint64_t seed) {
         if (way == PARTS)
             observe_parts(*d, n, digest, time, verdict);
         else
-            seen_observe(*d, n, digest, time, verdict);
+            any_observe(*d, n, digest, time, verdict);
         if (way == RELOADED) law_reload(d);
         for (size_t i = 0; i < n; i++) sum = sum * 31 + verdict[i];
         done += n;
@@ -272,9 +273,8 @@ static void verdicts_and_bytes_are_alike_however_a_stream_is_cut(void **state) {
             struct seen_stats stats;
             seen_stats(one, &stats);
             law_check(stats.forgotten && stats.kept < plan.spec.length, "nothing was forgotten");
-            plan.cpu = cpu;
             for (enum way way = 0; way < WAYS; way++) {
-                seen_detector *other = law_new(&plan, NULL);
+                seen_detector *other = law_new_on(&plan, cpu);
                 law_check(cut_up(&other, way, law_seed() + i) == sum,
                           "other verdicts on cpu %u, way %d", cpu, way);
                 law_check(law_alike(one, other), "other bytes on cpu %u, way %d", cpu, way);
@@ -299,7 +299,8 @@ static uint64_t play_misses(struct run *r, enum stream stream, uint64_t records,
         bool inside = again && at - r->came[key] < r->plan.spec.length + !by_time(r);
         bool fresh = observe(r, key) == SEEN_NEW;
         missed += inside && fresh;
-        if (fresh || r->plan.spec.refresh == SEEN_REFRESH_LAST) r->came[key] = at;
+        if (fresh || seen_spec_get_count(&r->plan.spec, "refresh") == SEEN_REFRESH_LAST)
+            r->came[key] = at;
     }
     return missed;
 }
@@ -377,7 +378,7 @@ static void the_module_s_preset_drops_no_new_ids(void **state) {
             uint8_t verdict[BATCH];
             for (uint64_t j = 0; j < BATCH; j++)
                 id[j] = law_fresh(&rng), time[j] = HOUR + (n + j) * 1000000 / rates[i];
-            seen_observe(d, BATCH, id, time, verdict);
+            any_observe(d, BATCH, id, time, verdict);
             for (int j = 0; j < BATCH; j++) wrong += verdict[j] != SEEN_NEW;
         }
         struct seen_stats stats;

@@ -1,6 +1,7 @@
 /* test_sliding_counter.c - the sliding counter against a HyperLogLog of exactly the window's keys,
  * against sets, and as statistics over many seeds. */
 #include "seen.h"
+#include "seen_counter.h"
 #include "short_memory.h"
 
 #include <math.h>
@@ -62,7 +63,7 @@ static void free_stream(struct stream *s) {
 static double plain(const struct stream *s, size_t n, double error, uint64_t last) {
     seen_counter *c;
     seen_time now = 0;
-    if (seen_counter_new(&c, SEEN_HLL, error, 0, NULL, NULL)) fail();
+    if (seen_counter_new(&c, SEEN_COUNTER_HLL, error, 0, NULL, NULL)) fail();
     for (size_t i = 0; i < n; i++) now = s->time[i] > now ? s->time[i] : now;
     for (size_t i = 0; i < n; i++)
         if (s->time[i] + last > now) seen_counter_add(c, 1, &s->key[i]);
@@ -78,7 +79,7 @@ static void it_is_the_hyperloglog_of_the_window_alone(void **state) {
     for (uint64_t late = 0; late <= 50000; late += 50000) {
         struct stream s = stream_of(120000, 1000000, 20, late);
         uint64_t window = 400000, spans[] = {window, 300001, 250000};
-        seen_sliding_counter *c = sliding(SEEN_HLL, .05, window);
+        seen_sliding_counter *c = sliding(SEEN_COUNTER_HLL, .05, window);
         for (size_t i = 0; i < s.n; i++) {
             seen_sliding_counter_add(c, 1, &s.key[i], &s.time[i]);
             if (i < 50000 || i % 9973) continue;
@@ -101,7 +102,7 @@ static void it_errs_by_1_04_over_root_m(void **state) {
     for (size_t w = 0; w < 2; w++) {
         double sigma = 1.04 / sqrt(1024), sum = 0, squares = 0;
         for (uint64_t s = 0; s < SEEDS; s++) {
-            seen_sliding_counter *c = sliding(SEEN_HLL, sigma, windows[w]);
+            seen_sliding_counter *c = sliding(SEEN_COUNTER_HLL, sigma, windows[w]);
             for (uint64_t i = 0; i < windows[w] + 50000; i++) {
                 seen_digest d = key_of(i, first_seed() + s);
                 seen_sliding_counter_add(c, 1, &d, NULL);
@@ -137,8 +138,8 @@ static void few_keys_and_sets_are_counted_exactly(void **state) {
     static uint64_t key[30000];
     static seen_time time[30000];
     drawn = first_seed();
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind += SEEN_SET) {
-        uint64_t keys = kind == SEEN_SET ? 5000 : 2600, now = 1;
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_SET; kind += SEEN_COUNTER_SET) {
+        uint64_t keys = kind == SEEN_COUNTER_SET ? 5000 : 2600, now = 1;
         seen_sliding_counter *c = sliding(kind, .01, 6000);
         for (size_t i = 0; i < 30000; i++) {
             double error;
@@ -161,7 +162,7 @@ static void few_keys_and_sets_are_counted_exactly(void **state) {
 static void memory_stays_where_the_formula_puts_it(void **state) {
     (void)state;
     const uint64_t m = 512, n = 200000;
-    seen_sliding_counter *c = sliding(SEEN_HLL, .05, n);
+    seen_sliding_counter *c = sliding(SEEN_COUNTER_HLL, .05, n);
     uint64_t most = 0;
     for (uint64_t i = 0; i < 10 * n; i++) {
         seen_digest d = key_of(i, first_seed());
@@ -213,7 +214,10 @@ static void a_snapshot_is_the_counter(void **state) {
     static const struct {
         uint32_t kind;
         uint64_t records;
-    } cases[] = {{SEEN_HLL, 0}, {SEEN_HLL, 1000}, {SEEN_HLL, 60000}, {SEEN_SET, 3000}};
+    } cases[] = {{SEEN_COUNTER_HLL, 0},
+                 {SEEN_COUNTER_HLL, 1000},
+                 {SEEN_COUNTER_HLL, 60000},
+                 {SEEN_COUNTER_SET, 3000}};
     for (size_t k = 0; k < 4; k++) {
         seen_sliding_counter *a = sliding(cases[k].kind, .1, 5000), *b, *other;
         struct seen_error e;
@@ -255,14 +259,16 @@ static void what_cannot_be_had_is_refused_and_short_memory_is_told(void **state)
     struct seen_error e;
     seen_sliding_counter *c;
     double error;
-    assert_int_equal(seen_sliding_counter_new(&c, SEEN_FM, .01, 1, NULL, &e), SEEN_EINVAL);
-    assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, .01, 0, NULL, &e), SEEN_EINVAL);
-    assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, 1e-5, 9, NULL, &e), SEEN_EREFUSED);
-    assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, NAN, 9, NULL, &e), SEEN_EREFUSED);
+    assert_int_equal(seen_sliding_counter_new(&c, SEEN_COUNTER_FM, .01, 1, NULL, &e), SEEN_EINVAL);
+    assert_int_equal(seen_sliding_counter_new(&c, SEEN_COUNTER_HLL, .01, 0, NULL, &e), SEEN_EINVAL);
+    assert_int_equal(seen_sliding_counter_new(&c, SEEN_COUNTER_HLL, 1e-5, 9, NULL, &e),
+                     SEEN_EREFUSED);
+    assert_int_equal(seen_sliding_counter_new(&c, SEEN_COUNTER_HLL, NAN, 9, NULL, &e),
+                     SEEN_EREFUSED);
     left = 100;
-    assert_int_equal(seen_sliding_counter_new(&c, SEEN_HLL, .05, 9, &short_memory, &e),
+    assert_int_equal(seen_sliding_counter_new(&c, SEEN_COUNTER_HLL, .05, 9, &short_memory, &e),
                      SEEN_ENOMEM);
-    for (uint32_t kind = SEEN_HLL; kind <= SEEN_SET; kind += SEEN_SET) {
+    for (uint32_t kind = SEEN_COUNTER_HLL; kind <= SEEN_COUNTER_SET; kind += SEEN_COUNTER_SET) {
         left = 4000;
         assert_int_equal(seen_sliding_counter_new(&c, kind, .05, 10000, &short_memory, &e), 0);
         for (uint64_t i = 0; i < 5000; i++) {

@@ -33,16 +33,16 @@ static void a_window_is_its_kind_its_unit_and_its_length(void **state) {
         uint32_t window, unit;
         uint64_t length, subwindows;
     } cases[] = {
-        {"landmark", SEEN_LANDMARK, SEEN_EXPLICIT, 0, 0},
-        {"landmark:1e6", SEEN_LANDMARK, SEEN_RECORDS, 1000000, 0},
-        {"landmark:1d", SEEN_LANDMARK, SEEN_MICROSECONDS, 86400000000, 0},
-        {"landmark:1.5h", SEEN_LANDMARK, SEEN_MICROSECONDS, 5400000000, 0},
-        {"jumping:1e6/8", SEEN_JUMPING, SEEN_RECORDS, 1000000, 8},
-        {"jumping:1h/12", SEEN_JUMPING, SEEN_MICROSECONDS, 3600000000, 12},
-        {"sliding:24h", SEEN_SLIDING, SEEN_MICROSECONDS, 86400000000, 0},
-        {"sliding:1", SEEN_SLIDING, SEEN_RECORDS, 1, 0},
-        {"sliding:1e15", SEEN_SLIDING, SEEN_RECORDS, 1000000000000000, 0},
-        {"decaying", SEEN_DECAYING, SEEN_EXPLICIT, 0, 0},
+        {"landmark", SEEN_WINDOW_LANDMARK, SEEN_UNIT_NONE, 0, 0},
+        {"landmark:1e6", SEEN_WINDOW_LANDMARK, SEEN_UNIT_RECORDS, 1000000, 0},
+        {"landmark:1d", SEEN_WINDOW_LANDMARK, SEEN_UNIT_MICROSECONDS, 86400000000, 0},
+        {"landmark:1.5h", SEEN_WINDOW_LANDMARK, SEEN_UNIT_MICROSECONDS, 5400000000, 0},
+        {"jumping:1e6/8", SEEN_WINDOW_JUMPING, SEEN_UNIT_RECORDS, 1000000, 8},
+        {"jumping:1h/12", SEEN_WINDOW_JUMPING, SEEN_UNIT_MICROSECONDS, 3600000000, 12},
+        {"sliding:24h", SEEN_WINDOW_SLIDING, SEEN_UNIT_MICROSECONDS, 86400000000, 0},
+        {"sliding:1", SEEN_WINDOW_SLIDING, SEEN_UNIT_RECORDS, 1, 0},
+        {"sliding:1e15", SEEN_WINDOW_SLIDING, SEEN_UNIT_RECORDS, 1000000000000000, 0},
+        {"decaying", SEEN_WINDOW_DECAYING, SEEN_UNIT_NONE, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct seen_spec s = parse(cases[i].text);
@@ -50,7 +50,7 @@ static void a_window_is_its_kind_its_unit_and_its_length(void **state) {
         assert_int_equal(s.unit, cases[i].unit);
         assert_int_equal(s.length, cases[i].length);
         assert_int_equal(s.subwindows, cases[i].subwindows);
-        assert_int_equal(s.set, 0);
+        assert_int_equal(s.given, 0);
     }
 }
 
@@ -60,21 +60,21 @@ static void options_are_set_and_known_to_be_set(void **state) {
         parse("jumping:1h/12 fp=1e-6 mem=1.5GiB items=2e6 rate=0.5 filter=bloom "
               "refresh=first overload=shrink hash=siphash seed=18446744073709551615 "
               "shards=1024 cache=1e5 k=64 lines=7 width=5 stamp=21 ticks=60");
-    assert_true(s.fp == 1e-6 && s.rate == .5);
-    assert_int_equal(s.mem, (uint64_t)3 << 29);
-    assert_int_equal(s.items, 2000000);
-    assert_string_equal(s.filter, "bloom");
-    assert_int_equal(s.refresh, SEEN_REFRESH_FIRST);
-    assert_int_equal(s.overload, SEEN_SHRINK);
-    assert_int_equal(s.hash, SEEN_SIPHASH);
-    assert_true(s.seed == UINT64_MAX);
-    assert_int_equal(s.shards, 1024);
-    assert_int_equal(s.cache, 100000);
-    assert_int_equal(s.k, 64);
-    assert_int_equal(s.lines, 7);
-    assert_int_equal(s.width, 5);
-    assert_true(s.stamp == 21 && s.ticks == 60);
-    assert_int_equal(s.set, ((uint64_t)1 << (OPTION_TICKS + 1)) - 1);
+    assert_true(seen_spec_get_real(&s, "fp") == 1e-6 && seen_spec_get_real(&s, "rate") == .5);
+    assert_int_equal(seen_spec_get_count(&s, "mem"), (uint64_t)3 << 29);
+    assert_int_equal(seen_spec_get_count(&s, "items"), 2000000);
+    assert_string_equal(options_name(&s, OPTION_FILTER), "bloom");
+    assert_int_equal(seen_spec_get_count(&s, "refresh"), SEEN_REFRESH_FIRST);
+    assert_int_equal(seen_spec_get_count(&s, "overload"), SEEN_OVERLOAD_SHRINK);
+    assert_int_equal(seen_spec_get_count(&s, "hash"), SEEN_HASH_SIPHASH);
+    assert_true(seen_spec_get_count(&s, "seed") == UINT64_MAX);
+    assert_int_equal(seen_spec_get_count(&s, "shards"), 1024);
+    assert_int_equal(seen_spec_get_count(&s, "verify"), 100000);
+    assert_int_equal(seen_spec_get_count(&s, "k"), 64);
+    assert_int_equal(seen_spec_get_count(&s, "blocks"), 7);
+    assert_int_equal(seen_spec_get_count(&s, "width"), 5);
+    assert_true(seen_spec_get_count(&s, "stamp") == 21 && seen_spec_get_count(&s, "ticks") == 60);
+    assert_int_equal(s.given, ((uint64_t)1 << (OPTION_TICKS + 1)) - 1);
 }
 
 static void printing_is_canonical(void **state) {
@@ -104,17 +104,14 @@ static uint64_t next(uint64_t *x) {
 
 /* Any value of an option, within its bounds. */
 static void set_any(struct seen_spec *s, enum option option, uint64_t any) {
-    size_t n;
-    const struct seen_option *o = &seen_options(&n)[option];
-    void *at = (char *)s + o->offset;
+    const struct seen_option *o = seen_option(option);
     uint64_t least = (uint64_t)o->min, whole = least + any % ((uint64_t)o->max - least + 1);
-    uint32_t choice = 0;
-    if (o->kind == SEEN_COUNT || o->kind == SEEN_SIZE || o->kind == SEEN_SPAN)
-        memcpy(at, &whole, sizeof whole);
-    if (o->kind != SEEN_CHOICE) return;
-    while (o->choices[choice]) choice++;
-    choice = (uint32_t)(any % choice);
-    memcpy(at, &choice, sizeof choice);
+    uint32_t choices = 0;
+    if (o->kind == SEEN_KIND_COUNT || o->kind == SEEN_KIND_SIZE || o->kind == SEEN_KIND_SPAN)
+        options_set(s, option, whole);
+    if (o->kind != SEEN_KIND_CHOICE) return;
+    while (o->choices[choices]) choices++;
+    options_set(s, option, any % choices);
 }
 
 static void any_spec_printed_reads_back_the_same(void **state) {
@@ -122,29 +119,41 @@ static void any_spec_printed_reads_back_the_same(void **state) {
     uint64_t rng = 20050510;
     for (int i = 0; i < 20000; i++) {
         struct seen_spec s = {.window = 1 + (uint32_t)(next(&rng) % 4)};
-        if (s.window == SEEN_JUMPING || s.window == SEEN_SLIDING || next(&rng) % 2)
-            s.unit = SEEN_RECORDS + (uint32_t)(next(&rng) % 2);
-        if (s.window == SEEN_DECAYING) s.unit = SEEN_EXPLICIT;
+        if (s.window == SEEN_WINDOW_JUMPING || s.window == SEEN_WINDOW_SLIDING || next(&rng) % 2)
+            s.unit = SEEN_UNIT_RECORDS + (uint32_t)(next(&rng) % 2);
+        if (s.window == SEEN_WINDOW_DECAYING) s.unit = SEEN_UNIT_NONE;
         if (s.unit) s.length = 1 + next(&rng) % ((uint64_t)1 << next(&rng) % 49);
-        if (s.window == SEEN_JUMPING)
+        if (s.window == SEEN_WINDOW_JUMPING)
             s.subwindows = 1 + next(&rng) % (s.length < 255 ? s.length : 255);
-        s.set = next(&rng) % ((uint64_t)1 << OPTION_COUNT);
+        s.given = next(&rng) % ((uint64_t)1 << OPTION_COUNT);
         if (options_has(&s, OPTION_FP))
-            s.fp = ldexp((double)(next(&rng) >> 12 | 1), -52 - (int)(next(&rng) % 60));
+            seen_spec_set_real(&s, "fp",
+                               ldexp((double)(next(&rng) >> 12 | 1), -52 - (int)(next(&rng) % 60)),
+                               NULL);
         if (options_has(&s, OPTION_MEM))
-            s.mem = 1024 + next(&rng) % ((uint64_t)1 << next(&rng) % 48);
-        if (options_has(&s, OPTION_ITEMS)) s.items = 1 + next(&rng) % 1000000000000000;
-        if (options_has(&s, OPTION_RATE)) s.rate = (double)(1 + next(&rng) % 1000000) / 1000;
-        if (options_has(&s, OPTION_FILTER)) strcpy(s.filter, next(&rng) % 2 ? "exact" : "bloom");
-        if (options_has(&s, OPTION_REFRESH)) s.refresh = (uint32_t)(next(&rng) % 2);
-        if (options_has(&s, OPTION_OVERLOAD)) s.overload = (uint32_t)(next(&rng) % 4);
-        if (options_has(&s, OPTION_HASH)) s.hash = (uint32_t)(next(&rng) % 4);
-        if (options_has(&s, OPTION_SEED)) s.seed = next(&rng);
-        if (options_has(&s, OPTION_SHARDS)) s.shards = 1 + next(&rng) % 1024;
-        if (options_has(&s, OPTION_CACHE)) s.cache = 1 + next(&rng) % ((uint64_t)1 << 31);
-        if (options_has(&s, OPTION_K)) s.k = 1 + next(&rng) % 64;
-        if (options_has(&s, OPTION_LINES)) s.lines = next(&rng) % ((uint64_t)1 << 42);
-        for (int o = OPTION_LINES + 1; o < OPTION_COUNT; o++)
+            seen_spec_set_count(&s, "mem", 1024 + next(&rng) % ((uint64_t)1 << next(&rng) % 48),
+                                NULL);
+        if (options_has(&s, OPTION_ITEMS))
+            seen_spec_set_count(&s, "items", 1 + next(&rng) % 1000000000000000, NULL);
+        if (options_has(&s, OPTION_RATE))
+            seen_spec_set_real(&s, "rate", (double)(1 + next(&rng) % 1000000) / 1000, NULL);
+        if (options_has(&s, OPTION_FILTER))
+            options_set_name(&s, OPTION_FILTER, next(&rng) % 2 ? "exact" : "bloom");
+        if (options_has(&s, OPTION_REFRESH))
+            seen_spec_set_count(&s, "refresh", (uint32_t)(next(&rng) % 2), NULL);
+        if (options_has(&s, OPTION_OVERLOAD))
+            seen_spec_set_count(&s, "overload", (uint32_t)(next(&rng) % 4), NULL);
+        if (options_has(&s, OPTION_HASH))
+            seen_spec_set_count(&s, "hash", (uint32_t)(next(&rng) % 4), NULL);
+        if (options_has(&s, OPTION_SEED)) seen_spec_set_count(&s, "seed", next(&rng), NULL);
+        if (options_has(&s, OPTION_SHARDS))
+            seen_spec_set_count(&s, "shards", 1 + next(&rng) % 1024, NULL);
+        if (options_has(&s, OPTION_VERIFY))
+            seen_spec_set_count(&s, "verify", 1 + next(&rng) % ((uint64_t)1 << 31), NULL);
+        if (options_has(&s, OPTION_K)) seen_spec_set_count(&s, "k", 1 + next(&rng) % 64, NULL);
+        if (options_has(&s, OPTION_BLOCKS))
+            seen_spec_set_count(&s, "blocks", next(&rng) % ((uint64_t)1 << 42), NULL);
+        for (int o = OPTION_BLOCKS + 1; o < OPTION_COUNT; o++)
             if (options_has(&s, (enum option)o)) set_any(&s, (enum option)o, next(&rng));
         char one[600];
         strcpy(one, print(&s));
@@ -278,7 +287,7 @@ static void setting_replaces_and_a_bad_value_changes_nothing(void **state) {
     struct seen_spec s = parse("landmark fp=1e-6"), before;
     struct seen_error e;
     assert_int_equal(seen_spec_set(&s, "fp", "1e-7", &e), 0);
-    assert_true(s.fp == 1e-7);
+    assert_true(seen_spec_get_real(&s, "fp") == 1e-7);
     assert_int_equal(seen_spec_set(&s, "window", "jumping:1h/12", &e), 0);
     assert_string_equal(print(&s), "jumping:1h/12 fp=1e-07");
     before = s;
@@ -390,9 +399,9 @@ static void units_are_exact_or_refused(void **state) {
         struct seen_error e = {0};
         uint64_t value = 0;
         const char *t = cases[i].text;
-        int bad = cases[i].kind == 'n'   ? seen_parse_count(&value, t, &e)
-                  : cases[i].kind == 'b' ? seen_parse_size(&value, t, &e)
-                                         : seen_parse_span(&value, t, &e);
+        int bad = cases[i].kind == 'n'   ? seen_parse_count(t, &value, &e)
+                  : cases[i].kind == 'b' ? seen_parse_size(t, &value, &e)
+                                         : seen_parse_span(t, &value, &e);
         if (bad ? cases[i].value || e.code != SEEN_EINVAL || !e.where : value != cases[i].value)
             fail_msg("'%s' gave %d, %llu: %s", t, bad, (unsigned long long)value, e.text);
     }
@@ -414,7 +423,8 @@ static void rates_are_shares_or_records_a_second(void **state) {
                  {"landmark:1d rate=1e9/d", 0, 1e9 / 86400}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct seen_spec s = parse(cases[i].spec), again = parse(print(&s));
-        assert_true(s.fp == cases[i].fp && s.rate == cases[i].rate);
+        assert_true(seen_spec_get_real(&s, "fp") == cases[i].fp &&
+                    seen_spec_get_real(&s, "rate") == cases[i].rate);
         assert_memory_equal(&s, &again, sizeof s);
     }
 }
@@ -459,10 +469,10 @@ static void a_printed_unit_reads_back_exactly(void **state) {
         char buf[64];
         uint64_t size = value >> 16; /* as much as mem= allows */
         seen_print_size(size, buf, sizeof buf);
-        if (seen_parse_size(&back, buf, NULL) || back != size)
+        if (seen_parse_size(buf, &back, NULL) || back != size)
             fail_msg("%llu: %s", (unsigned long long)value, buf);
         seen_print_span(value, buf, sizeof buf);
-        if (seen_parse_span(&back, buf, NULL) || back != value)
+        if (seen_parse_span(buf, &back, NULL) || back != value)
             fail_msg("%llu: %s", (unsigned long long)value, buf);
     }
 }

@@ -225,9 +225,9 @@ static void the_plan_takes_them(void **state) {
         struct seen_error e = {0};
         assert_int_equal(seen_spec_parse(&spec, rows[i].spec, &e), 0);
         assert_int_equal(seen_plan_make(&plan, &spec, &e), 0);
-        assert_int_equal(plan.spec.max, rows[i].max);
-        assert_int_equal(plan.spec.k, rows[i].k);
-        assert_int_equal(plan.spec.p, rows[i].p);
+        assert_int_equal(seen_spec_get_count(&plan.spec, "cell-max"), rows[i].max);
+        assert_int_equal(seen_spec_get_count(&plan.spec, "k"), rows[i].k);
+        assert_int_equal(seen_spec_get_count(&plan.spec, "decrements"), rows[i].p);
     }
 }
 
@@ -240,7 +240,9 @@ static double planned_fn(double fp, double gaps, int max) {
     if (max) snprintf(text + n, sizeof text - (size_t)n, " max=%d", max);
     assert_int_equal(seen_spec_parse(&spec, text, &e), 0);
     assert_int_equal(seen_plan_make(&plan, &spec, &e), 0);
-    assert_true(plan.spec.max == 1 || plan.spec.max == 3 || plan.spec.max == 7);
+    assert_true(seen_spec_get_count(&plan.spec, "cell-max") == 1 ||
+                seen_spec_get_count(&plan.spec, "cell-max") == 3 ||
+                seen_spec_get_count(&plan.spec, "cell-max") == 7);
     return plan.fn;
 }
 

@@ -1,5 +1,6 @@
 /* by=subtract: the sum of the sub-windows' counters is their sum at all times, the verdicts are
  * those of the ring (by=or) where neither errs, and a key counts once however often it came. */
+#include "../any_window.h"
 #include "detectors.h"
 
 #include "detector/detector.h"
@@ -42,9 +43,9 @@ static void the_sum_is_the_sum_at_all_times(void **state) {
         for (int i = 0; i < 6000; i++) {
             seen_digest one = key(random64(&rng) % 3 ? random64(&rng) % 900 : random64(&rng));
             uint8_t verdict;
-            seen_observe(d, 1, &one, NULL, &verdict);
+            seen_observe(d, 1, &one, &verdict);
             one = key(random64(&rng) % 900);
-            if (i % 7 == 0) seen_query(d, 1, &one, 0, 0, &verdict);
+            if (i % 7 == 0) seen_query(d, 1, &one, 0, &verdict);
             if (i % 7 == 0 && verdict) seen_forget(d, 1, &one, NULL);
             if (i % 1500 == 1499) seen_landmark(d);
             if (i % 50 == 0) full += check_sums(d);
@@ -62,7 +63,7 @@ static void merged_sums_are_sums_too(void **state) {
     for (int i = 0; i < 900; i++) {
         seen_digest one = key(random64(&rng) % 900);
         uint8_t verdict;
-        seen_observe(i % 3 ? a : b, 1, &one, NULL, &verdict);
+        seen_observe(i % 3 ? a : b, 1, &one, &verdict);
     }
     assert_int_equal(seen_merge(a, b, NULL), 0);
     assert_true(check_sums(a) > 0);
@@ -87,11 +88,11 @@ static void without_false_positives_the_verdicts_are_those_of_the_ring(void **st
             uint64_t age_a, age_b;
             now += random64(&rng) % 8000000;
             if (i % 3000 == 2999) now += 7200000000;
-            seen_last_seen(ring, 1, &one, now, &age_a);
-            seen_last_seen(sum, 1, &one, now, &age_b);
+            any_last_seen(ring, 1, &one, now, &age_a);
+            any_last_seen(sum, 1, &one, now, &age_b);
             assert_int_equal(age_a, age_b);
-            seen_observe(ring, 1, &one, &now, &a);
-            seen_observe(sum, 1, &one, &now, &b);
+            any_observe(ring, 1, &one, &now, &a);
+            any_observe(sum, 1, &one, &now, &b);
             assert_int_equal(a, b);
             hits += a;
         }
@@ -113,8 +114,8 @@ static void a_key_of_several_sub_windows_counts_once(void **state) {
     for (uint64_t i = 0; i < 2499; i++) {
         seen_digest one = key(i % 500 < 300 ? i % 500 : 1000 + i);
         uint8_t verdict;
-        seen_observe(ring, 1, &one, NULL, &verdict);
-        seen_observe(sum, 1, &one, NULL, &verdict);
+        seen_observe(ring, 1, &one, &verdict);
+        seen_observe(sum, 1, &one, &verdict);
     }
     seen_stats(ring, &r);
     seen_stats(sum, &s);
@@ -140,11 +141,11 @@ static void by_is_for_sub_windows_of_counters(void **state) {
     refused("landmark:1000 filter=counting by=subtract", "this window has none");
     refused("landmark filter=counting by=or", "this window has none");
     refused("sliding:1000 filter=counting by=subtract", "this window has none");
-    refused("jumping:1000/8 filter=bloom by=subtract", "by= is for filter=counting only");
+    refused("jumping:1000/8 filter=bloom by=subtract", "combine= is for filter=counting only");
     refused("jumping:1000/40 filter=counting width=16 by=subtract", "29 sub-windows at most");
     assert_int_equal(plan(&p, "jumping:1000/8 filter=counting", NULL), 0);
     seen_spec_print(&p.spec, text, sizeof text);
-    assert_non_null(strstr(text, " by=or"));
+    assert_non_null(strstr(text, " combine=or"));
     assert_int_equal(plan(&p, "landmark:1000 filter=counting", NULL), 0);
     seen_spec_print(&p.spec, text, sizeof text);
     assert_null(strstr(text, "by="));
@@ -156,7 +157,8 @@ static void the_plan_errs_as_one_bloom_filter(void **state) {
     struct seen_plan p;
     assert_int_equal(
         plan(&p, "jumping:1000/4 filter=counting by=subtract k=3 lines=300 width=4", NULL), 0);
-    double cells = (double)p.spec.lines * (496 / 24), full = theory_bloom(cells, 1250, 3);
+    double cells = (double)seen_spec_get_count(&p.spec, "blocks") * (496 / 24),
+           full = theory_bloom(cells, 1250, 3);
     assert_int_equal(p.spec.subwindows, 4);
     assert_true(p.fp_full > full * .999999 && p.fp_full < full * 1.000001);
     assert_true(p.fp_mean < full && p.fp_mean > theory_bloom(cells, 1000, 3));

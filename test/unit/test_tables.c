@@ -1,6 +1,8 @@
 /* test_tables.c - snapshots of distinct counters and of heavy hitters: save and load are identity,
  * what goes on after loading is what would have gone on, and no damaged byte is believed. */
 #include "seen.h"
+#include "seen_counter.h"
+#include "seen_top.h"
 
 #include "base/hash.h"
 
@@ -38,7 +40,7 @@ static seen_digest key_of(uint64_t i) { return seen_hash(&i, sizeof i, 1); }
 /* -- one of each kind --------------------------------------------------------------------- */
 
 /* A counter or, kind TOP, heavy hitters: what the tests below do to either. */
-enum { TOP = SEEN_SET + 1, KINDS, LIMIT = 1 << 22 };
+enum { TOP = SEEN_COUNTER_SET + 1, KINDS, LIMIT = 1 << 22 };
 
 struct table {
     uint32_t kind;

@@ -353,9 +353,9 @@ static void without_any_size_the_budget_is_64_mebibytes(void **state) {
     (void)state;
     struct seen_plan p;
     assert_int_equal(plan(&p, "landmark", NULL), 0);
-    assert_int_equal(p.spec.mem, 64 << 20);
+    assert_int_equal(seen_spec_get_count(&p.spec, "mem"), 64 << 20);
     assert_true(p.bytes <= 64 << 20 && p.bytes > 63 << 20);
-    assert_true(p.spec.fp == 1e-9);
+    assert_true(seen_spec_get_real(&p.spec, "fp") == 1e-9);
 }
 
 static void all_that_could_serve_are_listed_the_best_first(void **state) {
@@ -363,13 +363,13 @@ static void all_that_could_serve_are_listed_the_best_first(void **state) {
     struct seen_spec spec;
     struct seen_plan plans[16], best;
     assert_int_equal(seen_spec_parse(&spec, "jumping:1e6/8 fp=1e-4", NULL), 0);
-    int n = seen_plan_all(plans, 16, &spec, NULL);
+    int n = seen_plan_all(&spec, plans, 16, NULL);
     assert_true(n >= 4);
     assert_int_equal(seen_plan_make(&best, &spec, NULL), 0);
     assert_string_equal(best.filter, plans[0].filter);
     for (int cap = 1; cap < n; cap++) {
         struct seen_plan few[16];
-        assert_int_equal(seen_plan_all(few, (size_t)cap, &spec, NULL), cap);
+        assert_int_equal(seen_plan_all(&spec, few, (size_t)cap, NULL), cap);
         for (int i = 0; i < cap; i++) assert_string_equal(few[i].filter, plans[i].filter);
     }
 }

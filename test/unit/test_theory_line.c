@@ -78,7 +78,7 @@ static void measure(struct measured *m, const struct seen_plan *plan, uint64_t s
     for (uint64_t n = 0; n < 4 * turn; n += BATCH) {
         uint64_t before = s->h.looked;
         for (int i = 0; i < BATCH; i++) digest[i] = law_fresh(&rng);
-        seen_observe(d, BATCH, digest, NULL, verdict);
+        seen_observe(d, BATCH, digest, verdict);
         if (n < 2 * turn) continue;
         for (int i = 0; i < BATCH; i++) wrong += verdict[i];
         int part = part_of(s);
@@ -103,9 +103,9 @@ static void detectors_do_as_the_formulas_say(void **state) {
                  i % 2 ? WINDOW * 9 / 10 : WINDOW, WINDOW, bits);
         if (i % 2)
             law_plan(&plan, "sliding:%d filter=line signature=%u seed=1 lines=%llu", WINDOW, bits,
-                     (unsigned long long)plan.spec.lines * 11 / 10);
+                     (unsigned long long)seen_spec_get_count(&plan.spec, "blocks") * 11 / 10);
         double step = (double)line_step(&plan.spec), live = line_live(&plan.spec);
-        double mean = (live + .5) * step / (double)plan.spec.lines;
+        double mean = (live + .5) * step / (double)seen_spec_get_count(&plan.spec, "blocks");
         for (uint64_t seed = 0; seed < SEEDS; seed++) measure(&m, &plan, seed);
         const double epoch[PARTS] = {THEORY_LINE_MEAN, .5 / (live + 1), 1 - .5 / (live + 1)};
         double fp = theory_line_fp(mean, mean, room, bits, THEORY_LINE_MEAN);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../any_window.h"
 #include "base/hash.h"
 #include "chance.h"
 #include "detector/detector.h"
@@ -36,7 +37,7 @@ static seen_detector *make(const char *text, uint64_t seed) {
 static uint8_t see(seen_detector *d, uint64_t key) {
     uint8_t verdict;
     seen_digest digest = seen_hash(&key, sizeof key, seen_seed(d));
-    seen_observe(d, 1, &digest, NULL, &verdict);
+    seen_observe(d, 1, &digest, &verdict);
     return verdict;
 }
 
@@ -58,7 +59,7 @@ static void refreshed_in_the_list(const char *spec, uint64_t seed) {
         for (uint64_t key = 0; key < 30; key++) {
             uint64_t age;
             seen_digest digest = seen_hash(&key, sizeof key, seed);
-            seen_last_seen(d, 1, &digest, 0, &age);
+            seen_last_seen(d, 1, &digest, &age);
             assert_int_equal(age, 30);
             assert_int_equal(see(d, key), SEEN_DUPLICATE);
         }
@@ -160,7 +161,7 @@ static void a_record_takes_so_many_bits(void **state) {
                 {"sliding:1e6 fp=1e-6 vla=1 control=0", 56.9}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         seen_detector *d = make(rows[i].spec, 1);
-        double bits = (double)seen_plan_of(d)->bytes * 8 / 1e6;
+        double bits = (double)seen_plan_of(d).bytes * 8 / 1e6;
         if (fabs(bits - rows[i].bits) > .1) fail_msg("%s: %.2f bits", rows[i].spec, bits);
         seen_free(d);
     }
@@ -177,7 +178,7 @@ static void history(seen_detector *d, uint64_t seed, uint8_t *verdict) {
         uint64_t key = chance_next(&rng) % 2 ? i : chance_next(&rng) % 1500;
         seen_digest digest = seen_hash(&key, sizeof key, seen_seed(d));
         seen_time now = i * 2000;
-        seen_observe(d, 1, &digest, &now, verdict + i);
+        any_observe(d, 1, &digest, &now, verdict + i);
     }
 }
 
@@ -242,7 +243,7 @@ static void the_flat_layout_is_what_it_was(void **state) {
         seen_detector *d = make(rows[i].spec, 7);
         history(d, i, verdict);
         save(d, &b);
-        blank_accounts(&b, seen_plan_of(d)->spec.shards);
+        blank_accounts(&b, seen_spec_get_count(seen_spec_of(d), "shards"));
         uint64_t verdicts = seen_hash(verdict, HISTORY, 0).lo;
         uint64_t bytes = seen_hash(b.data + body(&b), b.len - 8 - body(&b), 0).lo;
         if (verdicts != rows[i].verdicts || bytes != rows[i].bytes)
@@ -299,8 +300,8 @@ static void ages_of_a_crowded_table_are_exact(void **state) {
             uint64_t truth = last[key] ? now - last[key] : SEEN_NEVER;
             uint8_t inside;
             seen_digest digest = seen_hash(&key, sizeof key, seed);
-            seen_last_seen(d, 1, &digest, 0, &age);
-            seen_query(d, 1, &digest, 0, within, &inside);
+            seen_last_seen(d, 1, &digest, &age);
+            seen_query(d, 1, &digest, within, &inside);
             assert_int_equal(age, truth <= WINDOW ? truth : SEEN_NEVER);
             assert_int_equal(inside, truth <= within);
             asked += truth <= WINDOW;
@@ -328,7 +329,7 @@ static void measured(const char *more, double lambda, double s) {
         for (int batch = 0; batch < 32; batch++) {
             for (size_t i = 0; i < 1 << 12; i++)
                 digest[i] = (seen_digest){chance_next(&rng), chance_next(&rng)};
-            seen_query(d, 1 << 12, digest, 0, 0, verdict);
+            seen_query(d, 1 << 12, digest, 0, verdict);
             for (size_t i = 0; i < 1 << 12; i++) hits += verdict[i];
             trials += 1 << 12;
         }
@@ -362,7 +363,7 @@ static const char *refusal(struct bytes *b) {
     uint64_t value = hash_sum_end(&sum);
     memcpy(b->data + b->len - 8, &value, sizeof value);
     b->at = 0;
-    if (seen_load(&d, NULL, NULL, (struct seen_reader){read_bytes, b}, 0, NULL, &e)) return e.text;
+    if (seen_load(&d, (struct seen_reader){read_bytes, b}, 0, NULL, NULL, &e)) return e.text;
     seen_free(d);
     return NULL;
 }
@@ -372,7 +373,7 @@ static void lines_that_no_table_can_have_are_refused(void **state) {
     static struct bytes b, whole;
     seen_detector *d = make("sliding:150 vla=1 lambda=310 fp=.1", 1);
     struct cuckoo_cells c;
-    cuckoo_init(&c, &seen_plan_of(d)->spec, 0);
+    cuckoo_init(&c, seen_spec_of(d), 0);
     for (uint64_t key = 0; key < 150; key++) see(d, key);
     save(d, &whole);
     seen_free(d);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "../any_window.h"
 #include "chance.h"
 #include "seen.h"
 #include "theory/bloom.h"
@@ -81,19 +82,19 @@ static void judge(uint32_t b, uint32_t p, uint64_t seed) {
     snprintf(spec, sizeof spec, "landmark filter=substrings bits=%u substring=%u hash=raw fp=.9", b,
              p);
     seen_detector *d = make(spec);
-    assert_int_equal(seen_plan_of(d)->digests, v.digests);
-    assert_int_equal((int)seen_plan_of(d)->touches, b - p + 1);
+    assert_int_equal(seen_digests(d), v.digests);
+    assert_int_equal((int)seen_plan_of(d).touches, b - p + 1);
     for (size_t i = 0; i < KEYS; i++) draw(&v, key, i, &rng);
     for (size_t from = 0, n; from < KEYS; from += n) {
         n = 1 + chance_next(&rng) % BATCH;
         if (n > KEYS - from) n = KEYS - from;
-        seen_observe(d, n, key + from * v.digests, NULL, verdict);
+        seen_observe(d, n, key + from * v.digests, verdict);
         for (size_t i = 0; i < n; i++)
             if (verdict[i] != look(&v, key + (from + i) * v.digests))
                 fail_msg("SEEN_SEED=%llu: bits=%u substring=%u, key %zu is called %d",
                          (unsigned long long)base(), b, p, from + i, verdict[i]);
-        seen_query(d, n, key + from * v.digests, 0, 0, again);
-        seen_last_seen(d, n, key + from * v.digests, 0, age);
+        seen_query(d, n, key + from * v.digests, 0, again);
+        any_last_seen(d, n, key + from * v.digests, 0, age);
         for (size_t i = 0; i < n; i++) assert_true(again[i] == 1 && age[i] != SEEN_NEVER);
     }
     seen_free(d);
@@ -119,8 +120,8 @@ static void sub_windows_keep_wide_keys_apart_in_batches_of_any_size(void **state
         uint8_t a[BATCH], b[BATCH];
         size_t n = 1 + chance_next(&rng) % BATCH;
         for (size_t i = 0; i < 3 * n; i++) key[i] = (seen_digest){chance_next(&rng) % 5, i % 3};
-        seen_observe(many, n, key, NULL, a);
-        for (size_t i = 0; i < n; i++) seen_observe(one, 1, key + 3 * i, NULL, b + i);
+        seen_observe(many, n, key, a);
+        for (size_t i = 0; i < n; i++) seen_observe(one, 1, key + 3 * i, b + i);
         assert_memory_equal(a, b, n);
     }
     seen_free(one);
@@ -142,13 +143,13 @@ static void hashed_keys_of_512_bits_collide_as_the_chain_says(void **state) {
                  (unsigned long long)(base() + seed));
         seen_detector *d = make(spec);
         for (uint64_t i = 0; i < N + QUERIES; i++) {
-            seen_digest key[SEEN_DIGESTS_MOST];
+            seen_digest key[SEEN_MAX_DIGESTS];
             uint8_t verdict;
             assert_int_equal(seen_key(d, &i, sizeof i, key, NULL), 0);
             if (i < N)
-                seen_observe(d, 1, key, NULL, &verdict);
+                seen_observe(d, 1, key, &verdict);
             else
-                seen_query(d, 1, key, 0, 0, &verdict), found += verdict;
+                any_query(d, 1, key, 0, 0, &verdict), found += verdict;
         }
         hits += found;
         squares += found * found;
@@ -170,11 +171,11 @@ static void the_control_sample_measures_ids_as_they_are(void **state) {
     double wrong = 0;
     for (uint64_t i = 0; i < N; i++) {
         char id[65];
-        seen_digest key[SEEN_DIGESTS_MOST];
+        seen_digest key[SEEN_MAX_DIGESTS];
         uint8_t verdict;
         snprintf(id, sizeof id, "%056d%08x", 0, (uint32_t)i * 2654435761u); /* all different */
         assert_int_equal(seen_key(d, id, 64, key, NULL), 0);
-        seen_observe(d, 1, key, NULL, &verdict);
+        seen_observe(d, 1, key, &verdict);
         wrong += verdict;
     }
     struct seen_stats s;
@@ -192,7 +193,7 @@ static void the_control_sample_measures_ids_as_they_are(void **state) {
 static void raw_keys_are_their_bytes_and_no_longer_than_bits(void **state) {
     (void)state;
     const char *id = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdefX";
-    seen_digest key[SEEN_DIGESTS_MOST + 1];
+    seen_digest key[SEEN_MAX_DIGESTS + 1];
     struct seen_error e;
     memset(key, 0xee, sizeof key);
     seen_detector *d = make("landmark filter=substrings bits=512 substring=10 hash=raw fp=.9");
@@ -236,20 +237,20 @@ static void snapshots_keep_wide_keys(void **state) {
     static struct tape tape;
     seen_detector *d = make("landmark filter=substrings bits=512 substring=11 seed=7 fp=.9"),
                   *other;
-    seen_digest key[SEEN_DIGESTS_MOST];
+    seen_digest key[SEEN_MAX_DIGESTS];
     struct seen_error e;
     uint8_t verdict;
     for (uint64_t i = 0; i < 100; i++) {
         seen_key(d, &i, sizeof i, key, NULL);
-        seen_observe(d, 1, key, NULL, &verdict);
+        seen_observe(d, 1, key, &verdict);
     }
     assert_int_equal(seen_save(d, NULL, 0, (struct seen_writer){put, &tape}, &e), 0);
-    if (seen_load(&other, NULL, NULL, (struct seen_reader){get, &tape}, 0, NULL, &e))
+    if (seen_load(&other, (struct seen_reader){get, &tape}, 0, NULL, NULL, &e))
         fail_msg("%s", e.text);
-    assert_int_equal(seen_plan_of(other)->digests, 4);
+    assert_int_equal(seen_digests(other), 4);
     for (uint64_t i = 0; i < 200; i++) {
         seen_key(other, &i, sizeof i, key, NULL);
-        seen_observe(other, 1, key, NULL, &verdict);
+        seen_observe(other, 1, key, &verdict);
         assert_int_equal(verdict, i < 100);
     }
     seen_free(d);

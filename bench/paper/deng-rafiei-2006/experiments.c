@@ -81,7 +81,7 @@ static void make(const struct contest *all, struct contender *c) {
     snprintf(size, sizeof size, "lines=%llu", (unsigned long long)lines);
     if (c->entry->size == SAME_BYTES) /* as many as the sbf, which is the first, takes in all */
         snprintf(size, sizeof size, "mem=%.4fKiB",
-                 (double)seen_plan_of(all->c[SBF].d)->bytes / 1024);
+                 (double)seen_plan_of(all->c[SBF].d).bytes / 1024);
     if (c->entry->trait == TOLD_GAPS)
         snprintf(more, sizeof more, "gaps=%llu", (unsigned long long)all->elements);
     if (c->entry->trait == MATCHED) snprintf(more, sizeof more, "fp=%.9g", all->matched);
@@ -95,8 +95,8 @@ static void make(const struct contest *all, struct contender *c) {
 static void observe_as_printed(seen_detector *d, size_t n, const seen_digest *digest,
                                uint8_t *says) {
     for (size_t i = 0; i < n; i++) {
-        seen_query(d, 1, digest + i, 0, 0, says + i);
-        if (!says[i]) seen_observe(d, 1, digest + i, NULL, says + i), says[i] = SEEN_NEW;
+        seen_query(d, 1, digest + i, 0, says + i);
+        if (!says[i]) seen_observe(d, 1, digest + i, says + i), says[i] = SEEN_NEW;
     }
 }
 
@@ -105,7 +105,7 @@ static void judge(struct contender *c, size_t n, const seen_digest *digest, cons
     if (c->entry->trait == AS_PRINTED)
         observe_as_printed(c->d, n, digest, says);
     else
-        seen_observe(c->d, n, digest, NULL, says);
+        seen_observe(c->d, n, digest, says);
     for (size_t i = 0; i < n; i++) {
         c->missed += is[i] && !says[i];
         c->wrong += !is[i] && says[i];
@@ -128,7 +128,7 @@ static void batch(struct contest *all, struct stream *stream, size_t n) {
         if (all->fold > 0) together[i] = folded(e.key, all->fold, all->seed);
         all->duplicates += e.duplicate;
         all->fresh += !e.duplicate;
-        all->deeper += e.depth > seen_plan_of(all->c[BUFFERING].d)->capacity;
+        all->deeper += e.depth > seen_plan_of(all->c[BUFFERING].d).capacity;
         if (e.duplicate) all->predicted += 1 - theory_stable_found_one(&all->theory, (double)e.gap);
     }
     for (size_t i = 0; i < all->n; i++)
@@ -165,8 +165,8 @@ static void run_once(struct contest *all) {
     all->predicted = 0;
     for (size_t i = 0; i < all->n; i++)
         if (all->c[i].entry->trait != MATCHED) make(all, &all->c[i]);
-    const struct seen_spec *s = &seen_plan_of(all->c[SBF].d)->spec;
-    all->theory = (struct theory_stable){(double)s->lines * CELLS, 2, 4, 1};
+    const struct seen_spec *s = seen_spec_of(all->c[SBF].d);
+    all->theory = (struct theory_stable){(double)seen_spec_get_count(s, "blocks") * CELLS, 2, 4, 1};
     for (uint64_t at = 0, i = 0; at < all->elements;) {
         size_t n = all->elements - at < BATCH ? all->elements - at : BATCH;
         batch(all, stream, n);
@@ -229,8 +229,7 @@ static seen_digest *digests(void) {
 static double nanoseconds(seen_detector *d, const seen_digest *digest) {
     uint8_t verdict[BATCH];
     double begun = lab_seconds();
-    for (size_t at = 0; at < RECORDS; at += BATCH)
-        seen_observe(d, BATCH, digest + at, NULL, verdict);
+    for (size_t at = 0; at < RECORDS; at += BATCH) seen_observe(d, BATCH, digest + at, verdict);
     return (lab_seconds() - begun) * 1e9 / RECORDS;
 }
 

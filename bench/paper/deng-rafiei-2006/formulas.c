@@ -11,7 +11,7 @@
 double zeros_of(const seen_detector *d) {
     struct seen_stats stats;
     seen_stats(d, &stats);
-    return 1 - pow(stats.fp_now, 1 / (double)seen_plan_of(d)->spec.k);
+    return 1 - pow(stats.fp_now, 1 / (double)seen_spec_get_count(seen_spec_of(d), "k"));
 }
 
 static double missed(const seen_detector *d, uint64_t first, uint64_t n, uint64_t seed) {
@@ -19,17 +19,20 @@ static double missed(const seen_detector *d, uint64_t first, uint64_t n, uint64_
     for (uint64_t i = 0; i < n; i++) {
         seen_digest digest = lab_digest(first + i, seed);
         uint8_t verdict;
-        seen_query(d, 1, &digest, 0, 0, &verdict);
+        seen_query(d, 1, &digest, 0, &verdict);
         missed += !verdict;
     }
     return (double)missed / (double)n;
 }
 
 static struct theory_stable theory_of(const seen_detector *d) {
-    const struct seen_spec *s = &seen_plan_of(d)->spec;
-    uint64_t a_line = CELLS / (s->max < 2 ? 1 : s->max < 4 ? 2 : 3);
-    return (struct theory_stable){(double)(s->lines * a_line), (double)s->k, (double)s->p,
-                                  (double)s->max};
+    const struct seen_spec *s = seen_spec_of(d);
+    uint64_t a_line = CELLS / (seen_spec_get_count(s, "cell-max") < 2   ? 1
+                               : seen_spec_get_count(s, "cell-max") < 4 ? 2
+                                                                        : 3);
+    return (struct theory_stable){
+        (double)(seen_spec_get_count(s, "blocks") * a_line), (double)seen_spec_get_count(s, "k"),
+        (double)seen_spec_get_count(s, "decrements"), (double)seen_spec_get_count(s, "cell-max")};
 }
 
 /* False negatives at each gap, of a filter that is stable. */

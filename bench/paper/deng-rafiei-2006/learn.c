@@ -2,6 +2,7 @@
 
 #include "../lab.h"
 #include "formulas.h"
+#include "seen_gaps.h"
 #include "stream.h"
 
 #include <stdio.h>
@@ -55,7 +56,7 @@ static void measure(struct outcome *o, const struct seen_plan *plan, const struc
     for (uint64_t at = 0; at < h->n; at += BATCH) {
         uint8_t says[BATCH];
         uint64_t some = h->n - at < BATCH ? h->n - at : BATCH;
-        seen_observe(d, some, h->digest[part] + at, NULL, says);
+        seen_observe(d, some, h->digest[part] + at, says);
         for (uint64_t i = 0; i < some; i++) {
             uint8_t is = h->repeats[part][at + i];
             n[is]++;
@@ -76,7 +77,7 @@ static void try(struct outcome *o, const struct rival *r, uint64_t lines, const 
     double fp, fn;
     snprintf(text, sizeof text, "decaying %s lines=%llu fp=%g seed=%llu", r->spec,
              (unsigned long long)lines, lab_number("fp", .1), (unsigned long long)h->seed);
-    if (seen_spec_parse(&spec, text, &e) || seen_gaps_plan(gaps, &plan, 1, &spec, &e) < 0 ||
+    if (seen_spec_parse(&spec, text, &e) || seen_gaps_plan(gaps, &spec, &plan, 1, &e) < 0 ||
         seen_gaps_predict(gaps, &plan, h->n, &fp, &fn, &e))
         lab_die("%s", e.text);
     lab_add(&o->planned_fp, fp);

@@ -30,7 +30,7 @@ static void new_filter(struct contender *c, uint64_t seed) {
     struct seen_plan plan;
     lab_plan(&plan, "sliding:%llu filter=timing k=1 lines=1%s", (unsigned long long)s->n,
              stamp_text(s));
-    double stamp = (double)plan.spec.stamp;
+    double stamp = (double)seen_spec_get_count(&plan.spec, "stamp");
     uint64_t lines = (uint64_t)nearbyint(((double)s->counters * stamp + 64) / 512);
     if (s->lines) lines = s->lines;
     c->cells = floor((double)(lines * 512 - 64) / stamp);
@@ -76,7 +76,7 @@ const char *contender_spec(const struct contender *c) {
 void contender_observe(struct contender *c, size_t n, const seen_digest *d, uint8_t *verdict) {
     uint8_t ignored[BATCH];
     if (c->d) {
-        seen_observe(c->d, n, d, NULL, verdict ? verdict : ignored);
+        seen_observe(c->d, n, d, verdict ? verdict : ignored);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -91,7 +91,7 @@ void contender_observe(struct contender *c, size_t n, const seen_digest *d, uint
 
 void contender_ask(const struct contender *c, size_t n, const seen_digest *d, uint8_t *verdict) {
     if (c->d) {
-        seen_query(c->d, n, d, 0, c->setup.within, verdict);
+        seen_query(c->d, n, d, c->setup.within, verdict);
         return;
     }
     uint64_t most = c->setup.within ? c->setup.within : c->setup.n;
@@ -101,7 +101,7 @@ void contender_ask(const struct contender *c, size_t n, const seen_digest *d, ui
 uint64_t contender_age(const struct contender *c, seen_digest d) {
     uint64_t age;
     if (c->l) return literal_age(c->l, d);
-    seen_last_seen(c->d, 1, &d, 0, &age);
+    seen_last_seen(c->d, 1, &d, &age);
     return age;
 }
 

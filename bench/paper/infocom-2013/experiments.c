@@ -238,7 +238,7 @@ static void bits(void) {
             struct contender tables = contender_new(which, &setup, 1);
             const char *name = tables.name;
             char beside[64];
-            setup.lines = seen_plan_of(tables.d)->spec.lines;
+            setup.lines = seen_spec_get_count(seen_spec_of(tables.d), "blocks");
             lab_one(which == 1 ? "lines K=0" : "lines signed", (double)counters,
                     (double)setup.lines, 1, lab_spec(tables.d));
             contender_free(&tables);

@@ -4,6 +4,7 @@
  *     paper-kang-lecture fm n=100000 runs=50                  Flajolet-Martin, error against k
  */
 #include "../lab.h"
+#include "seen_counter.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@ static double false_positives(const seen_detector *d, uint64_t first, uint64_t n
     uint64_t found = 0, asked = 0;
     for (; asked < n; asked += BATCH) {
         for (uint64_t j = 0; j < BATCH; j++) digest[j] = lab_digest(first + asked + j, seed);
-        seen_query(d, BATCH, digest, 0, 0, verdict);
+        seen_query(d, BATCH, digest, 0, verdict);
         for (uint64_t j = 0; j < BATCH; j++) found += verdict[j] != SEEN_NEW;
     }
     return (double)found / (double)asked;
@@ -63,8 +64,9 @@ static void estimates(uint32_t kind, const char *series, double error, double x,
             seen_counter_add(c, m, digest);
         }
         lab_add(&ratio, seen_counter_estimate(c, NULL) / (double)n);
-        snprintf(spec, sizeof spec, "%s error=%.4g bytes=%llu", kind == SEEN_FM ? "fm" : "hll",
-                 error, (unsigned long long)seen_counter_bytes(c));
+        snprintf(spec, sizeof spec, "%s error=%.4g bytes=%llu",
+                 kind == SEEN_COUNTER_FM ? "fm" : "hll", error,
+                 (unsigned long long)seen_counter_bytes(c));
         seen_counter_free(c);
     }
     lab_row(series, x, &ratio, 1, spec);
@@ -73,10 +75,10 @@ static void estimates(uint32_t kind, const char *series, double error, double x,
 static void fm(void) {
     uint64_t n = (uint64_t)lab_number("n", 100000), runs = (uint64_t)lab_number("runs", 50);
     for (int k = 16; k <= 256; k *= 2)
-        estimates(SEEN_FM, "fm by k", .78 / sqrt(k) * 1.0001, k, n, runs);
+        estimates(SEEN_COUNTER_FM, "fm by k", .78 / sqrt(k) * 1.0001, k, n, runs);
     for (uint64_t m = 100; m <= n; m *= 10) {
-        estimates(SEEN_FM, "fm by n", .78 / 8 * 1.0001, (double)m, m, runs);
-        estimates(SEEN_HLL, "hll by n", .78 / 8 * 1.0001, (double)m, m, runs);
+        estimates(SEEN_COUNTER_FM, "fm by n", .78 / 8 * 1.0001, (double)m, m, runs);
+        estimates(SEEN_COUNTER_HLL, "hll by n", .78 / 8 * 1.0001, (double)m, m, runs);
     }
 }
 

@@ -75,7 +75,7 @@ static double literal(const char *spec, uint64_t n, uint64_t seed) {
     lab_show(d, 0, n, seed);
     for (uint64_t i = 0; i < n; i += BATCH, asked += BATCH) {
         for (uint64_t j = 0; j < BATCH; j++) digest[j] = lab_digest(n + i + j, seed);
-        seen_query(d, BATCH, digest, 0, 0, verdict);
+        seen_query(d, BATCH, digest, 0, verdict);
         for (uint64_t j = 0; j < BATCH; j++) found += verdict[j] != SEEN_NEW;
     }
     seen_free(d);
@@ -129,7 +129,7 @@ struct contest {
 
 static void judge(struct contest *c, size_t n, const seen_digest *digest) {
     uint8_t is[BATCH], says[BATCH];
-    seen_observe(c->truth, n, digest, NULL, is);
+    seen_observe(c->truth, n, digest, is);
     struct seen_stats stats;
     uint64_t fresh = 0;
     for (size_t i = 0; i < n; i++) fresh += is[i] == SEEN_NEW;
@@ -138,7 +138,7 @@ static void judge(struct contest *c, size_t n, const seen_digest *digest) {
     for (int k = LEAST; k <= MOST; k++) c->expected[k] += (double)fresh * pow(fill, k);
     c->fresh += fresh;
     for (int k = LEAST; k <= MOST; k++) {
-        seen_observe(c->detector[k], n, digest, NULL, says);
+        seen_observe(c->detector[k], n, digest, says);
         for (size_t i = 0; i < n; i++) c->wrong[k] += is[i] == SEEN_NEW && says[i] != SEEN_NEW;
     }
 }
@@ -214,7 +214,7 @@ static double found_after(const char *spec, uint64_t n, uint64_t queries, uint64
     for (uint64_t i = 0; i < queries; i += BATCH) {
         uint64_t m = queries - i < BATCH ? queries - i : BATCH;
         for (uint64_t j = 0; j < m; j++) digest[j] = lab_digest(n + i + j, seed);
-        seen_query(d, m, digest, 0, 0, verdict);
+        seen_query(d, m, digest, 0, verdict);
         for (uint64_t j = 0; j < m; j++) found += verdict[j] != SEEN_NEW;
     }
     seen_free(d);

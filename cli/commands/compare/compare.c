@@ -3,6 +3,7 @@
 
 #include "base/cli.h"
 #include "base/signals.h"
+#include "judge/observe.h"
 #include "judge/window_options.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
@@ -29,13 +30,12 @@ static uint64_t band(const struct seen_plan *plan) {
 static void window_of(char *buf, size_t cap, const struct seen_plan *plan, bool forever) {
     char span[64];
     const struct seen_spec *s = &plan->spec;
-    if (forever || s->window == SEEN_DECAYING) {
+    if (forever || s->window == SEEN_WINDOW_DECAYING) {
         snprintf(buf, cap, "sliding:%" PRIu64, FOREVER);
-    } else if (s->window == SEEN_LANDMARK) {
-        struct seen_spec window = {
-            .window = s->window, .unit = s->unit, .length = s->length, .set = 0};
+    } else if (s->window == SEEN_WINDOW_LANDMARK) {
+        struct seen_spec window = {.window = s->window, .unit = s->unit, .length = s->length};
         seen_spec_print(&window, buf, cap);
-    } else if (s->unit == SEEN_MICROSECONDS) {
+    } else if (s->unit == SEEN_UNIT_MICROSECONDS) {
         seen_print_span((band(plan) + 999) / 1000 * 1000, span, sizeof span);
         snprintf(buf, cap, "sliding:%s", span);
     } else {
@@ -44,13 +44,11 @@ static void window_of(char *buf, size_t cap, const struct seen_plan *plan, bool 
 }
 
 void twin_spec(char *spec, size_t cap, const struct seen_plan *plan, bool forever) {
-    char window[128];
-    size_t n, i = 0;
-    const struct seen_option *table = seen_options(&n);
-    while (strcmp(table[i].name, "hash") != 0) i++;
+    char window[128], hash[16];
+    seen_spec_get(&plan->spec, "hash", hash, sizeof hash);
     window_of(window, sizeof window, plan, forever);
-    snprintf(spec, cap, "%s items=1 filter=exact hash=%s seed=%" PRIu64, window,
-             table[i].choices[plan->spec.hash], plan->spec.seed);
+    snprintf(spec, cap, "%s items=1 filter=exact hash=%s seed=%" PRIu64, window, hash,
+             seen_spec_get_count(&plan->spec, "seed"));
 }
 
 /* -- life --------------------------------------------------------------------------------- */
@@ -78,7 +76,7 @@ static void advance(struct twin *t, size_t m, bool stored) {
     static const seen_digest nobody = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
     const seen_time *time = t->judge.timed ? &t->judge.in->time[m] : NULL;
     uint8_t verdict;
-    seen_observe(t->detector, 1, stored ? &t->judge.in->digest[m] : &nobody, time, &verdict);
+    observe_records(t->detector, 1, stored ? &t->judge.in->digest[m] : &nobody, time, &verdict);
 }
 
 void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint8_t *verdict) {
@@ -89,8 +87,8 @@ void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint
     for (size_t m = 0; m < n; m++) {
         uint16_t i = j->in->order[m];
         if (landmarks && j->in->landmark[m]) seen_landmark(t->detector);
-        seen_last_seen(t->detector, 1, &j->in->digest[m], j->timed ? j->in->time[m] : 0,
-                       &t->age[i]);
+        const seen_time *time = j->timed ? &j->in->time[m] : NULL;
+        observe_ages(t->detector, 1, &j->in->digest[m], time, &t->age[i]);
         t->read[i] = true;
         advance(t, m, t->shared || verdict[i] == SEEN_NEW);
     }
@@ -99,8 +97,9 @@ void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint
 enum truth twin_truth(const struct seen_plan *plan, uint64_t age) {
     const struct seen_spec *s = &plan->spec;
     if (age == SEEN_NEVER) return TRUTH_NEW;
-    if (s->window == SEEN_LANDMARK || s->window == SEEN_DECAYING) return TRUTH_DUPLICATE;
-    bool inside = s->unit == SEEN_MICROSECONDS ? age < s->length : age <= s->length;
+    if (s->window == SEEN_WINDOW_LANDMARK || s->window == SEEN_WINDOW_DECAYING)
+        return TRUTH_DUPLICATE;
+    bool inside = s->unit == SEEN_UNIT_MICROSECONDS ? age < s->length : age <= s->length;
     return inside ? TRUTH_DUPLICATE : TRUTH_EITHER;
 }
 
@@ -214,7 +213,7 @@ static void read_options(struct run *r, int argc, char **argv) {
 
 static struct twin *twin_of(struct run *r, const struct contender *c, bool forever) {
     char spec[512];
-    bool shared = forever || c->plan.spec.refresh != SEEN_REFRESH_FIRST;
+    bool shared = forever || seen_spec_get_count(&c->plan.spec, "refresh") != SEEN_REFRESH_FIRST;
     twin_spec(spec, sizeof spec, &c->plan, forever);
     for (size_t i = 0; shared && i < r->twins; i++)
         if (r->twin[i]->shared && r->twin[i]->judge.zone == c->zone &&
@@ -232,12 +231,11 @@ static struct twin *twin_of(struct run *r, const struct contender *c, bool forev
 
 /* Adopts the common seed where the spec has none. */
 static void give_seed(struct seen_plan *plan, uint64_t seed) {
-    char text[24];
     struct seen_error e;
-    struct seen_spec spec = plan->asked, given = spec;
-    snprintf(text, sizeof text, "%" PRIu64, seed);
-    if (seen_spec_set(&spec, "seed", text, &e)) die("%s", e.text);
-    if (spec.set != given.set && seen_plan_make(plan, &spec, &e)) die("%s", e.text);
+    struct seen_spec spec = plan->asked;
+    if (seen_spec_has(&spec, "seed")) return;
+    seen_spec_set_count(&spec, "seed", seed, NULL);
+    if (seen_plan_make(plan, &spec, &e)) die("%s", e.text);
 }
 
 static void start(struct run *r, const struct reader_events *events) {
@@ -249,7 +247,7 @@ static void start(struct run *r, const struct reader_events *events) {
         struct contender *c = &r->contender[r->n];
         c->asked = r->window.spec[r->n];
         c->zone = window_plan(&r->window, r->n, &r->input, &c->plan);
-        if (c->plan.spec.lateness)
+        if (seen_spec_get_count(&c->plan.spec, "lateness"))
             die("%s: with lateness= only exact windows serve: there is nothing to compare",
                 c->asked);
         give_seed(&c->plan, seed);

@@ -49,7 +49,7 @@ struct contender {
     uint8_t verdict[BATCH];
     uint64_t truths[3]; /* records of each enum truth */
     uint64_t fp, fn;    /* new ones called duplicate; duplicates called new */
-    uint64_t duplicates, confirmed, confirmed_fp; /* called so; with cache=: sure of; wrongly */
+    uint64_t duplicates, confirmed, confirmed_fp; /* called so; with verify=: sure of; wrongly */
     struct {
         uint64_t duplicates, missed; /* whose key was last seen 10^i to 10^(i+1) - 1 records ago */
     } gap[DECADES];

@@ -120,7 +120,7 @@ static void put_confirmed(const struct contender *c, size_t i) {
 static void put_notes(const struct comparison *all) {
     for (size_t i = 0; i < all->n; i++) {
         const struct contender *c = &all->contender[i];
-        if (c->plan.spec.cache) put_confirmed(c, i);
+        if (seen_spec_get_count(&c->plan.spec, "verify")) put_confirmed(c, i);
         if (c->truths[TRUTH_EITHER])
             printf("#%zu: %s records lay in its slack, where either answer is right\n", i + 1,
                    number_grouped(c->truths[TRUTH_EITHER]).text);
@@ -170,7 +170,7 @@ static void json_gaps(const struct contender *c) {
 
 static void json_contender(const struct comparison *all, const struct contender *c) {
     char resolved[512];
-    seen_spec_print(&seen_plan_of(c->detector)->spec, resolved, sizeof resolved);
+    seen_spec_print(seen_spec_of(c->detector), resolved, sizeof resolved);
     printf("    {\"asked\": ");
     json_print_text(stdout, c->asked);
     printf(", \"spec\": ");
@@ -180,7 +180,7 @@ static void json_contender(const struct comparison *all, const struct contender 
     json_rate("fp", c->fp, c->truths[TRUTH_NEW]);
     printf("\"fp_expected\": %.9g, \"fp_full\": %.9g, \"fp_mean\": %.9g, ", contender_expected(c),
            c->plan.fp_full, c->plan.fp_mean);
-    if (c->plan.spec.cache)
+    if (seen_spec_get_count(&c->plan.spec, "verify"))
         printf("\"confirmed\": %" PRIu64 ", \"confirmed_fp\": %" PRIu64 ", ", c->confirmed,
                c->confirmed_fp);
     json_rate("fn", c->fn, c->truths[TRUTH_DUPLICATE]);

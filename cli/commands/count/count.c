@@ -11,6 +11,7 @@
 #include "commands/count/recent.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
+#include "seen_counter.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static void take(struct run *r, int id, const char *value) {
     switch (id) {
     case GROUP: r->how.by = value; break;
     case ERROR: r->error_given = value; break;
-    case FM: r->how.kind = SEEN_FM; break;
+    case FM: r->how.kind = SEEN_COUNTER_FM; break;
     case EXACT: r->how.exact = true; break;
     case MEM: counting_take_memory(&r->how, value); break;
     case SEED: window_set(&r->window, "seed", value); break;
@@ -85,9 +86,9 @@ static void check_exact(struct run *r) {
     struct counting *c = &r->how;
     if (c->memory.given && !c->exact) die("--mem bounds --exact; a sketch has a fixed size");
     if (!c->exact) return;
-    if (c->kind == SEEN_FM) die_both("--exact", "--fm");
+    if (c->kind == SEEN_COUNTER_FM) die_both("--exact", "--fm");
     if (r->error_given) die_both("--exact", "--error");
-    c->kind = SEEN_SET;
+    c->kind = SEEN_COUNTER_SET;
 }
 
 static void read_options(struct run *r, int argc, char **argv) {
@@ -255,7 +256,7 @@ static void check_sliding(const struct run *r) {
     if (slides && r->how.by)
         die("--group-by serves landmark and jumping windows: jumping:1h/60 counts the groups of "
             "the last hour every minute");
-    if (slides && r->how.kind == SEEN_FM)
+    if (slides && r->how.kind == SEEN_COUNTER_FM)
         die("--fm serves landmark and jumping windows; leave it out, or write jumping:1h/60");
 }
 

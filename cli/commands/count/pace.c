@@ -1,5 +1,6 @@
 /* pace.c - windows: which are open, and when they end. */
 #include "commands/count/pace.h"
+#include "judge/observe.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,26 +10,14 @@
 
 #define DAY UINT64_C(86400000000)
 
-static size_t option_index(const char *name) {
-    size_t n, i = 0;
-    const struct seen_option *table = seen_options(&n);
-    while (strcmp(table[i].name, name) != 0) i++;
-    return i;
-}
-
-static bool given(const struct seen_spec *spec, const char *name) {
-    return spec->set >> option_index(name) & 1;
-}
-
 /* The landmark spec that ticks once a window, or once a sub-window. */
 static void ticking(const struct pace *p, const struct seen_plan *plan, char *text, size_t cap) {
-    char window[64];
-    const struct seen_option *table = seen_options(&(size_t){0});
-    struct seen_spec spec = {.window = SEEN_LANDMARK, .length = p->length};
+    char window[64], hash[16];
+    struct seen_spec spec = {.window = SEEN_WINDOW_LANDMARK, .length = p->length};
     if (p->length) spec.unit = plan->asked.unit;
     seen_spec_print(&spec, window, sizeof window);
-    snprintf(text, cap, "%s items=1 filter=exact hash=%s", window,
-             table[option_index("hash")].choices[plan->spec.hash]);
+    seen_spec_get(&plan->spec, "hash", hash, sizeof hash);
+    snprintf(text, cap, "%s items=1 filter=exact hash=%s", window, hash);
 }
 
 /* The detector of an earlier run, whose seed this run takes over, or a new one. */
@@ -44,7 +33,7 @@ static uint64_t period(const struct pace *p, bool timed) {
     struct seen_error e;
     uint64_t n = 0;
     if (!p->every) return 0;
-    int bad = timed ? seen_parse_span(&n, p->every, &e) : seen_parse_count(&n, p->every, &e);
+    int bad = timed ? seen_parse_span(p->every, &n, &e) : seen_parse_count(p->every, &n, &e);
     if (bad) die("--every %s: %s", p->every, e.text);
     if (!n) die("--every %s: give %s", p->every, timed ? "a span, such as 5m" : "1 or more");
     return n;
@@ -52,13 +41,13 @@ static uint64_t period(const struct pace *p, bool timed) {
 
 static void take_window(struct pace *p, const struct seen_plan *plan) {
     const struct seen_spec *asked = &plan->asked;
-    p->subwindows = plan->spec.window == SEEN_JUMPING ? asked->subwindows : 1;
-    if (plan->spec.window == SEEN_SLIDING && p->may_slide) {
+    p->subwindows = plan->spec.window == SEEN_WINDOW_JUMPING ? asked->subwindows : 1;
+    if (plan->spec.window == SEEN_WINDOW_SLIDING && p->may_slide) {
         p->slides = asked->length;
-        p->length = period(p, asked->unit == SEEN_MICROSECONDS);
+        p->length = period(p, asked->unit == SEEN_UNIT_MICROSECONDS);
         return;
     }
-    if (plan->spec.window != SEEN_LANDMARK && plan->spec.window != SEEN_JUMPING)
+    if (plan->spec.window != SEEN_WINDOW_LANDMARK && plan->spec.window != SEEN_WINDOW_JUMPING)
         die("keys are counted in landmark%s jumping windows, such as landmark:1d or jumping:1h/12",
             p->may_slide ? ", sliding and" : " and");
     if (asked->length % p->subwindows)
@@ -77,15 +66,16 @@ void pace_init(struct pace *p, struct window_options *a, struct input_options *i
     enum zone_window zone = window_plan(a, 0, input, &plan);
     take_window(p, &plan);
     ticking(p, &plan, text, sizeof text);
-    snprintf(seed, sizeof seed, "%" PRIu64, plan.spec.seed);
+    snprintf(seed, sizeof seed, "%" PRIu64, seen_spec_get_count(&plan.spec, "seed"));
     if (seen_spec_parse(&spec, text, &e)) die("%s", e.text);
-    if (given(&plan.asked, "seed") && seen_spec_set(&spec, "seed", seed, &e)) die("%s", e.text);
+    if (seen_spec_has(&plan.asked, "seed") && seen_spec_set(&spec, "seed", seed, &e))
+        die("%s", e.text);
     if (seen_plan_make(&ticks, &spec, &e)) die("%s", e.text);
     take_detector(p, &ticks, state);
     judge_init(&p->judge, p->detector, layout, input->max_record);
     window_of_judge(a, input, zone, &p->judge);
     p->seed = seen_seed(p->detector);
-    p->timed = p->judge.timed || zone || (p->slides && plan.asked.unit == SEEN_MICROSECONDS);
+    p->timed = p->judge.timed || zone || (p->slides && plan.asked.unit == SEEN_UNIT_MICROSECONDS);
     p->judge.times |= p->timed;
     p->own = p->timed && input->time && !a->landmark_on && !p->slides &&
              !(p->by_order && p->subwindows > 1);
@@ -115,11 +105,11 @@ void pace_begin(struct pace *p, const struct pace_events *on, void *ctx, uint64_
 bool pace_take(struct pace *p, int id, const char *value) {
     struct seen_error e;
     if (id == PACE_LATENESS) {
-        if (seen_parse_span(&p->lateness, value, &e)) die("--lateness %s: %s", value, e.text);
+        if (seen_parse_span(value, &p->lateness, &e)) die("--lateness %s: %s", value, e.text);
         if (p->lateness > UINT64_C(1000000000000000))
             die("--lateness %s: give it between 1ms and 1653w", value);
     } else if (id == PACE_OPEN_WINDOWS) {
-        if (seen_parse_count(&p->most, value, &e)) die("--open-windows %s: %s", value, e.text);
+        if (seen_parse_count(value, &p->most, &e)) die("--open-windows %s: %s", value, e.text);
         if (!p->most || p->most > 1000000)
             die("--open-windows %s: give it between 1 and 1e6", value);
     }
@@ -251,7 +241,7 @@ static bool begins(struct pace *p, size_t m) {
     const struct judge *j = &p->judge;
     uint8_t verdict;
     if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(p->detector);
-    seen_observe(p->detector, 1, &same, j->timed ? &j->in->time[m] : NULL, &verdict);
+    observe_records(p->detector, 1, &same, j->timed ? &j->in->time[m] : NULL, &verdict);
     return verdict == SEEN_NEW;
 }
 
@@ -398,7 +388,7 @@ bool kept_same_plan(const struct seen_plan *plan, const seen_detector *d) {
     snprintf(seed, sizeof seed, "%" PRIu64, seen_seed(d));
     if (seen_spec_set(&spec, "seed", seed, NULL)) return false;
     seen_spec_print(&spec, one, sizeof one);
-    seen_spec_print(&seen_plan_of(d)->spec, two, sizeof two);
+    seen_spec_print(seen_spec_of(d), two, sizeof two);
     return !strcmp(one, two);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/cli.h"
 #include "base/text.h"
+#include "seen_counter.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -91,7 +92,7 @@ void counts_put_groups(struct counts *r, const char *from, const struct part *p)
 void counting_take_memory(struct counting *c, const char *value) {
     struct seen_error e;
     c->memory.given = value;
-    if (seen_parse_size(&c->memory.most, value, &e)) die("--mem %s: %s", value, e.text);
+    if (seen_parse_size(value, &c->memory.most, &e)) die("--mem %s: %s", value, e.text);
 }
 
 static void *take_bytes(void *ctx, size_t size) {

@@ -4,6 +4,7 @@
 #define SEEN_COUNT_PART_H
 
 #include "group/group.h"
+#include "seen_counter.h"
 #include "state/blocks.h"
 
 /* What --exact may take, and whether it asked for more. */

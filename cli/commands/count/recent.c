@@ -2,6 +2,7 @@
 #include "commands/count/recent.h"
 
 #include "base/cli.h"
+#include "seen_counter.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -4,6 +4,7 @@
 
 #include "commands/count/pace.h"
 #include "commands/count/part.h"
+#include "seen_counter.h"
 #include "state/state.h"
 
 enum { RECENT_CELLS = 1024 + 2 };

@@ -27,7 +27,8 @@ void flow_init(struct flow *f, const struct dedup_options *o, seen_detector *d,
         .options = o, .input = &o->input, .detector = d, .layout = layout, .judge = j, .sink = s};
     if (o->tag_column) s->heading = o->tag_column;
     f->ungrouped = (struct unjudged){.input = f->input, .layout = layout};
-    groups_init(&f->groups, o->group_by, o->sum, s->confirmed, d && seen_plan_of(d)->spec.cache);
+    groups_init(&f->groups, o->group_by, o->sum, s->confirmed,
+                d && seen_spec_has(seen_spec_of(d), "verify"));
     if (!wants_details(o)) return;
     tags_heading(&o->tags, s->heading, s->column ? s->column : '\t', f->heading);
     s->heading = f->heading;
@@ -99,7 +100,7 @@ static void judge(struct flow *f, struct batch *b, size_t n) {
 static void look_for_landmark(struct flow *f, uint64_t noted) {
     const seen_detector *d = f->detector;
     struct seen_stats s;
-    if (seen_plan_of(d)->spec.window != SEEN_LANDMARK) return;
+    if (seen_spec_of(d)->window != SEEN_WINDOW_LANDMARK) return;
     seen_stats(d, &s);
     if (s.landmarks != f->landmarks) occurrences_landmark(&f->occurrences, noted);
     f->landmarks = s.landmarks;

@@ -37,7 +37,7 @@ static const struct option_row own_rows[] = {
     {"hold", 0, "SIZE", "of --reorder and --keep last: in so much memory (default: 256MiB)", HOLD},
     {"Output (default: records not seen before)", 0, NULL, NULL, 0},
     {"duplicates", 0, NULL, "the others instead", DUPLICATES},
-    {"confirmed", 0, NULL, "drop (show) only what cache= confirms: never a new record", CONFIRMED},
+    {"confirmed", 0, NULL, "drop (show) only what verify= confirms: never a new record", CONFIRMED},
     {"keep", 0, "first|last", "which record of a key goes through (last: held back)", KEEP},
     {"query-key", 0, "LIST", "fields of the key that is asked about, and with", QUERY_KEY},
     {"add-key", 0, "LIST", "... those of the key that is remembered (a news feed)", ADD_KEY},
@@ -70,7 +70,7 @@ const struct option_row *dedup_rows(void) {
 static uint64_t span(const char *name, const char *text) {
     struct seen_error e;
     uint64_t us;
-    if (seen_parse_span(&us, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (seen_parse_span(text, &us, &e)) die("--%s %s: %s", name, text, e.text);
     if (!us || us > UINT64_C(1000000000000000))
         die("--%s %s: give it between 1ms and 1653w", name, text);
     return us;
@@ -79,14 +79,14 @@ static uint64_t span(const char *name, const char *text) {
 static uint64_t size(const char *name, const char *text) {
     struct seen_error e;
     uint64_t bytes;
-    if (seen_parse_size(&bytes, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (seen_parse_size(text, &bytes, &e)) die("--%s %s: %s", name, text, e.text);
     return bytes;
 }
 
 static uint32_t count(const char *name, const char *text) {
     struct seen_error e;
     uint64_t n;
-    if (seen_parse_count(&n, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (seen_parse_count(text, &n, &e)) die("--%s %s: %s", name, text, e.text);
     if (!n || n > 100000000) die("--%s %s: give it between 1 and 1e8", name, text);
     return (uint32_t)n;
 }
@@ -156,13 +156,14 @@ static void complete_json(struct dedup_options *o) {
  * the spec names none. */
 static void ask_exact(const char *what, struct window_options *a) {
     struct seen_spec spec;
+    char filter[32];
     window_spec(a, 0, &spec);
-    if (spec.window == SEEN_DECAYING)
+    seen_spec_get(&spec, "filter", filter, sizeof filter);
+    if (spec.window == SEEN_WINDOW_DECAYING)
         die("%s needs filter=exact, and so a window: decaying has none", what);
-    if (*spec.filter && strcmp(spec.filter, "exact") != 0)
-        die("%s needs filter=exact: filter=%s does not know which records a key had", what,
-            spec.filter);
-    if (!*spec.filter) window_set(a, "filter", "exact");
+    if (*filter && strcmp(filter, "exact") != 0)
+        die("%s needs filter=exact: filter=%s does not know which records a key had", what, filter);
+    if (!*filter) window_set(a, "filter", "exact");
 }
 
 /* The first key of a feed decides; the other one is added by the flow. */
@@ -218,8 +219,10 @@ static void check_pairs(const struct dedup_options *o) {
         {redis, "--redis", feed, "--query-key",
          "the server asks about a key and adds it in one step"},
         {redis, "--redis", within, "--within", "the server answers for its whole window"},
-        {redis, "--redis", s->hash == SEEN_INT, "hash=int", "keys are sent to it as bytes"},
-        {redis, "--redis", s->hash == SEEN_RAW, "hash=raw", "keys are sent to it as bytes"},
+        {redis, "--redis", seen_spec_get_count(s, "hash") == SEEN_HASH_INT, "hash=int",
+         "keys are sent to it as bytes"},
+        {redis, "--redis", seen_spec_get_count(s, "hash") == SEEN_HASH_RAW, "hash=raw",
+         "keys are sent to it as bytes"},
         {state, "--state", o->input.merge, "--merge",
          "a state keeps a place in one file at a time"},
         {state, "--state", o->reorder, "--reorder", held},
@@ -231,20 +234,23 @@ static void check_pairs(const struct dedup_options *o) {
         {o->tag, "--tag", o->confirmed, "--confirmed", "--tag tells confirmed duplicates as sure"},
         {o->reorder, "--reorder", o->window.landmark_on, "--landmark-on",
          "it marks a place in the order of arrival, which --reorder changes"},
-        {o->reorder, "--reorder", s->lateness, "--lateness",
+        {o->reorder, "--reorder", seen_spec_get_count(s, "lateness"), "--lateness",
          "one sorts records first, the other judges late ones as they come"},
         {o->keep_last, "--keep last", details, history,
          "--keep last tells verdict, number and time"},
         {feed, "--query-key", o->keep_last, "--keep last", "a feed tells verdict, number and time"},
         {feed, "--query-key", details, history, "a feed tells verdict, number and time"},
-        {feed, "--query-key", s->cache, "--cache", "the cache confirms keys that were added"},
-        {within, "--within", s->lateness, "--lateness", renewed},
-        {within, "--within", s->cache, "--cache", "the cache confirms for the whole window"},
+        {feed, "--query-key", seen_spec_has(s, "verify"), "--verify",
+         "the cache confirms keys that were added"},
+        {within, "--within", seen_spec_get_count(s, "lateness"), "--lateness", renewed},
+        {within, "--within", seen_spec_has(s, "verify"), "--verify",
+         "the cache confirms for the whole window"},
         {within, "--within", o->keep_last, "--keep last", "records are held for the whole window"},
         {within, "--within", tells_occurrences(o), history,
          "the first occurrence may be longer ago"},
-        {within, "--within", s->refresh == SEEN_REFRESH_FIRST, "refresh=first", renewed},
-        {s->lateness, "--lateness", o->occurrences, history,
+        {within, "--within", seen_spec_get_count(s, "refresh") == SEEN_REFRESH_FIRST,
+         "refresh=first", renewed},
+        {seen_spec_get_count(s, "lateness"), "--lateness", o->occurrences, history,
          "a record may be a duplicate of a later one, so no occurrence is the first"},
     };
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
@@ -256,19 +262,20 @@ static void check_pairs(const struct dedup_options *o) {
 /* Keys' ages are in the detector, except for exact windows that do not slide: there first and last
  * occurrences tell them. */
 static bool needs_occurrences(const struct dedup_options *o) {
-    bool exact = !strcmp(o->plan.filter, "exact"), sliding = o->plan.spec.window == SEEN_SLIDING;
+    bool exact = !strcmp(o->plan.filter, "exact"),
+         sliding = o->plan.spec.window == SEEN_WINDOW_SLIDING;
     return tells_occurrences(o) || (has(o, TAG_AGE) && exact && !sliding);
 }
 
 static void check_details(struct dedup_options *o) {
     const struct seen_plan *plan = &o->plan;
-    o->tags.spans = plan->spec.unit == SEEN_MICROSECONDS;
+    o->tags.spans = plan->spec.unit == SEEN_UNIT_MICROSECONDS;
     if (has(o, TAG_AGE) && plan->traits & SEEN_NO_AGES)
         die("--tag=age: filter=%s does not know since when a key is in the window; filter=exact "
             "does",
             plan->filter);
     bool exact = !strcmp(plan->filter, "exact");
-    if (has(o, TAG_AGE) && plan->spec.window == SEEN_LANDMARK && !exact)
+    if (has(o, TAG_AGE) && plan->spec.window == SEEN_WINDOW_LANDMARK && !exact)
         die("--tag=age: filter=%s does not know since when a key is in a landmark window; "
             "filter=exact "
             "does",
@@ -289,9 +296,10 @@ static void check_held(const struct dedup_options *o) {
 
 void dedup_check_keep(const struct dedup_options *o, const struct seen_spec *window) {
     if (!o->keep_last) return;
-    if (window->window == SEEN_JUMPING || window->window == SEEN_DECAYING)
+    if (window->window == SEEN_WINDOW_JUMPING || window->window == SEEN_WINDOW_DECAYING)
         die("--keep last serves landmark and sliding windows, whose ends are known");
-    if (window->lateness) die("--keep last and --lateness exclude each other; --reorder will do");
+    if (seen_spec_get_count(window, "lateness"))
+        die("--keep last and --lateness exclude each other; --reorder will do");
 }
 
 static void check_within(struct dedup_options *o) {
@@ -299,15 +307,15 @@ static void check_within(struct dedup_options *o) {
     const struct seen_spec *s = &plan->spec;
     struct seen_error e;
     if (!o->within_given) return;
-    if (s->window != SEEN_SLIDING && s->window != SEEN_JUMPING)
+    if (s->window != SEEN_WINDOW_SLIDING && s->window != SEEN_WINDOW_JUMPING)
         die("--within serves sliding and jumping windows, which know how long ago a key was seen");
     if (plan->traits & SEEN_NO_AGES)
         die("--within: filter=%s does not know since when a key is in the window; filter=exact "
             "does",
             plan->filter);
-    bool timed = s->unit == SEEN_MICROSECONDS;
-    if (timed ? seen_parse_span(&o->within, o->within_given, &e)
-              : seen_parse_count(&o->within, o->within_given, &e))
+    bool timed = s->unit == SEEN_UNIT_MICROSECONDS;
+    if (timed ? seen_parse_span(o->within_given, &o->within, &e)
+              : seen_parse_count(o->within_given, &o->within, &e))
         die("--within %s: %s", o->within_given, e.text);
     if (!o->within || o->within > s->length)
         die("--within %s: give it more than nothing, and at most the window's length",
@@ -320,7 +328,8 @@ static void check_forget(const struct dedup_options *o) {
     if (!o->state.name) die("--forget takes keys out of what --state remembers; give --state FILE");
     if (!(plan->traits & SEEN_DELETABLE))
         die("--forget: filter=%s cannot take single keys out of %s windows; filter=%s can",
-            plan->filter, plan->window, plan->spec.window == SEEN_DECAYING ? "lru" : "exact");
+            plan->filter, plan->window,
+            plan->spec.window == SEEN_WINDOW_DECAYING ? "lru" : "exact");
 }
 
 /* Feeds and --within look up one digest. */
@@ -330,7 +339,7 @@ static void check_wide(const struct dedup_options *o) {
     if (plan->digests > 1 && what)
         die("bits=%ju: keys of more than 128 bits are judged as they come; leave out %s, or give "
             "bits=128 at most",
-            (uintmax_t)plan->spec.bits, what);
+            (uintmax_t)seen_spec_get_count(&plan->spec, "bits"), what);
 }
 
 static void check(struct dedup_options *o) {
@@ -342,8 +351,8 @@ static void check(struct dedup_options *o) {
     check_forget(o);
     check_wide(o);
     server_check(&o->server);
-    if (o->confirmed && !o->plan.spec.cache)
-        die("--confirmed needs a cache of the keys called duplicates, such as --cache 1e5");
+    if (o->confirmed && !seen_spec_get_count(&o->plan.spec, "verify"))
+        die("--confirmed needs a cache of the keys called duplicates, such as --verify 1e5");
 }
 
 /* -- all of it ----------------------------------------------------------------------------- */

@@ -57,10 +57,10 @@ static void row(const char *name, const char *value, const char *note) {
 /* What of the window was really kept, in words, or the span or count it shrank to. */
 static struct number kept_text(const struct seen_plan *plan, const struct seen_stats *s) {
     struct number out = {"all of it"};
-    if (plan->spec.window == SEEN_DECAYING) return (struct number){"what memory reaches"};
+    if (plan->spec.window == SEEN_WINDOW_DECAYING) return (struct number){"what memory reaches"};
     if (s->forgotten == 0) return out;
     if (s->kept == SEEN_NEVER) return (struct number){"not all of it"};
-    return plan->spec.unit == SEEN_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);
+    return plan->spec.unit == SEEN_UNIT_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);
 }
 
 /* The window that was asked for: the engine does not know of zones, it got landmarks. */
@@ -168,10 +168,10 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
 
 static void print_state(const seen_detector *d, const struct seen_stats *s,
                         const struct run_counts *c) {
-    const struct seen_plan *plan = seen_plan_of(d);
+    struct seen_plan plan = seen_plan_of(d);
     char note[256], window[64], planned[64] = "";
-    window_text(&plan->spec, c, window, sizeof window);
-    snprintf(note, sizeof note, "kept: %s%s%.64s", kept_text(plan, s).text,
+    window_text(&plan.spec, c, window, sizeof window);
+    snprintf(note, sizeof note, "kept: %s%s%.64s", kept_text(&plan, s).text,
              c->zone ? "; days of " : "", c->zone ? c->zone : "");
     row("window", window, note);
     if (s->capacity)
@@ -179,17 +179,17 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     snprintf(note, sizeof note, "%s keys%s", number_grouped(s->stored).text, planned);
     row("memory", number_size(s->bytes).text, note);
     char fp[32] = "none";
-    if (!(plan->traits & SEEN_NO_FP)) snprintf(fp, sizeof fp, "%.2g", s->fp_now);
+    if (!(plan.traits & SEEN_NO_FP)) snprintf(fp, sizeof fp, "%.2g", s->fp_now);
     snprintf(note, sizeof note, "now, %.2g at worst; %.2g planned for a full window", s->fp_worst,
-             plan->fp_full);
-    row("fp rate", fp, plan->traits & SEEN_NO_FP ? "keys are kept as they are" : note);
+             plan.fp_full);
+    row("fp rate", fp, plan.traits & SEEN_NO_FP ? "keys are kept as they are" : note);
     if (s->landmarks) row("windows begun", number_grouped(s->landmarks).text, "after the first");
     if (s->forgotten)
         row("forgotten", number_grouped(s->forgotten).text, "keys, for want of memory");
     if (s->saturated)
         row("saturated", number_grouped(s->saturated).text,
-            strcmp(plan->filter, "counting") ? "keys found no place; others then counted as seen"
-                                             : "counters, at their top");
+            strcmp(plan.filter, "counting") ? "keys found no place; others then counted as seen"
+                                            : "counters, at their top");
     if (s->rebuilt) row("rebuilt", number_grouped(s->rebuilt).text, "of them, counted again");
 }
 
@@ -240,9 +240,9 @@ void stats_print_text(const struct run_counts *c) {
     message_transient(NULL);
     if (d) {
         read_stats(c, &s);
-        seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
+        seen_spec_print(seen_spec_of(d), spec, sizeof spec);
         fprintf(stderr, "seen " SEEN_VERSION ": %s\n", spec);
-        print_counts(&s, c, seen_plan_of(d)->spec.cache);
+        print_counts(&s, c, seen_spec_has(seen_spec_of(d), "verify"));
         print_state(d, &s, c);
     } else {
         print_server(c);
@@ -356,30 +356,30 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
 
 static void json_state(const seen_detector *d, const struct seen_stats *s,
                        const struct run_counts *c) {
-    const struct seen_plan *plan = seen_plan_of(d);
-    const char *unit = plan->spec.unit == SEEN_MICROSECONDS ? "us" : "records";
+    struct seen_plan plan = seen_plan_of(d);
+    const char *unit = plan.spec.unit == SEEN_UNIT_MICROSECONDS ? "us" : "records";
     char window[64];
-    window_text(&plan->spec, c, window, sizeof window);
+    window_text(&plan.spec, c, window, sizeof window);
     json_text("window", window);
     if (c->zone) json_text("zone", c->zone);
     /* What was asked and what was kept, in one unit; null: no length, or not known. */
-    if (plan->spec.unit == SEEN_EXPLICIT)
+    if (plan.spec.unit == SEEN_UNIT_NONE)
         fputs("\"window_unit\":null,\"window_asked\":null,", stderr);
     else
-        json_text("window_unit", unit), json_count("window_asked", plan->spec.length);
+        json_text("window_unit", unit), json_count("window_asked", plan.spec.length);
     if (s->forgotten && s->kept != SEEN_NEVER)
         json_count("window_kept", s->kept);
-    else if (s->forgotten || plan->spec.unit == SEEN_EXPLICIT)
+    else if (s->forgotten || plan.spec.unit == SEEN_UNIT_NONE)
         fputs("\"window_kept\":null,", stderr);
     else
-        json_count("window_kept", plan->spec.length);
-    json_text("filter", plan->filter ? plan->filter : "");
+        json_count("window_kept", plan.spec.length);
+    json_text("filter", plan.filter ? plan.filter : "");
     json_count("memory_bytes", s->bytes);
     json_count("stored", s->stored);
     json_count("capacity", s->capacity);
     json_real("fp_now", s->fp_now);
     json_real("fp_worst", s->fp_worst);
-    json_real("fp_full", plan->fp_full);
+    json_real("fp_full", plan.fp_full);
     json_count("landmarks", s->landmarks);
     json_count("forgotten", s->forgotten);
     json_count("saturated", s->saturated);
@@ -402,8 +402,8 @@ static void json_detector(const struct run_counts *c) {
     struct seen_stats s;
     char spec[512];
     read_stats(c, &s);
-    seen_spec_print(&seen_plan_of(d)->spec, spec, sizeof spec);
-    json_counts(&s, c, seen_plan_of(d)->spec.cache);
+    seen_spec_print(seen_spec_of(d), spec, sizeof spec);
+    json_counts(&s, c, seen_spec_has(seen_spec_of(d), "verify"));
     json_state(d, &s, c);
     json_text("spec", spec);
     if (c->groups) put_groups(c->groups, groups_print_json), fputc(',', stderr);

@@ -10,7 +10,8 @@
 #include <string.h>
 
 const char *room_more(const struct seen_plan *plan) {
-    bool items = plan->asked.items, mem = plan->asked.mem, lasting = !plan->spec.length;
+    bool items = seen_spec_has(&plan->asked, "items"), mem = seen_spec_has(&plan->asked, "mem");
+    bool lasting = !plan->spec.length;
     if (items && mem) return "give more items= and mem=, as many keys as the window holds";
     if (items) return "give more items=, as many keys as the window holds";
     return lasting ? "give more mem=" : "give more mem=, or a shorter window";
@@ -23,29 +24,23 @@ static bool holds(const struct seen_spec *spec, uint64_t keys) {
     return !plan.capacity || plan.capacity >= keys;
 }
 
-static void spec_clear(struct seen_spec *spec, const char *name) {
-    size_t n;
-    const struct seen_option *o = seen_options(&n);
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(o[i].name, name)) spec->set &= ~(UINT64_C(1) << i);
-}
-
 /* Writes the options that make a window hold `keys` keys: "mem=128MiB", "items=2000000". */
 static void fix_for(const struct seen_spec *asked, uint64_t keys, char *text, size_t cap) {
     struct seen_spec spec = *asked;
     char size[40] = "", count[32];
-    bool counted = spec.items || spec.rate > 0, rate = spec.rate > 0;
+    uint64_t given = seen_spec_get_count(asked, "mem");
+    bool rate = seen_spec_has(asked, "rate"), counted = seen_spec_has(asked, "items") || rate;
     *text = 0;
     snprintf(count, sizeof count, "%ju", (uintmax_t)keys);
-    if (counted) spec_clear(&spec, "rate"), spec.rate = 0;
+    seen_spec_unset(&spec, "rate");
     if (counted && seen_spec_set(&spec, "items", count, NULL)) return;
-    for (uint64_t mem = asked->mem; mem && mem < UINT64_C(1) << 48; mem += mem / 16 + 1024) {
+    for (uint64_t mem = given; mem && mem < UINT64_C(1) << 48; mem += mem / 16 + 1024) {
         uint64_t grain = mem < 4 << 20 ? 1024 : 1 << 20;
         seen_print_size((mem + grain - 1) / grain * grain, size, sizeof size);
         if (!seen_spec_set(&spec, "mem", size, NULL) && holds(&spec, keys)) break;
         *size = 0;
     }
-    if (asked->mem && !*size) return;
+    if (given && !*size) return;
     snprintf(text, cap, "%s%s%s%s%s%s", counted ? "items=" : "", counted ? count : "",
              counted && *size ? " and " : "", *size ? "mem=" : "", size,
              rate ? " instead of rate=" : "");
@@ -67,7 +62,7 @@ static uint64_t keys_needed(const struct seen_stats *s, uint64_t length) {
 
 void room_fix(const struct seen_plan *plan, const struct seen_stats *s, char *text, size_t cap) {
     uint64_t keys = keys_needed(s, plan->spec.length);
-    if (plan->spec.unit == SEEN_RECORDS && keys > plan->spec.length) keys = plan->spec.length;
+    if (plan->spec.unit == SEEN_UNIT_RECORDS && keys > plan->spec.length) keys = plan->spec.length;
     fix_for(&plan->asked, keys, text, cap);
 }
 
@@ -92,7 +87,8 @@ static double rate_now(const struct seen_stats *s) {
  * up its oldest keys then. */
 static unsigned warnings_due(const struct seen_plan *plan, const struct seen_stats *s,
                              double rate) {
-    bool full = s->capacity && s->stored >= s->capacity && plan->spec.overload != SEEN_SHRINK;
+    bool full = s->capacity && s->stored >= s->capacity &&
+                seen_spec_get_count(&plan->spec, "overload") != SEEN_OVERLOAD_SHRINK;
     if (plan->traits & (SEEN_NO_FP | SEEN_GROWS) || rate <= plan->fp_full) return 0;
     unsigned due = full;
     for (unsigned i = 0; i < WARNINGS; i++)
@@ -108,16 +104,16 @@ static void describe_share(double rate, char text[16]) {
 }
 
 static void warn_of_rate(struct warnings *w, const struct seen_stats *s) {
-    const struct seen_plan *plan = seen_plan_of(w->detector);
+    struct seen_plan plan = seen_plan_of(w->detector);
     double rate = rate_now(s);
-    unsigned due = warnings_due(plan, s, rate);
+    unsigned due = warnings_due(&plan, s, rate);
     if (w->certain || due <= w->told) return;
     w->told = due;
     char share[16];
     describe_share(rate, share);
     warn("%s of the new records are now taken for duplicates, and %.2g were planned (%ju keys in "
          "the window, and %ju planned); %s",
-         share, plan->fp_full, (uintmax_t)s->stored, (uintmax_t)s->capacity, room_more(plan));
+         share, plan.fp_full, (uintmax_t)s->stored, (uintmax_t)s->capacity, room_more(&plan));
 }
 
 /* "kept for 5s of 1h"; structures that do not know for how long say how many keys they forgot. */
@@ -128,7 +124,7 @@ static void describe_shortage(const struct seen_stats *s, const struct seen_spec
         snprintf(text, cap, "%ju keys were forgotten before their time", (uintmax_t)s->forgotten);
         return;
     }
-    if (spec->unit == SEEN_MICROSECONDS) {
+    if (spec->unit == SEEN_UNIT_MICROSECONDS) {
         uint64_t whole = s->kept / 1000000 * 1000000;
         seen_print_span(whole ? whole : s->kept, kept, sizeof kept);
         seen_print_span(spec->length, asked, sizeof asked);
@@ -141,21 +137,21 @@ static void describe_shortage(const struct seen_stats *s, const struct seen_spec
 
 /* Once, when it happens: a run may not end for long.  How much memory would do is not known yet. */
 static void warn_of_shortage(struct warnings *w, const struct seen_stats *s) {
-    const struct seen_plan *plan = seen_plan_of(w->detector);
     char trouble[128];
+    struct seen_plan plan = seen_plan_of(w->detector);
     if (!s->forgotten || w->shortened) return;
     w->shortened = true;
-    describe_shortage(s, &plan->spec, trouble, sizeof trouble);
-    warn("memory is short: %s; %s", trouble, room_more(plan));
+    describe_shortage(s, &plan.spec, trouble, sizeof trouble);
+    warn("memory is short: %s; %s", trouble, room_more(&plan));
 }
 
 static void look(struct warnings *w, uint64_t records) {
     struct seen_stats s;
     w->looked = records;
     if (w->quiet) return;
-    const struct seen_plan *plan = seen_plan_of(w->detector);
-    bool decays = plan->spec.window == SEEN_DECAYING; /* it forgets by design */
-    bool roomy = plan->spec.unit == SEEN_RECORDS && plan->capacity >= plan->spec.length;
+    struct seen_plan plan = seen_plan_of(w->detector);
+    bool decays = plan.spec.window == SEEN_WINDOW_DECAYING; /* it forgets by design */
+    bool roomy = plan.spec.unit == SEEN_UNIT_RECORDS && plan.capacity >= plan.spec.length;
     if (decays || roomy) return;
     if (w->told > WARNINGS && w->shortened) return;
     seen_stats(w->detector, &s);
@@ -187,18 +183,19 @@ static void report_losses(const struct warnings *w) {
     struct seen_stats s;
     seen_stats(w->detector, &s);
     if (s.expected_false < 0.5) return;
+    struct seen_plan plan = seen_plan_of(w->detector);
     char source[80] = "", worst[48] = "", share[16];
     if (!s.sampled_records && s.duplicates > 10 && !s.false_lo && s.false_hi == s.duplicates) {
         warn("any of the %ju duplicates may have been new records; this memory is too small to "
              "measure how many: %s",
-             (uintmax_t)s.duplicates, room_more(seen_plan_of(w->detector)));
+             (uintmax_t)s.duplicates, room_more(&plan));
         return;
     }
     if (s.source == SEEN_FROM_SAMPLE)
         snprintf(source, sizeof source, "; measured on %ju records of sampled keys",
                  (uintmax_t)s.sampled_records);
     describe_share(s.fp_worst, share);
-    if (s.fp_worst > TOLD_WORST * seen_plan_of(w->detector)->fp_full)
+    if (s.fp_worst > TOLD_WORST * plan.fp_full)
         snprintf(worst, sizeof worst, "; %s of the new records at worst", share);
     warn("about %.0f of the %ju duplicates were probably new records (95 %%: %ju to %ju%s%s)",
          s.expected_false, (uintmax_t)s.duplicates, (uintmax_t)s.false_lo, (uintmax_t)s.false_hi,
@@ -208,12 +205,12 @@ static void report_losses(const struct warnings *w) {
 /* A window that was cut short for want of memory, and what would have held it, about. */
 static void report_shortage(const struct warnings *w) {
     struct seen_stats s;
-    const struct seen_plan *plan = seen_plan_of(w->detector);
     char trouble[128], fix[100], missed[96] = "";
+    struct seen_plan plan = seen_plan_of(w->detector);
     seen_stats(w->detector, &s);
-    if (!s.forgotten || plan->spec.window == SEEN_DECAYING) return;
-    describe_shortage(&s, &plan->spec, trouble, sizeof trouble);
-    room_fix(plan, &s, fix, sizeof fix);
+    if (!s.forgotten || plan.spec.window == SEEN_WINDOW_DECAYING) return;
+    describe_shortage(&s, &plan.spec, trouble, sizeof trouble);
+    room_fix(&plan, &s, fix, sizeof fix);
     if (s.expected_missed >= .5)
         snprintf(missed, sizeof missed,
                  "; about %.0f duplicates were let through (95 %%: %ju to %ju)", s.expected_missed,

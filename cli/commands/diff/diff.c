@@ -103,14 +103,14 @@ static uint64_t span_of(const char *text) {
     struct seen_error e;
     uint64_t span;
     if (!strcmp(text, "0")) return 0;
-    if (seen_parse_span(&span, text, &e)) die("--tolerance %s: %s", text, e.text);
+    if (seen_parse_span(text, &span, &e)) die("--tolerance %s: %s", text, e.text);
     return span;
 }
 
 static uint64_t memory_of(const char *text) {
     struct seen_error e;
     uint64_t mem;
-    if (seen_parse_size(&mem, text, &e)) die("--mem %s: %s", text, e.text);
+    if (seen_parse_size(text, &mem, &e)) die("--mem %s: %s", text, e.text);
     if (mem < MIN_TALLY) die("--mem %s is too little: the least is 1MiB", text);
     return mem;
 }

@@ -74,7 +74,7 @@ void cut_take_words(struct cut *c, const char *delimiters) {
 void cut_take_gram(struct cut *c, const char *number) {
     struct seen_error e;
     uint64_t n;
-    if (seen_parse_count(&n, number, &e)) die("--ngrams %s: %s", number, e.text);
+    if (seen_parse_count(number, &n, &e)) die("--ngrams %s: %s", number, e.text);
     if (!n || n > CUT_GRAM_MOST)
         die("--ngrams %s: give between 1 and %d characters", number, CUT_GRAM_MOST);
     c->gram = (uint32_t)n;

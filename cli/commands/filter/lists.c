@@ -108,7 +108,7 @@ static void make_set(const struct lists *s, struct list *l) {
              seen_seed(s->hasher), s->exact ? " filter=exact" : "");
     l->set = detector_of(spec, s->exact ? NULL : s->fp ? s->fp : "1e-9");
     for (size_t i = 0; i < l->n; i += BATCH)
-        seen_observe(l->set, l->n - i < BATCH ? l->n - i : BATCH, l->digest + i, NULL, verdict);
+        seen_observe(l->set, l->n - i < BATCH ? l->n - i : BATCH, l->digest + i, verdict);
     free(l->digest);
     l->digest = NULL;
 }
@@ -149,7 +149,7 @@ void lists_find(const struct lists *s, size_t n, const seen_digest *digest, uint
     uint8_t verdict[BATCH];
     memset(in, 0, n * sizeof *in);
     for (size_t l = 0; l < s->n; l++) {
-        seen_query(s->list[l].set, n, digest, 0, 0, verdict);
+        seen_query(s->list[l].set, n, digest, 0, verdict);
         for (size_t i = 0; i < n; i++) in[i] |= (uint64_t)verdict[i] << l;
     }
 }
@@ -274,7 +274,7 @@ void any_keys(struct any *a, const struct batch *b, size_t i, uint64_t wanted,
         size_t len;
         for (uint8_t in = SEEN_NEW; in == SEEN_NEW && next_key(&k, &key, &len);) {
             seen_digest digest = digest_of(a, key, len);
-            seen_query(set, 1, &digest, 0, 0, &in);
+            seen_query(set, 1, &digest, 0, &in);
             if (in != SEEN_NEW) take(ctx, key, len);
         }
     }

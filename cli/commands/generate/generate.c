@@ -93,7 +93,7 @@ static const char *const stamps[] = {"none", "s", "ms", "us", "rfc3339", NULL};
 static uint64_t read_count(const char *name, const char *text, uint64_t low, uint64_t high) {
     struct seen_error e;
     uint64_t value;
-    if (seen_parse_count(&value, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (seen_parse_count(text, &value, &e)) die("--%s %s: %s", name, text, e.text);
     if (value < low || value > high)
         die("--%s %s: it must be from %" PRIu64 " to %" PRIu64, name, text, low, high);
     return value;

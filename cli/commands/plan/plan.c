@@ -22,7 +22,7 @@ static double read_universe(const char *text) {
         if (!*end && end > text + 2 && bits >= 0 && bits <= 512) return exp2(bits);
         die("--universe %s: give 2^0 to 2^512, or a number of keys", text);
     }
-    if (seen_parse_count(&n, text, &e)) die("--universe %s: %s", text, e.text);
+    if (seen_parse_count(text, &n, &e)) die("--universe %s: %s", text, e.text);
     if (!n) die("--universe 0: there has to be a key; give 1 or more");
     return (double)n;
 }
@@ -187,7 +187,7 @@ static int read_plans(struct seen_plan *plans, const struct window_options *a) {
     struct seen_spec spec;
     char text[MAX_SPEC];
     window_spec(a, 0, &spec);
-    int n = seen_plan_all(plans, PLANS_MOST, &spec, &e);
+    int n = seen_plan_all(&spec, plans, PLANS_MOST, &e);
     if (n >= 0) return n;
     seen_spec_print(&spec, text, sizeof text);
     die_at(a->n ? text : a->spec[0], e.where, e.text);

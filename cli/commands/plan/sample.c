@@ -4,6 +4,7 @@
 #include "base/signals.h"
 #include "base/text.h"
 #include "commands/plan/plan.h"
+#include "seen_gaps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -28,7 +29,7 @@ bool sample_take(struct sample *s, int id, const char *name, const char *value) 
     }
     bool taken = id == SAMPLE_MEM || input_options_take(&s->input, id, value);
     if (taken) s->other = name;
-    if (id == SAMPLE_MEM && seen_parse_size(&s->mem, value, &e))
+    if (id == SAMPLE_MEM && seen_parse_size(value, &s->mem, &e))
         die("--sample-mem %s: %s", value, e.text);
     return taken;
 }
@@ -54,16 +55,14 @@ static const struct reader_events events = {.batch = on_batch};
 /* Keys are what they are under the spec's hash=; whether they are followed must not change from run
  * to run, so that the seed is fixed where the spec gives none. */
 static seen_detector *new_hasher(const struct seen_spec *asked) {
-    size_t n, i = 0;
-    const struct seen_option *table = seen_options(&n);
     struct seen_spec spec;
     struct seen_plan plan;
     struct seen_error e;
     seen_detector *d;
-    char text[128];
-    while (strcmp(table[i].name, "hash") != 0) i++;
-    snprintf(text, sizeof text, "sliding:1 filter=exact hash=%s seed=%" PRIu64,
-             table[i].choices[asked->hash], asked->seed);
+    char text[128], hash[16] = "xxh3";
+    if (seen_spec_has(asked, "hash")) seen_spec_get(asked, "hash", hash, sizeof hash);
+    snprintf(text, sizeof text, "sliding:1 filter=exact hash=%s seed=%" PRIu64, hash,
+             seen_spec_get_count(asked, "seed"));
     if (seen_spec_parse(&spec, text, &e) || seen_plan_make(&plan, &spec, &e) ||
         seen_new(&d, &plan, NULL, &e))
         die("%s", e.text);
@@ -103,18 +102,16 @@ struct learnt {
     struct seen_gaps_stats sample;
 };
 
-/* What was decided for the sample, besides the structure: "max=3 k=4". */
+/* What was decided for the sample, besides the structure: "cell-max=3 k=4". */
 static void decided(const struct learnt *l, const struct seen_plan *p, char cell[CELL]) {
-    size_t n, at = 0;
-    const struct seen_option *o = seen_options(&n);
-    uint64_t added = p->asked.set & ~l->asked.set;
+    size_t at = 0;
+    const struct seen_option *o;
     cell[0] = '\0';
-    for (size_t i = 0; i < n; i++) {
-        uint64_t value;
-        if (!(added >> i & 1) || o[i].kind != SEEN_COUNT) continue;
-        memcpy(&value, (const char *)&p->asked + o[i].offset, sizeof value);
-        at += (size_t)snprintf(cell + at, CELL - at, "%s%s=%" PRIu64, at ? " " : "", o[i].name,
-                               value);
+    for (size_t i = 0; (o = seen_option(i)); i++) {
+        bool added = seen_spec_has(&p->asked, o->name) && !seen_spec_has(&l->asked, o->name);
+        if (!added || o->kind != SEEN_KIND_COUNT) continue;
+        at += (size_t)snprintf(cell + at, CELL - at, "%s%s=%" PRIu64, at ? " " : "", o->name,
+                               seen_spec_get_count(&p->asked, o->name));
     }
     if (!at) strcpy(cell, "-");
 }
@@ -254,7 +251,7 @@ static void plan_learnt(const struct sample *s, struct learnt *l) {
         die("--sample %s: no key comes twice, so that nothing is known of gaps; give a longer part "
             "of the stream",
             s->file);
-    l->n = seen_gaps_plan(s->gaps, l->plan, PLANS_MOST, &l->asked, &e);
+    l->n = seen_gaps_plan(s->gaps, &l->asked, l->plan, PLANS_MOST, &e);
     seen_spec_print(&l->asked, text, sizeof text);
     if (l->n < 0) die_at(text, e.where, e.text);
     for (int i = 0; i < l->n; i++)

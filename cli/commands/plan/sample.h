@@ -5,6 +5,7 @@
 
 #include "judge/window_options.h"
 #include "records/reader.h"
+#include "seen_gaps.h"
 
 enum { SAMPLE_FILE = 700, SAMPLE_MEM };
 

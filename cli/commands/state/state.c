@@ -64,7 +64,7 @@ static void look(struct view *v) {
         v->stats.unique = s->judge.fed.unique;
         v->stats.duplicates = s->judge.fed.duplicates;
     }
-    seen_spec_print(&seen_plan_of(s->detector)->spec, v->spec, sizeof v->spec);
+    seen_spec_print(seen_spec_of(s->detector), v->spec, sizeof v->spec);
     seen_time last = saved_last(s);
     put_time((seen_time)v->st.st_mtime * 1000000, v->written, sizeof v->written);
     put_time(last, v->last, sizeof v->last);
@@ -141,17 +141,17 @@ static void put_run(const struct view *v) {
 
 /* Prints the part about the snapshot's detector. */
 static void put_detector(const struct view *v) {
-    const struct seen_plan *plan = seen_plan_of(v->saved.detector);
     const struct seen_stats *st = &v->stats;
+    struct seen_plan plan = seen_plan_of(v->saved.detector);
     row("window", "%.*s", (int)strcspn(v->spec, " "), v->spec);
-    row("filter", "%s", plan->filter ? plan->filter : "none");
+    row("filter", "%s", plan.filter ? plan.filter : "none");
     row("memory", "%s; the file has %s", number_size(st->bytes).text,
         number_size((uint64_t)v->st.st_size).text);
     row("unique", "%s", number_grouped(st->unique).text);
     row("duplicates", "%s", number_grouped(st->duplicates).text);
     row("keys", "%s of %s planned", number_grouped(st->stored).text,
         number_grouped(st->capacity).text);
-    if (!(plan->traits & SEEN_NO_FP)) row("fp rate", "%.2g now", st->fp_now);
+    if (!(plan.traits & SEEN_NO_FP)) row("fp rate", "%.2g now", st->fp_now);
 }
 
 /* Prints the part about a state of seen count or seen top. */
@@ -239,10 +239,10 @@ static void json_run(const struct view *v) {
 }
 
 static void json_detector(const struct view *v) {
-    const struct seen_plan *plan = seen_plan_of(v->saved.detector);
     const struct seen_stats *st = &v->stats;
+    struct seen_plan plan = seen_plan_of(v->saved.detector);
     json_text("spec", v->spec);
-    json_text("filter", plan->filter ? plan->filter : "");
+    json_text("filter", plan.filter ? plan.filter : "");
     json_count("memory_bytes", st->bytes);
     json_count("unique", st->unique);
     json_count("duplicates", st->duplicates);

@@ -3,6 +3,8 @@
 
 #include "base/cli.h"
 #include "group/group.h"
+#include "judge/observe.h"
+#include "seen_top.h"
 #include "state/file.h"
 
 #include <inttypes.h>
@@ -193,7 +195,7 @@ static uint64_t by_chance(const struct missing *m, size_t counter) {
 static bool known(const struct missing *m) { return m->odds <= 1; }
 
 uint64_t missing_most(const struct missing *m, seen_digest key, size_t counter) {
-    uint64_t surely = seen_top_most(m->duplicates, key);
+    uint64_t surely = seen_top_bound(m->duplicates, key);
     if (!known(m)) return surely;
     uint64_t probably = by_chance(m, counter);
     return probably < surely ? probably : surely;
@@ -288,13 +290,13 @@ void counted_save(const struct counted *t, struct blocks_out *out) {
 
 /* A later version may plan another structure for the same window: the state's serves on. */
 static bool serves(const seen_detector *d, const struct seen_plan *plan) {
-    const struct seen_spec *a = &plan->spec, *b = &seen_plan_of(d)->spec;
+    const struct seen_spec *a = &plan->spec, *b = seen_spec_of(d);
     return a->window == b->window && a->unit == b->unit && a->length == b->length;
 }
 
 static bool load_pairs(struct counted *t, const struct seen_plan *plan, struct blocks_in *in) {
     missing_init(&t->missing, t->keys.keep);
-    return !seen_load(&t->pairs, NULL, NULL, blocks_reader(in), state_file_memory(), NULL, NULL) &&
+    return !seen_load(&t->pairs, blocks_reader(in), state_file_memory(), NULL, NULL, NULL) &&
            serves(t->pairs, plan) && missing_load(&t->missing, t->keys.used, in);
 }
 
@@ -312,11 +314,12 @@ static void plan_part(struct partners *p, const struct window_options *a) {
     struct seen_spec spec;
     struct seen_error e;
     window_spec(a, 0, &spec);
-    bool timed = spec.unit == SEEN_MICROSECONDS;
+    bool timed = spec.unit == SEEN_UNIT_MICROSECONDS;
     seen_print_span(spec.length, length, sizeof length);
     if (timed) snprintf(window, sizeof window, "landmark:%s", length);
     snprintf(length, sizeof length, "%" PRIu64, spec.length);
-    if ((!timed && !spec.items && seen_spec_set(&spec, "items", length, &e)) ||
+    if ((!timed && !seen_spec_get_count(&spec, "items") &&
+         seen_spec_set(&spec, "items", length, &e)) ||
         seen_spec_set(&spec, "window", window, &e) || seen_plan_make(&p->plan, &spec, &e))
         die("%s", e.text);
     p->still = true;
@@ -341,10 +344,10 @@ bool partners_first(struct partners *p, seen_detector *d, seen_digest key,
     memcpy(p->bytes, &key, sizeof key);
     size_t len = slice_value(partner, p->bytes + sizeof key);
     seen_digest pair = seen_hash(p->bytes, sizeof key + len, seen_seed(d));
-    bool timed = p->plan.spec.unit == SEEN_MICROSECONDS;
+    bool timed = p->plan.spec.unit == SEEN_UNIT_MICROSECONDS;
     uint8_t verdict;
     if (p->still) time = 0;
-    seen_observe(d, 1, &pair, timed ? &time : NULL, &verdict);
+    observe_records(d, 1, &pair, timed ? &time : NULL, &verdict);
     return verdict == SEEN_NEW;
 }
 

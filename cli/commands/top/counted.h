@@ -5,6 +5,7 @@
 
 #include "judge/key.h"
 #include "judge/window_options.h"
+#include "seen_top.h"
 #include "state/blocks.h"
 
 #include <stdio.h>

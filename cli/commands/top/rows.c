@@ -3,6 +3,7 @@
 
 #include "base/cli.h"
 #include "base/text.h"
+#include "seen_top.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -154,7 +155,7 @@ static size_t join(struct counted *const *parts, size_t n, struct row *row, size
         uint64_t surely = 0, most = 0;
         for (j = i; j < m && !memcmp(&row[j].h.key, &row[i].h.key, sizeof row[i].h.key); j++)
             surely += row[j].h.count - row[j].h.error;
-        for (size_t p = 0; p < n; p++) most += seen_top_most(parts[p]->keys.top, joined.h.key);
+        for (size_t p = 0; p < n; p++) most += seen_top_bound(parts[p]->keys.top, joined.h.key);
         joined.h.count = most;
         joined.h.error = most - surely;
         row[out++] = joined;

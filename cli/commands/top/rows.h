@@ -3,6 +3,7 @@
 #define SEEN_TOP_ROWS_H
 
 #include "commands/top/counted.h"
+#include "seen_top.h"
 
 struct listing {
     bool json, distinct; /* distinct: partners are counted, not records */

@@ -71,7 +71,7 @@ static const struct option_row *rows(void) {
 static uint64_t count_of(const char *name, const char *text) {
     uint64_t n;
     struct seen_error e;
-    if (seen_parse_count(&n, text, &e)) die("--%s %s: %s", name, text, e.text);
+    if (seen_parse_count(text, &n, &e)) die("--%s %s: %s", name, text, e.text);
     return n;
 }
 

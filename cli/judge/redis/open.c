@@ -34,31 +34,37 @@ static void set(struct seen_spec *spec, const char *name, const char *format, do
 
 /* An option that is unset has no value, so its share is not set either. */
 static void share_room(struct seen_spec *spec, const struct seen_spec *asked, double n) {
-    double keys = ceil(share((double)asked->items, n));
+    double keys = ceil(share((double)seen_spec_get_count(asked, "items"), n));
     double seconds = (double)asked->length / MICROSECONDS;
-    bool bounded = asked->items || asked->rate > 0 || asked->unit == SEEN_RECORDS;
-    uint64_t memory = asked->mem || bounded ? asked->mem : usual_memory;
+    bool bounded = seen_spec_get_count(asked, "items") || seen_spec_get_real(asked, "rate") > 0 ||
+                   asked->unit == SEEN_UNIT_RECORDS;
+    uint64_t memory = seen_spec_get_count(asked, "mem") || bounded
+                          ? seen_spec_get_count(asked, "mem")
+                          : usual_memory;
     if (memory) set(spec, "mem", "%.0fKiB", floor((double)memory / n / 1024));
-    if (asked->items) set(spec, "items", "%.0f", keys);
-    if (asked->rate > 0) set(spec, "rate", "%.6g", share(asked->rate * seconds, n) / seconds);
+    if (seen_spec_get_count(asked, "items")) set(spec, "items", "%.0f", keys);
+    if (seen_spec_get_real(asked, "rate") > 0)
+        set(spec, "rate", "%.6g", share(seen_spec_get_real(asked, "rate") * seconds, n) / seconds);
 }
 
 static void share_window(struct seen_spec *spec, uint64_t n) {
     spec->length = (spec->length + n - 1) / n;
-    if (spec->items > spec->length) spec->items = spec->length;
+    if (seen_spec_get_count(spec, "items") > spec->length)
+        seen_spec_set_count(spec, "items", spec->length, NULL);
 }
 
 static void share_plan(struct seen_plan *one, const struct seen_plan *whole) {
     struct seen_spec spec = whole->asked;
     struct seen_error e;
-    double n = (double)whole->spec.shards;
-    if (whole->spec.shards == 1) {
+    double n = (double)seen_spec_get_count(&whole->spec, "shards");
+    if (seen_spec_get_count(&whole->spec, "shards") == 1) {
         *one = *whole;
         return;
     }
     share_room(&spec, &whole->asked, n);
     set(&spec, "shards", "%.0f", 1);
-    if (spec.unit == SEEN_RECORDS) share_window(&spec, whole->spec.shards);
+    if (spec.unit == SEEN_UNIT_RECORDS)
+        share_window(&spec, seen_spec_get_count(&whole->spec, "shards"));
     if (seen_plan_make(one, &spec, &e)) die("one of %.0f shards: %s", n, e.text);
 }
 
@@ -159,7 +165,7 @@ static void keep_spec(struct shards *s, const char *there, const char *key) {
             s->server.spec);
     snprintf(s->server.spec, sizeof s->server.spec, "%s", text);
     s->server.window = spec;
-    if (spec.unit == SEEN_RECORDS) s->server.window.length *= s->server.shards;
+    if (spec.unit == SEEN_UNIT_RECORDS) s->server.window.length *= s->server.shards;
 }
 
 /* Asks for every shard.  Returns how many are there and marks the others as missing. */
@@ -254,7 +260,7 @@ struct server *server_open(const struct server_options *o, const struct seen_pla
     struct shards *s = calloc(1, sizeof *s);
     if (!s) die("out of memory for a batch of commands");
     struct server *server = &s->server;
-    server->shards = (uint32_t)whole->spec.shards;
+    server->shards = (uint32_t)seen_spec_get_count(&whole->spec, "shards");
     server->replicas = (unsigned)o->replicas;
     s->trusting = o->at_most_once;
     server_parse_url(&server->url, o->url);

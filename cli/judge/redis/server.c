@@ -13,11 +13,11 @@ bool server_take(struct server_options *o, int id, const char *value) {
     switch (id) {
     case SERVER_URL: o->url = value; break;
     case SERVER_PATIENCE:
-        if (seen_parse_span(&o->patience, value, &e)) die("--patience %s: %s", value, e.text);
+        if (seen_parse_span(value, &o->patience, &e)) die("--patience %s: %s", value, e.text);
         if (o->patience < MIN_PATIENCE) die("--patience %s: give at least 100ms", value);
         break;
     case SERVER_REPLICAS:
-        if (seen_parse_count(&o->replicas, value, &e)) die("--replicas %s: %s", value, e.text);
+        if (seen_parse_count(value, &o->replicas, &e)) die("--replicas %s: %s", value, e.text);
         if (o->replicas > MAX_REPLICAS) die("--replicas %s: give at most %d", value, MAX_REPLICAS);
         break;
     case SERVER_AT_MOST_ONCE: o->at_most_once = true; break;
