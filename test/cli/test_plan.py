@@ -214,7 +214,7 @@ def test_the_best_rate_wins_where_none_keeps_what_was_asked():
 @pytest.mark.parametrize("spec, option", [
     ("landmark overload=saturate", "overload"), ("landmark:1e6 blocks=100", "blocks"),
     ("sliding:1e6 blocks=100", "blocks"), ("sliding:1e6 k=3 signature=17", "signature"),
-    ("landmark:1e6 fp=1e-6 blocks=100", "blocks"), ("jumping:1e6/8 fp=1e-6 blocks=100", "lines"),
+    ("landmark:1e6 fp=1e-6 blocks=100", "blocks"), ("jumping:1e6/8 fp=1e-6 blocks=100", "blocks"),
     ("landmark:1e6 fp=1e-6 blocks=100 filter=bloom", "blocks"),
     ("landmark:1e6 fp=1e-6 blocks=100 filter=partitioned", "blocks"),
     ("sliding:1e6 fp=1e-6 blocks=5000 filter=timing", "blocks"),
