@@ -148,7 +148,7 @@ def test_of_a_feed_what_was_added_is_forgotten(seen, tmp_path):
     (["--query-key=1", "--add-key=2", "--audit"], ["--audit"]),
     (["--query-key=1", "--add-key=2", "--keep=last"], ["--keep last"]),
     (["--query-key=1", "--add-key=2", "--tag=age", "-w", "sliding:9 filter=exact"], ["--tag=age"]),
-    (["--query-key=1", "--add-key=2", "--cache=10"], ["--cache"]),
+    (["--query-key=1", "--add-key=2", "--cache=10"], ["--verify"]),
     (["--query-key=1", "--add-key=2", "--redis=redis://127.0.0.1/x"], ["--redis and --query-key"]),
     (["--query-key=1", "--add-key=2,2"], ["twice"]),
     (["--query-key=u", "--add-key=2", "--csv"], ["there is no column 'u'"]),
