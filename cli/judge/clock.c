@@ -29,18 +29,14 @@ static void note_late(struct lateness *l, uint64_t by) {
     l->by[i]++;
 }
 
-static void note_newest(struct lateness *l, seen_time t) {
-    l->newest = t;
-    if (t >= l->end && calendar_is_set(&l->calendar))
-        calendar_window(&l->calendar, t, &l->begin, &l->end);
-}
-
 void lateness_note(struct lateness *l, size_t n, const seen_time *time) {
     l->records += n;
     l->run_records += n;
     for (size_t i = 0; i < n; i++) {
         if (time[i] >= l->newest) {
-            note_newest(l, time[i]);
+            l->newest = time[i];
+            if (time[i] >= l->end && calendar_is_set(&l->calendar))
+                calendar_window(&l->calendar, time[i], &l->begin, &l->end);
             continue;
         }
         note_late(l, l->newest - time[i]);
@@ -55,7 +51,7 @@ void clocks_note(struct clocks *c, uint64_t n, seen_time now) {
     c->unset |= input_options_clock_unset(now);
 }
 
-/* Records that come all at once say nothing by when they come. */
+/* Warns if records were judged by when they arrived but arrived all at once. */
 static void tell_arrival(const struct clocks *c) {
     uint64_t took = c->last > c->first ? c->last - c->first : 0;
     char window[32];

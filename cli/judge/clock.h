@@ -10,7 +10,7 @@
 
 enum { LATENESS_SPANS = 8 };
 
-/* Late by less than each of these (and not less than the one before); the last: any more. */
+/* The spans that late records are sorted into: each ends at `below`; the last has no end. */
 extern const struct lateness_span {
     const char *name;
     uint64_t below; /* microseconds */
@@ -28,14 +28,16 @@ struct lateness {
     uint64_t strayed; /* late records that belong to an earlier window */
 };
 
-void lateness_note(struct lateness *, size_t n, const seen_time *); /* in order */
+/* Counts the next n records by their times, in the order of the input. */
+void lateness_note(struct lateness *, size_t n, const seen_time *);
 
-/* What a state keeps of it; lateness_unpack sets `bad` if the bytes cannot be right. */
+/* Packs the counts for a state, and reads them back.  lateness_unpack sets `bad` if the bytes
+ * cannot be right. */
 void lateness_pack(const struct lateness *, struct packer *);
 void lateness_unpack(struct lateness *, struct unpacker *);
 
-/* The clock of a window that sees records beside a detector: the number of the record, or its time,
- * which never goes back. */
+/* The clock of a window, for code that follows a detector's window: the number of the record, or
+ * its time.  It never runs backwards. */
 struct window_clock {
     bool timed, refresh_first;
     uint64_t reach; /* a key counts while the clock is at most so much later */
@@ -43,9 +45,10 @@ struct window_clock {
     uint64_t noted; /* records */
 };
 
-/* `slack`: of the plan. */
+/* Starts the clock of that window.  `slack`: the plan's; it matters to jumping windows only. */
 void window_clock_init(struct window_clock *, const struct seen_spec *, double slack);
-void window_clock_step(struct window_clock *, seen_time); /* the next record */
+/* Moves the clock to the next record. */
+void window_clock_step(struct window_clock *, seen_time);
 
 struct clocks {
     bool unset;            /* the clock was before 2020 */
@@ -54,10 +57,11 @@ struct clocks {
     seen_time first, last; /* of the clock while they came */
 };
 
-/* The next batch of n records, and what the clock said. */
+/* Notes that the next batch has n records and was read at `now`. */
 void clocks_note(struct clocks *, uint64_t n, seen_time now);
 
-/* At the end, one line for each thing that went wrong, unless --quiet. */
+/* Warns, at the end of a run, of a clock that is not set and of records judged by when they
+ * arrived. Says nothing with --quiet. */
 void clocks_tell(const struct clocks *, const struct input_options *);
 
 /* Warns that `later` records were judged at a later time than their own.  `window` is the window's

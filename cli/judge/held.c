@@ -37,7 +37,7 @@ static struct held *at_offset(const struct shelf *s, size_t offset) {
     return (struct held *)(void *)(s->block + offset);
 }
 
-/* The first at or behind the offset that is still held. */
+/* The first record at or behind the offset that is still held; NULL: there is none. */
 static struct held *held_from(const struct shelf *s, size_t offset) {
     while (offset < s->used && at_offset(s, offset)->gap & GONE)
         offset += size_of(s, at_offset(s, offset)->len);
@@ -71,9 +71,8 @@ static size_t need(const struct shelf *s, const struct record *r, const struct r
     return size_of(s, r->len + !ended(s, r) + key_len(s, read));
 }
 
-/* Gaps are closed when they are a tenth of what is used, so that nine records move at most for
- * each that goes.  At the limit, where owners let records go early, there is always about as much.
- */
+/* Gaps are closed when they are a tenth of the used bytes, so that at most nine records move for
+ * each one that goes. */
 bool shelf_crowded(const struct shelf *s, const struct record *r, const struct reading *read,
                    size_t limit) {
     size_t more = s->used + need(s, r, read);

@@ -2,18 +2,18 @@
  *
  *     block   | held | gone | held | held | gone | held |      free |
  *                    └ first                             └ used     └ room
- *     held    | key 16 | clock 8 | link 4 | len 4 | gap 1 | of the reading | text | key | to 8
- * bytes |
+ *     held    | key 16 | clock 8 | link 4 | len 4 | gap 1 | reading | text | key | padding |
  *
  * A place is a 32-bit number, in units of 8 bytes.  New records come last, so the block is in order
  * of arrival.  A record that goes leaves a gap; shelf_plan and shelf_slide close the gaps.  Beside
- * its text a record takes 33 bytes, up to 7 for the unit, and what of its reading is wanted. */
+ * its text a record takes 33 bytes, up to 7 for padding, and the parts of its reading that its
+ * owner asked for. */
 #ifndef SEEN_HELD_H
 #define SEEN_HELD_H
 
 #include "judge/judge.h"
 
-/* What of a reading is held beside its key and one time. */
+/* The parts of a reading that are held beside its digest and one time. */
 enum {
     HELD_TIME = 1,
     HELD_NUMBER = 2,
@@ -42,7 +42,8 @@ struct shelf {
     char end;    /* of a record */
 };
 
-/* A last record without its `end` gets it: others may follow. */
+/* Makes an empty shelf.  `with`: the parts of a reading to hold.  A record that lacks its `end`,
+ * the last of a file, gets it: others may follow. */
 void shelf_init(struct shelf *, unsigned with, char end);
 void shelf_free(struct shelf *);
 
@@ -50,24 +51,25 @@ static inline struct held *shelf_at(const struct shelf *s, uint32_t place) {
     return (struct held *)(void *)(s->block + (size_t)(place - 1) * 8);
 }
 
-/* True: the block would pass `limit` bytes with this record, or has gaps enough, so that closing
- * them comes first. */
+/* True if gaps must be closed before this record is held: the block would grow beyond `limit`
+ * bytes, or a tenth of it is gaps. */
 bool shelf_crowded(const struct shelf *, const struct record *, const struct reading *,
                    size_t limit);
 
-/* Holds a copy, or one sentence and exit 2; returns its place, from 1.  What shelf_at gave before
- * is void. */
+/* Holds a copy and returns its place, from 1; dies if memory is short.  Pointers from shelf_at are
+ * invalid afterwards. */
 uint32_t shelf_put(struct shelf *, const struct record *, const struct reading *, uint64_t clock,
                    uint32_t serial, size_t limit);
 
 /* Lets a record go; it can be read until the next shelf_put or shelf_slide. */
 void shelf_drop(struct shelf *, struct held *);
 
-struct held *shelf_oldest(struct shelf *);                          /* or NULL */
-struct held *shelf_next(const struct shelf *, const struct held *); /* in order; or NULL */
+/* The oldest record that is held, and the next one in order of arrival; NULL: there is none. */
+struct held *shelf_oldest(struct shelf *);
+struct held *shelf_next(const struct shelf *, const struct held *);
 
-/* Closing gaps: shelf_plan puts into each link the record's place to be, for its owner to note.
- * shelf_slide moves them; links are the owner's again, and hold nothing. */
+/* Closes gaps in two steps.  shelf_plan writes each record's future place into its link, so that
+ * the owner can note it.  shelf_slide moves the records and sets their links to 0. */
 void shelf_plan(struct shelf *);
 void shelf_slide(struct shelf *);
 
@@ -85,12 +87,14 @@ struct outlet {
     size_t keys_used, keys_cap;
 };
 
-/* `with`: as of the shelf that records come from. */
+/* A batch of records that are let go.  outlet_begin empties it, outlet_take adds a record with its
+ * verdict, and after outlet_end the batch can be read until the next outlet_begin.  `with`: as of
+ * the shelf that the records come from. */
 void outlet_init(struct outlet *, unsigned with);
 void outlet_free(struct outlet *);
 void outlet_begin(struct outlet *);
 bool outlet_full(const struct outlet *);
 void outlet_take(struct outlet *, const struct shelf *, const struct held *, uint8_t verdict);
-void outlet_end(struct outlet *); /* the batch can be used until the next begins */
+void outlet_end(struct outlet *);
 
 #endif

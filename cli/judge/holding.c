@@ -62,8 +62,8 @@ static void close_gaps(struct reorder *r) {
     shelf_slide(&r->shelf);
 }
 
-/* The records of the last span, whether they are held or had to go: of its parts, and one before
- * and one behind. */
+/* Notes the bytes of all records of the last span, whether they are held or had to go.  They are
+ * counted by parts of the span, and one part more on either side. */
 static void note_recent(struct reorder *r, seen_time before, seen_time time, size_t bytes) {
     enum { PARTS = sizeof r->recent / sizeof *r->recent };
     uint64_t part = r->span / REORDER_PARTS + 1, from = before / part, to = r->newest / part;
@@ -172,7 +172,7 @@ static uint32_t *chain_of(const struct keep *k, seen_digest key) {
     return &k->head[((key.lo ^ key.hi) * UINT64_C(0x9E3779B97F4A7C15) >> 20) & (k->heads - 1)];
 }
 
-/* The link to the record of that key; one that is 0: there is none. */
+/* The link to the record of that key; a link of 0: no record of it is held. */
 static uint32_t *find(const struct keep *k, seen_digest key) {
     uint32_t *link = chain_of(k, key);
     while (*link) {
@@ -190,7 +190,7 @@ static void chain(struct keep *k, uint32_t place) {
     *head = place;
 }
 
-/* All places have changed, or the number of chains has. */
+/* Builds all chains again, after places or the number of chains have changed. */
 static void chain_all(struct keep *k, size_t heads) {
     struct shelf *s = &k->shelf;
     free(k->head);
@@ -281,7 +281,7 @@ const struct held *keep_drop(struct keep *k, const struct reading *read, bool ov
     return h;
 }
 
-/* The place of a record that takes another's, or of a new one, in the queue of first ones. */
+/* The serial number in the queue: that of the record whose place is taken, or a new one. */
 static uint32_t serial_of(struct keep *k) {
     if (k->again) return k->again_serial;
     if (k->next - k->queue_from == k->queue_room) grow_queue(k);

@@ -4,13 +4,14 @@
 
 #include "judge/held.h"
 
-/* --reorder L: records are held back until none that may still come is older, and
- * judged in the order of their times; of equal times in that of their arrival.
+/* --reorder L: holds records back and lets them go in the order of their times.  Records of equal
+ * times go in the order of their arrival.
  *
- * A record is let go when one has come that is L younger, or at the end of the input; never because
- * nothing comes.  One that is more than L late counts as L late, for what is older has gone.  If
- * `most` bytes are not enough, the oldest go early, and are counted.  A record older than one that
- * went early counts as old as that one: it is judged out of order, and counted as displaced. */
+ * A record is let go when a record has come that is L younger, or at the end of the input.  A pause
+ * of the input lets nothing go.  A record that is more than L late counts as L late, because older
+ * ones have gone.  If `most` bytes are not enough, the oldest records go early and are counted.  A
+ * record older than one that went early gets the time of that one: it is judged out of order and
+ * counted as displaced. */
 
 enum { REORDER_PARTS = 16 };
 
@@ -37,18 +38,17 @@ void reorder_free(struct reorder *);
 
 void reorder_put(struct reorder *, const struct record *, const struct reading *);
 
-/* The oldest, if it is time for it (`all`: in any case); NULL: not yet.  It can be read until
- * reorder_put. */
+/* Lets go of the oldest record if it is due; `all`: even if it is not.  NULL: no record is due.
+ * The record can be read until the next reorder_put. */
 const struct held *reorder_take(struct reorder *, bool all);
 
-/* About how many bytes would have let no record go early. */
+/* Estimates the bytes that would have held every record until it was due. */
 double reorder_needed(const struct reorder *);
 
-/* --keep last: lets the last record of each key in a window through, not the first.  A
- * record is held back until no other one of its key can come in its window.
+/* --keep last: lets the last record of each key in a window through, not the first.
  *
- * A later record of the same key in the same window replaces a held one, which is dropped.  A
- * record is let go
+ * A record is held back until no other record of its key can come in its window.  A later record of
+ * the same key in the same window replaces the held one, which is dropped.  A record is let go
  *
  *     sliding    when the window has passed since it.  In a chain of repeats, each at most a window
  *                after the one before, only the last goes.  refresh=first: when the window has

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A field that one key lacks the other may do without. */
+/* Why a record has neither key.  A field missing in one key need not matter to the other, so the
+ * cause is then that both keys are empty. */
 static enum cause cause_of(struct keyer *k, const struct batch *b, size_t i) {
     enum cause cause = key_cause(k, b, i);
     return cause == CAUSE_LONG || cause == CAUSE_NOT_JSON || cause == CAUSE_NOT_LOG ? cause
@@ -52,7 +53,7 @@ uint8_t feed_observe(struct feed_counts *c, seen_detector *d, uint8_t parts, see
     return verdict;
 }
 
-/* Records that are worth waking another thread for: about ten microseconds of work. */
+/* The fewest records that are worth waking another thread for: about ten microseconds of work. */
 enum { WORTHWHILE = 256 };
 
 static void run(void *ctx, unsigned who) {
@@ -139,7 +140,7 @@ void judge_use_pool(struct judge *j, struct pool *pool) {
 
 /* -- ahead: each batch by itself ---------------------------------------------------------- */
 
-/* The time of each record; those without one drop out. */
+/* Reads the time of each record.  Records without a time drop out. */
 static void read_times(const struct judge *j, const struct batch *b, seen_time now,
                        struct readable *r) {
     const struct layout *l = j->layout;
@@ -181,7 +182,8 @@ static void find_pattern(const regex_t *pattern, const struct batch *b, struct r
     }
 }
 
-/* In a landmark window it does not matter when: only records of an earlier window count. */
+/* In a landmark window the time within the window does not matter, so only records of an earlier
+ * window count as late. */
 void judge_tell(const struct judge *j, uint64_t later) {
     const struct lateness *l = &j->lateness;
     if (calendar_is_set(&l->calendar) && later > l->strayed) later = l->strayed;
@@ -208,16 +210,6 @@ void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time
 }
 
 /* -- in order ----------------------------------------------------------------------------- */
-
-/* A landmark that the batch before left over. */
-static void carry_landmark(struct judge *j, struct readable *r) {
-    if (r->n > 0) {
-        r->landmark[0] |= j->due;
-        j->due = r->due;
-    } else {
-        j->due |= r->due;
-    }
-}
 
 static void find_boundaries(struct judge *j, struct readable *r) {
     for (size_t m = 0; m < r->n; m++) {
@@ -266,7 +258,15 @@ void judge_note(struct judge *j, const struct batch *b, const struct readable *r
 
 size_t judge_take(struct judge *j, struct readable *r) {
     j->in = r;
-    if (j->pattern) carry_landmark(j, r);
+    /* Carries a landmark over from the batch before, and to the next one. */
+    if (j->pattern) {
+        if (r->n > 0) {
+            r->landmark[0] |= j->due;
+            j->due = r->due;
+        } else {
+            j->due |= r->due;
+        }
+    }
     if (j->zone) find_boundaries(j, r);
     return r->n;
 }
@@ -277,8 +277,7 @@ size_t judge_read(struct judge *j, const struct batch *b, seen_time now) {
     return judge_take(j, &j->own);
 }
 
-/* Record m where one key is asked about and another remembered, or with --within, where they are
- * the same. */
+/* Judges record m of a feed, or with --within, where the key asked about is the key remembered. */
 static uint8_t observe_feed(struct judge *j, size_t m) {
     const struct readable *in = j->in;
     uint8_t parts = j->adder ? in->parts[m] : FEED_ASKS | FEED_ADDS;

@@ -18,20 +18,21 @@
 
 #include <regex.h>
 
-/* --add-key and --query-key: one key of a record is remembered, another is asked about.
+/* --add-key and --query-key: a feed remembers one key of a record and asks about another.
  *
  * A news feed: rows (user, shown, candidate).  What was shown is added under (user, shown); whether
  * a candidate was shown to the user before is asked under (user, candidate).
  *
  *     ann,story1,          adds ann+story1; asks nothing, so that it is not judged
  *     ann,,story1          asks about ann+story1: a duplicate; adds nothing
- *     ann,story2,story2    asks, then adds: new, for a record does not find itself
+ *     ann,story2,story2    asks, then adds: new, because a record does not find itself
  *
- * A key with a field that is missing or empty is none. */
+ * A record lacks a key if one of the key's fields is missing or empty. */
 
 enum { FEED_ASKS = 1, FEED_ADDS = 2 };
 
-/* Verdicts of a feed, or of --within, count here: the detector counts by its own. */
+/* Counts the verdicts of a feed or of --within, which differ from those that the detector
+ * counts. */
 struct feed_counts {
     uint64_t unique, duplicates, only_added;
 };
@@ -42,12 +43,13 @@ struct feed_counts {
 size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *, uint16_t *order,
                   seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause);
 
-/* One record.  Only what was seen at most `within` ago counts (0: the whole window). */
+/* Asks about one record and adds it, as `parts` says; returns the verdict.  A key counts as seen if
+ * it was seen at most `within` ago; 0: anywhere in the window. */
 uint8_t feed_observe(struct feed_counts *, seen_detector *, uint8_t parts, seen_digest ask,
                      seen_digest add, const seen_time *, uint64_t within);
 
-/* A batch observed by a pool, where the detector has shards=: each thread takes the keys
- * of some of them.  The verdicts are those of one thread. */
+/* A batch observed by several threads, for detectors with shards=: each thread takes the keys of
+ * some shards.  The verdicts are the same as with one thread. */
 
 struct shard_job {
     struct job job;
@@ -58,7 +60,7 @@ struct shard_job {
 struct shard_jobs {
     seen_detector *detector;
     struct pool *pool;
-    unsigned n; /* shares; 1: as good as no pool */
+    unsigned n; /* jobs; 1: the calling thread observes alone */
     struct shard_job job[MAX_THREADS];
     uint64_t at[BATCH];
     /* The batch in work: */
@@ -67,14 +69,15 @@ struct shard_jobs {
     uint8_t *verdict;
 };
 
-/* Crew (NULL: none) and detector stay the caller's. */
+/* Divides the detector's shards among the pool's threads.  Pool (NULL: none) and detector stay the
+ * caller's. */
 void shard_jobs_init(struct shard_jobs *, seen_detector *, struct pool *);
 
-/* As seen_observe, of BATCH records at most. */
+/* As seen_observe, for BATCH records at most. */
 void shard_jobs_observe(struct shard_jobs *, size_t n, const seen_digest *, const seen_time *,
                         uint8_t *verdict);
 
-/* What of a batch can be judged: n of its records, in order. */
+/* The n records of a batch that can be judged, in order. */
 struct readable {
     size_t n;
     seen_time now; /* what the clock said */
@@ -92,7 +95,7 @@ struct readable {
                                their places in `order`; NULL: keys are read from the fields */
 };
 
-/* All that was read of one record, for those who keep records back. */
+/* All that was read of one record, for code that holds records back. */
 struct reading {
     seen_digest digest;
     seen_time time;

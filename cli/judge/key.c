@@ -27,7 +27,7 @@ int64_t parts_of_key(const struct layout *l) {
 
 /* -- room --------------------------------------------------------------------------------- */
 
-/* For `len` bytes more behind those that are there. */
+/* Makes room for `len` more bytes and returns their place. */
 static char *room_for(struct parts *p, size_t len) {
     if (p->used + len > p->cap) {
         p->cap = 2 * (p->used + len);
@@ -53,7 +53,7 @@ static size_t applied(const struct key_form *form, char *value, size_t len) {
     return form && !form->by_word ? key_form_apply(form, value, len) : len;
 }
 
-/* The expression's parts of the value at the end of the text, which has `len` bytes. */
+/* Adds the parts that the expression finds in the value at the end of the text, of `len` bytes. */
 static bool find_groups(struct parts *p, const struct key_form *form, size_t len) {
     regmatch_t match[FORM_GROUPS + 1];
     if (!p->compiled) key_form_compile(form, &p->pattern);
@@ -121,7 +121,8 @@ void key_free(struct keyer *k) {
     k->scratch = NULL;
 }
 
-/* A key of several digests goes by one for those who tell keys apart; judge.c asks for all. */
+/* Several digests of a key are hashed into one, which tells keys apart.  judge.c makes all of
+ * them. */
 static bool other_digest(const struct keyer *k, const char *key, size_t len, seen_digest *out) {
     seen_digest all[SEEN_MAX_DIGESTS];
     uint32_t digests = seen_digests(k->detector);
@@ -159,8 +160,8 @@ static inline size_t append(char *key, size_t cap, size_t at, const char *field,
     return at + len;
 }
 
-/* All fields put together in the scratch space; false where one is missing.  Decodes at its far
- * end, where what is appended cannot reach. */
+/* Puts all fields together in the scratch space; false if one is missing.  Escaped fields are
+ * decoded at its far end, which the key cannot reach. */
 static bool join(struct keyer *k, const struct slice *f, size_t *len) {
     const struct layout *l = k->layout;
     size_t size = 0, at = 0, longest = 0;
@@ -185,8 +186,8 @@ static bool join(struct keyer *k, const struct slice *f, size_t *len) {
 
 static inline bool in_parts(const struct layout *l) { return l->form || l->open; }
 
-/* A key with a number of parts that varies is put together even where it has one, so that no two
- * keys of different parts are the same bytes. */
+/* If the number of parts varies, a key of one part is put together as well, so that different
+ * keys never have the same bytes. */
 static const char *join_parts(struct keyer *k, size_t *len) {
     const struct parts *p = &k->parts;
     size_t size = p->used + 10 * p->n, at = 0;

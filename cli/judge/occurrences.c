@@ -33,12 +33,6 @@ void occurrences_free(struct occurrences *l) {
     while (l->entries) drop(l, l->entries);
 }
 
-/* The head is what has waited longest: uthash keeps the order in which entries came. */
-static void expire(struct occurrences *l, uint64_t now) {
-    while (l->entries && now - l->entries->clock > l->clock.reach) drop(l, l->entries);
-    while (l->most && HASH_COUNT(l->entries) > l->most) drop(l, l->entries);
-}
-
 static struct entry *enter(struct occurrences *l, seen_digest key, const struct fact *f) {
     struct entry *e = calloc(1, sizeof *e);
     if (!e) die("out of memory for the first occurrences of keys");
@@ -57,7 +51,9 @@ void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, s
     struct entry *e;
     window_clock_step(&l->clock, f->itself.time);
     uint64_t now = l->clock.now;
-    expire(l, now);
+    /* The head is what has waited longest: uthash keeps the order in which entries came. */
+    while (l->entries && now - l->entries->clock > l->clock.reach) drop(l, l->entries);
+    while (l->most && HASH_COUNT(l->entries) > l->most) drop(l, l->entries);
     HASH_FIND(hh, l->entries, &key, sizeof key, e);
     f->first = f->last = none;
     f->age = SEEN_NEVER;

@@ -34,7 +34,7 @@ static const char *placeholder(const struct seen_option *o, size_t i) {
     return text;
 }
 
-/* What it is for, if not for any structure, and its help. */
+/* The help of an option, with the structures in front that it is for. */
 static const char *help_of(const struct seen_option *o, size_t i) {
     static char text[SEEN_MAX_OPTIONS][120];
     if (!o->of || strlen(o->of) > 30) return o->help;
@@ -42,7 +42,7 @@ static const char *help_of(const struct seen_option *o, size_t i) {
     return text[i];
 }
 
-/* A subcommand may mean something of its own by an option of the engine's. */
+/* True if the subcommand has an option of that name, which replaces the engine's. */
 static bool is_own(const struct option_row *own, size_t n, const char *name) {
     for (size_t i = 0; i < n; i++)
         if (own[i].id && !strcmp(own[i].name, name)) return true;
@@ -166,7 +166,7 @@ static enum zone_window take_zone(struct seen_spec *spec) {
     return kind;
 }
 
-/* A file is read as fast as it goes: when its records are read says nothing about them. */
+/* Dies if records of a file would be judged by when they are read: a file is read at any speed. */
 static void check_arrival(const struct window_options *a, const struct input_options *input) {
     const char *file = input_options_regular_file(input);
     if (input->time || input->arrival || a->outlives || !file) return;

@@ -47,38 +47,39 @@ enum {
         "zone", 0, "ZONE", "where times without an offset are, and days begin", WINDOW_ZONE        \
     }
 
-/* What --help=all and manual pages say of specs. */
+/* The grammar of specs, for --help=all and manual pages. */
 extern const char window_grammar[];
 
-/* A subcommand's n rows, then one for each of the engine's options; valid until the next call. */
+/* Returns a subcommand's n rows followed by a row for each of the engine's options.  The result is
+ * valid until the next call. */
 const struct option_row *window_rows(const struct option_row *own, size_t n);
 
-/* Makes it the process's time zone, or dies with a sentence. */
+/* Sets the time zone of the process, or dies if this machine does not know it. */
 void window_set_zone(const char *zone);
 
-/* False if the option is none of these. */
+/* Takes one option; false if it is none of WINDOW_ROWS and no option of the engine. */
 bool window_take(struct window_options *, int id, const char *value);
 
-/* Dies where a FILE that is not there is an option of a spec that was not quoted. */
+/* Dies if a FILE that does not exist looks like an option of a spec that was not quoted. */
 void window_check_files(const struct window_options *, const struct input_options *);
 
-/* The i-th spec as given, its options set, or one sentence and exit 2. */
+/* Reads the i-th spec and sets the options that were given beside it, or dies. */
 void window_spec(const struct window_options *, size_t i, struct seen_spec *);
 
-/* One more option of the engine, as if --name value had been given. */
+/* Adds an option of the engine, as if --name value had been given. */
 void window_set(struct window_options *, const char *name, const char *value);
 
-/* The plan of the i-th spec, or one sentence and exit 2.  Days and weeks of a zone are boundaries
- * that the judge finds: their kind is returned.  Web logs go by their own time unless told
- * otherwise, so that `time` of the input may be set. */
+/* Plans the i-th spec, or dies.  If windows are days or weeks of a time zone, the judge finds their
+ * boundaries, and their kind is returned.  May set the input's `time`: web logs go by their own
+ * times unless --arrival is given. */
 enum zone_window window_plan(struct window_options *, size_t i, struct input_options *,
                              struct seen_plan *);
 
-/* The pattern and the format of times. */
+/* Compiles the pattern of --landmark-on and the format of --time-format, or dies. */
 void window_compile(struct window_options *, struct input_options *);
 void window_free(struct window_options *);
 
-/* Makes a judge see to it, and to the times of the input. */
+/* Hands the options of windows and times to a judge. */
 void window_of_judge(const struct window_options *, const struct input_options *, enum zone_window,
                      struct judge *);
 

@@ -66,7 +66,7 @@ static bool take(struct blocks_in *b, void *to, size_t len) {
     return !b->bad;
 }
 
-/* False at the end, and where the next block is damaged. */
+/* Reads the next block; false at the end, or if the block is damaged. */
 static bool next_block(struct blocks_in *b) {
     uint64_t len, sum;
     if (b->ended || !take(b, &len, sizeof len)) return false;

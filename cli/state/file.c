@@ -7,97 +7,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-/* Huge pages after a fork: found in /proc/self/smaps, mended with MADV_COLLAPSE
- * (Linux 6.1). Where there is none of this, nothing happens. */
-
-#ifndef MADV_COLLAPSE
-#define MADV_COLLAPSE 25
-#endif
-
-#define SMALL ((uintptr_t)4096)
-#define HUGE  ((uintptr_t)2 << 20)
-
-enum { PARTS = HUGE / SMALL };
-
-static bool wanted(void) {
-    char text[64] = "";
-    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    if (!f) return false;
-    bool read = fgets(text, sizeof text, f) != NULL;
-    fclose(f);
-    return read && !strstr(text, "[never]") && sysconf(_SC_PAGESIZE) == SMALL;
-}
-
-static void add(struct huge_pages *h, unsigned long at, unsigned long end) {
-    uintptr_t first = (at + HUGE - 1) / HUGE * HUGE, last = end / HUGE * HUGE;
-    if (first >= last || h->n == MAX_HUGE_SPANS) return;
-    h->span[h->n].at = first;
-    h->span[h->n++].end = last;
-}
-
-void huge_pages_find(struct huge_pages *h) {
-    char line[512];
-    unsigned long at = 0, end = 0, a, b;
-    if (atomic_load(&h->mending)) return;
-    h->n = 0;
-    FILE *f = wanted() ? fopen("/proc/self/smaps", "re") : NULL;
-    while (f && fgets(line, sizeof line, f)) {
-        if (sscanf(line, "%lx-%lx ", &a, &b) == 2) at = a, end = b;
-        if (!strncmp(line, "VmFlags:", 8) && strstr(line, " hg")) add(h, at, end);
-    }
-    if (f) fclose(f);
-}
-
-/* All of it is there; what was never touched is not to take memory now. */
-static bool present(int fd, uintptr_t at) {
-    uint64_t part[PARTS];
-    if (pread(fd, part, sizeof part, (off_t)(at / SMALL * sizeof *part)) != sizeof part)
-        return false;
-    for (size_t i = 0; i < PARTS; i++)
-        if (!(part[i] >> 63)) return false;
-    return true;
-}
-
-static void *mend(void *ctx) {
-    struct huge_pages *h = ctx;
-    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    bool mending = fd >= 0;
-    for (size_t i = 0; i < h->n; i++)
-        for (uintptr_t at = h->span[i].at; mending && at < h->span[i].end; at += HUGE)
-            if (present(fd, at)) /* fails where there is no memory for it, or Linux is too old */
-                mending = !madvise((void *)at, HUGE, MADV_COLLAPSE);
-    if (fd >= 0) close(fd);
-    atomic_store(&h->mending, false);
-    return NULL;
-}
-
-void huge_pages_restore(struct huge_pages *h) {
-    sigset_t all, before;
-    pthread_t thread;
-    if (!h->n || atomic_exchange(&h->mending, true)) return;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* signals come to the caller alone */
-    if (pthread_create(&thread, NULL, mend, h))
-        atomic_store(&h->mending, false);
-    else
-        pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
 
 /* -- one process at a time ---------------------------------------------------------------- */
 
@@ -120,7 +41,7 @@ static int holder(int fd) {
 
 static bool alive(int pid) { return pid > 0 && (!kill(pid, 0) || errno == EPERM); }
 
-/* A holder that has just been killed takes a moment to end, its child as long as a disk may. */
+/* Waits for a holder that was just killed to end.  Its child may take as long as the disk. */
 static void wait_for(struct state_file *f, int fd) {
     const struct timespec pause = {0, 10000000};
     for (int i = 0; flock(fd, LOCK_EX | LOCK_NB); i++) {
@@ -176,16 +97,6 @@ static char *joined(const char *a, const char *b) {
     return text;
 }
 
-static void open_folder(struct state_file *f) {
-    char *copy = joined(f->path, "");
-    const char *folder = dirname(copy);
-    f->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (f->folder < 0)
-        die("cannot keep a state in %s: %s; --state names a file in a folder that is there", folder,
-            strerror(errno));
-    free(copy);
-}
-
 static struct state_file *opened; /* to be let go of if the process dies with a sentence */
 
 static void let_go(void) {
@@ -202,7 +113,13 @@ bool state_file_open(struct state_file *f, const char *name) {
     f->path = realpath(name, NULL);
     if (!f->path) f->path = joined(name, "");
     f->fresh = joined(f->path, ".new");
-    open_folder(f);
+    char *copy = joined(f->path, "");
+    const char *folder = dirname(copy);
+    f->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (f->folder < 0)
+        die("cannot keep a state in %s: %s; --state names a file in a folder that is there", folder,
+            strerror(errno));
+    free(copy);
     opened = f;
     atexit(let_go);
     int error = open_next(f);
@@ -313,8 +230,8 @@ static void *room_for(void *ctx, size_t len) {
     return p->bytes = malloc(len);
 }
 
-/* The snapshot: NULL, or a sentence that says what is wrong with it; the detector and the blob are
- * then not there. */
+/* Loads the snapshot.  NULL, or a sentence that says what is wrong; then there is no detector
+ * and no blob. */
 static const char *read_snapshot(int fd, const char *name, seen_detector **d, void **blob,
                                  size_t *len) {
     struct seen_error e;
@@ -356,7 +273,7 @@ seen_detector *state_file_load(struct state_file *f, void **blob, size_t *len) {
     return d;
 }
 
-/* What follows the snapshot is sound: NULL, or a sentence. */
+/* Checks what follows the snapshot: NULL if it is sound, or a sentence. */
 static const char *check_more(const char *name, bool *more) {
     static struct blocks_in in;
     *more = !at_end();
@@ -372,8 +289,8 @@ static const char *check_more(const char *name, bool *more) {
     return at_end() ? NULL : refuse_more(name);
 }
 
-/* While a run holds a state it may write over the file that it had before: what was torn by that is
- * read again. */
+/* A run that holds the state may write over the file that is being read.  Then the file is read
+ * again. */
 seen_detector *state_file_look(const char *name, void **blob, size_t *len, bool *more,
                                struct stat *st, int *user) {
     for (int i = 0;; i++) {
@@ -461,7 +378,8 @@ static int write_state(struct state_file *f, const struct state_content *c) {
     return 0;
 }
 
-/* What was written has become the state; and the one before, where it took its place, FILE.new. */
+/* After a rename, the file that was written is the state, and the one before it, if kept, is
+ * FILE.new. */
 static void take_over(struct state_file *f) {
     int before = f->held;
     if (!still_at(f->next, f->path)) return;

@@ -65,7 +65,7 @@ const char *saved_options_find(const struct saved_options *w, const char *name) 
 
 /* -- differences -------------------------------------------------------------------------- */
 
-/* One more clause, as long as there is room. */
+/* Appends one more clause if there is room. */
 __attribute__((format(printf, 4, 5))) static size_t add(char *text, size_t cap, size_t at,
                                                         const char *format, ...) {
     va_list args;
@@ -189,7 +189,7 @@ static bool unchanged(int fd, const struct place *f) {
     return digest_of(fd, f->at, f->len, &digest) && digest == f->digest;
 }
 
-/* Where the file of that place stands now, in the folder it was read from; false if nowhere. */
+/* Finds where the file of that place is now, in the folder it was read from; false: nowhere. */
 static bool look_for(const struct place *f, char *path, size_t cap, struct stat *st) {
     const char *slash = strrchr(f->name, '/');
     int folder = slash ? (int)(slash + 1 - f->name) : 0;
@@ -206,7 +206,7 @@ static bool look_for(const struct place *f, char *path, size_t cap, struct stat 
     return found;
 }
 
-/* The file that had this name is another one: where is it, and was it read to its end? */
+/* Says where the file is that had this name before, and whether it was read to its end. */
 static void say_rotated(const struct place *f, const char *name, char *what, size_t cap) {
     char path[4096];
     struct stat st;
@@ -265,16 +265,6 @@ const struct place *places_find(const struct places *p, const struct input *in, 
 
 /* -- taking down -------------------------------------------------------------------------- */
 
-/* Uncompressed, the bytes before the place; else the first, in which each packer writes what it
- * packed, and when. */
-static void take_print(struct place *f, const struct input *in, const struct stat *st) {
-    bool plain = input_is_plain(in);
-    uint64_t until = plain ? f->offset : (uint64_t)st->st_size;
-    f->len = until < PRINT ? until : PRINT;
-    f->at = plain ? f->offset - f->len : 0;
-    if (!digest_of(in->fd, f->at, f->len, &f->digest)) f->at = f->len = f->digest = 0;
-}
-
 void places_note(struct places *p, const struct input *in, uint64_t offset, uint64_t lines) {
     struct stat st;
     if (in->fd < 0 || fstat(in->fd, &st) || !S_ISREG(st.st_mode)) return;
@@ -285,7 +275,13 @@ void places_note(struct places *p, const struct input *in, uint64_t offset, uint
     f->ino = st.st_ino;
     f->offset = offset;
     f->lines = lines;
-    take_print(f, in, &st);
+    /* Uncompressed, the bytes before the place; else the first, in which each packer writes what it
+     * packed, and when. */
+    bool plain = input_is_plain(in);
+    uint64_t until = plain ? f->offset : (uint64_t)st.st_size;
+    f->len = until < PRINT ? until : PRINT;
+    f->at = plain ? f->offset - f->len : 0;
+    if (!digest_of(in->fd, f->at, f->len, &f->digest)) f->at = f->len = f->digest = 0;
 }
 
 const char *const saved_commands[] = {"dedup", "count", "top", NULL};
@@ -298,16 +294,7 @@ static void unpack_options(struct saved_options *w, struct unpacker *u) {
     }
 }
 
-static void unpack_run(struct saved *b, struct unpacker *u) {
-    b->ended = unpack_number(u);
-    b->output = unpack_number(u);
-    b->number = unpack_number(u);
-    judge_unpack(&b->judge, u);
-    b->unended = unpack_number(u);
-    b->header = reader_unpack_header(u, &b->header_len);
-}
-
-/* Is this spec one that a run can use?  A run without --window takes it from the state. */
+/* True if a run can use this spec.  A run without --window takes it from the state. */
 static bool sound(const char *text) {
     struct seen_spec spec;
     struct seen_plan plan;
@@ -356,7 +343,12 @@ void saved_unpack(struct saved *b, const char *name) {
             name, b->version, (uintmax_t)format, SAVED_FORMAT);
     b->spec = unpack_text(&u);
     unpack_options(&b->options, &u);
-    unpack_run(b, &u);
+    b->ended = unpack_number(&u);
+    b->output = unpack_number(&u);
+    b->number = unpack_number(&u);
+    judge_unpack(&b->judge, &u);
+    b->unended = unpack_number(&u);
+    b->header = reader_unpack_header(&u, &b->header_len);
     places_unpack(&b->places, &u);
     b->own = format > 1 ? unpack_bytes(&u, &b->own_len) : "";
     if (u.bad || u.at != u.end || !sound(b->spec)) saved_refuse(name);

@@ -10,8 +10,8 @@
 #include "records/input.h"
 #include "records/reader.h"
 
-/* The options a run was given, as far as they decide its verdicts: a state may only be
- * continued under the same. */
+/* The options of a run that decide its verdicts.  A state can only be continued under the same
+ * options. */
 
 enum { MAX_SAVED_OPTIONS = 64 };
 
@@ -25,17 +25,17 @@ struct saved_options {
     size_t n;
 };
 
-/* Takes an option down, unless it only says what is printed; the last of a name counts. */
+/* Notes an option, unless it only changes what is printed.  The last value of a name counts. */
 void saved_options_note(struct saved_options *, const struct option_row *, const char *value);
 
-/* Puts one in as it was taken down before; false if there is no room, or its name is too long. */
+/* Adds an option as it was noted before; false if there is no room or the name is too long. */
 bool saved_options_put(struct saved_options *, const char *name, const char *value);
 
 /* The value of a name, or NULL. */
 const char *saved_options_find(const struct saved_options *, const char *name);
 
-/* In words, how what was given before differs from what is given now: "with -k 2, not -k 3;
- * without --csv".  Returns the end of the text, which has `cap` bytes, and was `at` long. */
+/* Appends how the options before differ from those of this run: "with -k 2, not -k 3; without
+ * --csv". `at`: the length of the text so far, of `cap` bytes at most.  Returns its new length. */
 size_t saved_options_differ(const struct saved_options *before, const struct saved_options *now,
                             char *text, size_t cap, size_t at);
 
@@ -67,13 +67,12 @@ void places_free(struct places *);
 void places_pack(const struct places *, struct packer *);
 void places_unpack(struct places *, struct unpacker *);
 
-/* What became of the file that is now open as `in`: the place to go on from, NULL to begin at its
- * start.  Where a file was read before and is another now, `what` says so in words; else it is
- * empty. */
+/* Finds where to go on in the file that is open as `in`; NULL: at its start.  If another file was
+ * read under this name before, `what` says so; otherwise `what` is empty. */
 const struct place *places_find(const struct places *, const struct input *in, char *what,
                                 size_t cap);
 
-/* The open file is the one read last, and this is how far. */
+/* Notes how far the open file was read. */
 void places_note(struct places *, const struct input *in, uint64_t offset, uint64_t lines);
 
 enum { SAVED_FORMAT = 2 };
@@ -101,7 +100,8 @@ struct saved {
     size_t own_len;
 };
 
-/* Which command wrote the blob?  NULL: none.  Snapshots of others have no blob, or their own. */
+/* The command that wrote the blob.  NULL: it is not the blob of a state; snapshots of other
+ * programs have none, or their own. */
 const char *saved_command(const void *blob, size_t len);
 
 /* Reads the blob of the state called `name`, or ends the process with a sentence. */
@@ -110,7 +110,7 @@ void saved_unpack(struct saved *, const char *name);
 /* The latest time of a record; 0: none. */
 seen_time saved_last(const struct saved *);
 
-/* The sentence for what cannot be. */
+/* Dies because the blob holds values that no run can have written. */
 _Noreturn void saved_refuse(const char *name);
 
 #endif

@@ -41,7 +41,7 @@ bool state_take(struct state *s, int id, const char *value) {
 
 /* -- loading ------------------------------------------------------------------------------ */
 
-/* No window was asked for: options besides are held against the one there is. */
+/* Takes the state's window if none was asked for.  Other options are compared with the state's. */
 static void adopt_window(struct state *s, struct window_options *a) {
     const char *zone = saved_options_find(&s->before->options, "--zone");
     if (a->specs || a->zone) return;
@@ -86,7 +86,7 @@ seen_detector *state_detector(struct state *s) { return s->before ? s->before->d
 
 /* -- resuming ----------------------------------------------------------------------------- */
 
-/* Without one that is still being passed on. */
+/* The records so far, without one that is still being passed on in pieces. */
 static uint64_t records_of(const struct state *s) {
     return *s->of.number - (s->of.reader->passing > 0);
 }
@@ -183,31 +183,6 @@ void state_opened(struct state *s) {
 
 /* -- saving ------------------------------------------------------------------------------- */
 
-static void pack_asked(const struct state *s, struct packer *p) {
-    char magic[32];
-    snprintf(magic, sizeof magic, "seen %s", s->kind->command);
-    pack_text(p, magic);
-    pack_number(p, SAVED_FORMAT);
-    pack_text(p, SEEN_VERSION);
-    pack_text(p, s->spec);
-    pack_number(p, s->options.n);
-    for (size_t i = 0; i < s->options.n; i++) {
-        pack_text(p, s->options.option[i].name);
-        pack_text(p, s->options.option[i].value);
-    }
-}
-
-static void pack_run(const struct state *s, bool ended, struct packer *p) {
-    uint64_t output = SAVED_NO_OUTPUT;
-    look_at_output(&output, '\n', NULL);
-    pack_number(p, ended);
-    pack_number(p, output);
-    pack_number(p, records_of(s));
-    judge_pack(s->of.judge, reader_unreadable(s->of.reader), p);
-    pack_number(p, *s->of.unended);
-    reader_pack_header(s->of.reader, p);
-}
-
 static void note_place(struct state *s) {
     const struct reader *r = s->of.reader;
     if (!r->in.waits) places_note(&s->places, &r->in, reader_position(r), r->splitter.lines);
@@ -216,8 +191,25 @@ static void note_place(struct state *s) {
 static struct packer pack(struct state *s, bool ended) {
     struct packer p = {0};
     note_place(s);
-    pack_asked(s, &p);
-    pack_run(s, ended, &p);
+    char magic[32];
+    snprintf(magic, sizeof magic, "seen %s", s->kind->command);
+    pack_text(&p, magic);
+    pack_number(&p, SAVED_FORMAT);
+    pack_text(&p, SEEN_VERSION);
+    pack_text(&p, s->spec);
+    pack_number(&p, s->options.n);
+    for (size_t i = 0; i < s->options.n; i++) {
+        pack_text(&p, s->options.option[i].name);
+        pack_text(&p, s->options.option[i].value);
+    }
+    uint64_t output = SAVED_NO_OUTPUT;
+    look_at_output(&output, '\n', NULL);
+    pack_number(&p, ended);
+    pack_number(&p, output);
+    pack_number(&p, records_of(s));
+    judge_pack(s->of.judge, reader_unreadable(s->of.reader), &p);
+    pack_number(&p, *s->of.unended);
+    reader_pack_header(s->of.reader, &p);
     places_pack(&s->places, &p);
     struct packer own = {0};
     s->kind->pack(s->of.ctx, &own);
@@ -246,7 +238,7 @@ static void say_failed(struct state *s, int error) {
          s->file.held >= 0 ? "the one before stays" : "there is none yet");
 }
 
-/* Output goes first: what the state counts as seen has been delivered. */
+/* Writes the output first, so that all records that the state counts as seen are delivered. */
 static void save_in_passing(struct state *s) {
     if (s->file.writer) return; /* it will be due still */
     s->due = false;
@@ -277,8 +269,8 @@ void state_attend(struct state *s) {
     if (s->due) save_in_passing(s);
 }
 
-/* While a child writes, every page is copied when it first changes, which takes the time of some
- * twenty records: output must not wait for a whole buffer of those. */
+/* While a child writes, each page is copied when it first changes, which takes the time of some
+ * twenty records.  So output is not left to wait for a full buffer. */
 void state_judged(struct state *s) {
     if (!s->file.writer) return;
     double now = time_monotonic();
@@ -294,7 +286,7 @@ void state_closed(struct state *s) {
 bool state_end(struct state *s) {
     if (!s->name) return true;
     const struct sink *rejects = s->of.reader->unjudged.rejects;
-    /* What was not delivered is not counted as seen. */
+    /* Records whose output was not delivered are not counted as seen. */
     if (!s->kind->deliver(s->of.ctx) || (rejects && rejects->error)) return true;
     struct packer p = pack(s, true);
     struct state_content content = content_of(s, &p);

@@ -2,8 +2,8 @@
  *
  * A state is the detector's snapshot and, as its blob, all that the command line adds: what was
  * asked, how far each file was read, what was printed last (doc/state.md).  What a command counts
- * besides may follow in blocks (blocks.h).  It is written at the
- * end, and every now and then in passing. */
+ * besides may follow in blocks (blocks.h).  It is written at the end of a run, and while it runs,
+ * at the intervals of --state-every. */
 #ifndef SEEN_STATE_H
 #define SEEN_STATE_H
 
@@ -12,6 +12,7 @@
 #include "records/reader.h"
 #include "state/blocks.h"
 #include "state/file.h"
+#include "state/huge_pages.h"
 #include "state/saved.h"
 
 enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
@@ -20,8 +21,8 @@ enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
     {"Going on later", 0, NULL, NULL, 0},                                                          \
         {"state", 0, "FILE", "go on where the run that wrote FILE stopped; keep it written",       \
          STATE_FILE},                                                                              \
-        {"state-every", 0, "SPAN", "... in passing as well (default: 60s; 0s: at the end only)",   \
-         STATE_EVERY},                                                                             \
+        {"state-every", 0, "SPAN",                                                                 \
+         "write the state this often (default: 60s; 0s: at the end only)", STATE_EVERY},           \
     {                                                                                              \
         "from-start", 0, NULL, "read files from their start again", STATE_FROM_START               \
     }
@@ -29,12 +30,13 @@ enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
 /* What a command adds to its state. */
 struct state_kind {
     const char *command; /* one of saved_commands */
-    /* All that was printed goes out; false: it has not arrived. */
+    /* Writes all output that waits in buffers; false if it has not arrived. */
     bool (*deliver)(void *ctx);
-    /* Into the blob, in at most some 8 MiB, and back again: false if the bytes cannot be right. */
+    /* Pack into the blob, in some 8 MiB at most, and unpack; false if the bytes cannot be right. */
     void (*pack)(const void *ctx, struct packer *);
     bool (*unpack)(void *ctx, const char *bytes, size_t len);
-    /* Behind the snapshot, however much it is; NULL: nothing.  `save` may allocate nothing. */
+    /* Write and read what follows the snapshot; NULL: nothing follows.  `save` must not
+     * allocate. */
     void (*save)(const void *ctx, struct blocks_out *);
     bool (*load)(void *ctx, struct blocks_in *);
 };
@@ -73,17 +75,18 @@ void state_init(struct state *, const struct state_kind *);
 /* False if the option is none of STATE_ROWS. */
 bool state_take(struct state *, int id, const char *value);
 
-/* All options are known: loads the state, if there is one.  Where no window is asked for it becomes
- * the state's, which stays owner of the texts. */
+/* Loads the state if there is one; all options are known.  If no window was asked for, the state's
+ * window is taken.  Its text stays the state's. */
 void state_load(struct state *, struct window_options *);
 
-/* The window is planned: is it the state's?  And all other options?  Dies if not. */
+/* Dies if the planned window or another option differs from those of the state. */
 void state_check(struct state *, const struct window_options *);
 
 /* The detector loaded, now the caller's; NULL: there was no state. */
 seen_detector *state_detector(struct state *);
 
-/* Everything is set up and nothing read: puts into the parts what they were. */
+/* Gives the parts of the run what the state kept of them.  Comes before the first record is
+ * read. */
 void state_begin(struct state *, struct state_of);
 
 /* This run's output goes on behind what the run before printed. */
@@ -94,7 +97,7 @@ void state_closed(struct state *);
 void state_attend(struct state *);
 void state_judged(struct state *); /* a batch */
 
-/* The end: saves.  False if that failed, which it says. */
+/* Saves at the end of a run.  False, after a message, if that failed. */
 bool state_end(struct state *);
 void state_free(struct state *);
 

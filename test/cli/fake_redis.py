@@ -192,7 +192,7 @@ class Fake:
 # -- what tests send, and what goes wrong -------------------------------------------------------------
 
 
-BATCH = int(re.search(r"BATCH = (\d+)", (ROOT / "cli/records/record.h").read_text()).group(1))
+BATCH = int(re.search(r"BATCH = (\d+)", (ROOT / "cli/records/format/record.h").read_text()).group(1))
 
 
 def lines(n, different, seed=1):

@@ -224,4 +224,4 @@ def test_a_bad_key_in_a_list_is_told_by_its_number(seen, tmp_path):
 @pytest.mark.parametrize("line", ["--duplicates --tag", "--csv --ndjson", "--null --crlf",
                                   "filter --list x --exact --fp 0.1", "filter --list x -v --tag"])
 def test_options_that_exclude_each_other(line, seen):
-    seen(*line.split()).refused("exclude each other: give one of them")
+    seen(*line.split()).refused("exclude each other: ")

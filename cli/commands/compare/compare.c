@@ -43,7 +43,7 @@ static void window_of(char *buf, size_t cap, const struct seen_plan *plan, bool 
     }
 }
 
-void twin_spec(char *spec, size_t cap, const struct seen_plan *plan, bool forever) {
+void true_window_spec(char *spec, size_t cap, const struct seen_plan *plan, bool forever) {
     char window[128], hash[16];
     seen_spec_get(&plan->spec, "hash", hash, sizeof hash);
     window_of(window, sizeof window, plan, forever);
@@ -53,7 +53,8 @@ void twin_spec(char *spec, size_t cap, const struct seen_plan *plan, bool foreve
 
 /* -- life --------------------------------------------------------------------------------- */
 
-void twin_init(struct twin *t, const char *text, const struct layout *layout, uint32_t max_record) {
+void true_window_init(struct true_window *t, const char *text, const struct layout *layout,
+                      uint32_t max_record) {
     struct seen_error e;
     struct seen_spec spec;
     memset(t, 0, sizeof *t);
@@ -64,7 +65,7 @@ void twin_init(struct twin *t, const char *text, const struct layout *layout, ui
     judge_init(&t->judge, t->detector, layout, max_record);
 }
 
-void twin_free(struct twin *t) {
+void true_window_free(struct true_window *t) {
     judge_free(&t->judge);
     seen_free(t->detector);
 }
@@ -72,14 +73,15 @@ void twin_free(struct twin *t) {
 /* -- work --------------------------------------------------------------------------------- */
 
 /* A record that was not stored advances the clock as a key that no record has. */
-static void advance(struct twin *t, size_t m, bool stored) {
+static void advance(struct true_window *t, size_t m, bool stored) {
     static const seen_digest nobody = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
     const seen_time *time = t->judge.timed ? &t->judge.in->time[m] : NULL;
     uint8_t verdict;
     observe_records(t->detector, 1, stored ? &t->judge.in->digest[m] : &nobody, time, &verdict);
 }
 
-void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint8_t *verdict) {
+void true_window_batch(struct true_window *t, const struct batch *b, seen_time now,
+                       const uint8_t *verdict) {
     struct judge *j = &t->judge;
     size_t n = judge_read(j, b, now);
     bool landmarks = judge_landmarks(j);
@@ -94,7 +96,7 @@ void twin_batch(struct twin *t, const struct batch *b, seen_time now, const uint
     }
 }
 
-enum truth twin_truth(const struct seen_plan *plan, uint64_t age) {
+enum truth_of_key truth_of_key(const struct seen_plan *plan, uint64_t age) {
     const struct seen_spec *s = &plan->spec;
     if (age == SEEN_NEVER) return TRUTH_NEW;
     if (s->window == SEEN_WINDOW_LANDMARK || s->window == SEEN_WINDOW_DECAYING)
@@ -103,7 +105,7 @@ enum truth twin_truth(const struct seen_plan *plan, uint64_t age) {
     return inside ? TRUTH_DUPLICATE : TRUTH_EITHER;
 }
 
-void contender_judge(struct contender *c, struct batch *b, seen_time now) {
+void candidate_judge(struct candidate *c, struct batch *b, seen_time now) {
     size_t n = judge_read(&c->judge, b, now);
     double begun = time_monotonic();
     judge_observe(&c->judge, b, n);
@@ -117,10 +119,10 @@ static unsigned decade(uint64_t gap) {
     return d;
 }
 
-void contender_count(struct contender *c, const struct batch *b, const struct twin *ever) {
+void candidate_count(struct candidate *c, const struct batch *b, const struct true_window *ever) {
     for (size_t i = 0; i < b->n; i++) {
-        if (!c->twin->read[i]) continue;
-        enum truth truth = twin_truth(&c->plan, c->twin->age[i]);
+        if (!c->truth->read[i]) continue;
+        enum truth_of_key truth = truth_of_key(&c->plan, c->truth->age[i]);
         bool missed = c->verdict[i] == SEEN_NEW, duplicate = !missed;
         c->truths[truth]++;
         bool confirmed = c->verdict[i] == SEEN_CONFIRMED;
@@ -145,7 +147,7 @@ struct rate rate_of(uint64_t x, uint64_t n) {
     return (struct rate){p, low > 0 ? low : 0, high < 1 ? high : 1};
 }
 
-double contender_expected(const struct contender *c) {
+double candidate_expected(const struct candidate *c) {
     struct seen_stats s;
     seen_stats(c->detector, &s);
     double trials = s.expected_false + (double)s.unique;
@@ -170,9 +172,9 @@ struct run {
     struct input_options input;
     struct window_options window;
     struct reader reader;
-    struct contender contender[MAX_SPECS];
-    struct twin *twin[MAX_SPECS + 1]; /* twin[0] knows all there ever was */
-    size_t n, twins;
+    struct candidate candidate[MAX_SPECS];
+    struct true_window *truth[MAX_SPECS + 1]; /* truth[0] knows all there ever was */
+    size_t n, truths;
     uint64_t records;
     struct run_stats stats;
     void (*report)(const struct comparison *);
@@ -184,15 +186,6 @@ static const struct option_row *rows(void) {
     return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
 }
 
-static void take_form(struct run *r, const char *form) {
-    static const struct {
-        const char *name;
-        void (*report)(const struct comparison *);
-    } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
-    for (size_t i = 0; i < 3; i++)
-        if (!strcmp(forms[i].name, form)) r->report = forms[i].report;
-}
-
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &compare_command};
     input_options_init(&r->input);
@@ -200,7 +193,14 @@ static void read_options(struct run *r, int argc, char **argv) {
         if (input_options_take(&r->input, id, a.value) || window_take(&r->window, id, a.value))
             continue;
         if (id == STATS) run_stats_take(&r->stats, a.value);
-        if (id == OUTPUT) take_form(r, a.value);
+        if (id == OUTPUT) {
+            static const struct {
+                const char *name;
+                void (*report)(const struct comparison *);
+            } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
+            for (size_t i = 0; i < 3; i++)
+                if (!strcmp(forms[i].name, a.value)) r->report = forms[i].report;
+        }
     }
     if (!r->window.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
     if (!r->report) r->report = report_text;
@@ -209,24 +209,24 @@ static void read_options(struct run *r, int argc, char **argv) {
     window_compile(&r->window, &r->input);
 }
 
-/* -- contenders and their twins ----------------------------------------------------------- */
+/* -- candidates and their truths ----------------------------------------------------------- */
 
-static struct twin *twin_of(struct run *r, const struct contender *c, bool forever) {
+static struct true_window *truth_for(struct run *r, const struct candidate *c, bool forever) {
     char spec[512];
     bool shared = forever || seen_spec_get_count(&c->plan.spec, "refresh") != SEEN_REFRESH_FIRST;
-    twin_spec(spec, sizeof spec, &c->plan, forever);
-    for (size_t i = 0; shared && i < r->twins; i++)
-        if (r->twin[i]->shared && r->twin[i]->judge.zone == c->zone &&
-            !strcmp(r->twin[i]->spec, spec))
-            return r->twin[i];
-    struct twin *t = malloc(sizeof *t);
+    true_window_spec(spec, sizeof spec, &c->plan, forever);
+    for (size_t i = 0; shared && i < r->truths; i++)
+        if (r->truth[i]->shared && r->truth[i]->judge.zone == c->zone &&
+            !strcmp(r->truth[i]->spec, spec))
+            return r->truth[i];
+    struct true_window *t = malloc(sizeof *t);
     if (!t)
         die("out of memory for exact windows; compare a part of the stream, as head -n 1000000 "
             "cuts");
-    twin_init(t, spec, &r->reader.layout, r->input.max_record);
+    true_window_init(t, spec, &r->reader.layout, r->input.max_record);
     t->shared = shared;
     if (!forever) window_of_judge(&r->window, &r->input, c->zone, &t->judge);
-    return r->twin[r->twins++] = t;
+    return r->truth[r->truths++] = t;
 }
 
 /* Adopts the common seed where the spec has none. */
@@ -244,7 +244,7 @@ static void start(struct run *r, const struct reader_events *events) {
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         die("the system gave no random seed: %s; give --seed", strerror(errno));
     for (; r->n == 0 || r->n < r->window.specs; r->n++) {
-        struct contender *c = &r->contender[r->n];
+        struct candidate *c = &r->candidate[r->n];
         c->asked = r->window.spec[r->n];
         c->zone = window_plan(&r->window, r->n, &r->input, &c->plan);
         if (seen_spec_get_count(&c->plan.spec, "lateness"))
@@ -254,13 +254,13 @@ static void start(struct run *r, const struct reader_events *events) {
         if (seen_new(&c->detector, &c->plan, NULL, &e)) die("%s: %s", c->asked, e.text);
     }
     reader_init(&r->reader, &r->input, events, r);
-    r->reader.unjudged.detector = r->contender[0].detector;
-    twin_of(r, &r->contender[0], true);
+    r->reader.unjudged.detector = r->candidate[0].detector;
+    truth_for(r, &r->candidate[0], true);
     for (size_t i = 0; i < r->n; i++) {
-        struct contender *c = &r->contender[i];
+        struct candidate *c = &r->candidate[i];
         judge_init(&c->judge, c->detector, &r->reader.layout, r->input.max_record);
         window_of_judge(&r->window, &r->input, c->zone, &c->judge);
-        c->twin = twin_of(r, c, false);
+        c->truth = truth_for(r, c, false);
     }
 }
 
@@ -268,15 +268,15 @@ static void start(struct run *r, const struct reader_events *events) {
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    for (size_t i = 0; i < r->n; i++) contender_judge(&r->contender[i], b, now);
-    for (size_t i = 0; i < r->twins; i++)
-        if (r->twin[i]->shared) twin_batch(r->twin[i], b, now, NULL);
+    for (size_t i = 0; i < r->n; i++) candidate_judge(&r->candidate[i], b, now);
+    for (size_t i = 0; i < r->truths; i++)
+        if (r->truth[i]->shared) true_window_batch(r->truth[i], b, now, NULL);
     for (size_t i = 0; i < r->n; i++) {
-        struct contender *c = &r->contender[i];
-        if (!c->twin->shared) twin_batch(c->twin, b, now, c->verdict);
-        contender_count(c, b, r->twin[0]);
+        struct candidate *c = &r->candidate[i];
+        if (!c->truth->shared) true_window_batch(c->truth, b, now, c->verdict);
+        candidate_count(c, b, r->truth[0]);
     }
-    const struct readable *in = r->contender[0].judge.in;
+    const struct readable *in = r->candidate[0].judge.in;
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     r->records += b->n;
 }
@@ -286,23 +286,13 @@ static const struct reader_events events = {.batch = on_batch};
 /* -- a run -------------------------------------------------------------------------------- */
 
 static int finish(struct run *r, bool read) {
-    uint64_t unreadable = r->reader.unreadable + r->contender[0].judge.unreadable;
-    r->records -= r->contender[0].judge.unreadable;
-    r->report(&(struct comparison){r->contender, r->n, r->records, unreadable});
-    judge_tell(&r->contender[0].judge, r->contender[0].judge.lateness.run_late);
+    uint64_t unreadable = r->reader.unreadable + r->candidate[0].judge.unreadable;
+    r->records -= r->candidate[0].judge.unreadable;
+    r->report(&(struct comparison){r->candidate, r->n, r->records, unreadable});
+    judge_tell(&r->candidate[0].judge, r->candidate[0].judge.lateness.run_late);
     bool bad = unjudged_end(&r->reader.unjudged, "left out", r->stats.wanted);
     run_stats_print(&r->stats, &r->reader.unjudged);
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
-}
-
-static void free_run(struct run *r) {
-    for (size_t i = 0; i < r->twins; i++) twin_free(r->twin[i]), free(r->twin[i]);
-    for (size_t i = 0; i < r->n; i++) {
-        judge_free(&r->contender[i].judge);
-        seen_free(r->contender[i].detector);
-    }
-    reader_free(&r->reader);
-    window_free(&r->window);
 }
 
 static int compare_main(int argc, char **argv) {
@@ -312,7 +302,13 @@ static int compare_main(int argc, char **argv) {
     start(&r, &events);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
-    free_run(&r);
+    for (size_t i = 0; i < r.truths; i++) true_window_free(r.truth[i]), free(r.truth[i]);
+    for (size_t i = 0; i < r.n; i++) {
+        judge_free(&r.candidate[i].judge);
+        seen_free(r.candidate[i].detector);
+    }
+    reader_free(&r.reader);
+    window_free(&r.window);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -334,11 +330,11 @@ const struct command compare_command = {
     .help = "errors, memory and speed of several specs on your data",
     .usage = "-w SPEC [-w SPEC]... [OPTION]... [FILE]...",
     .about =
-        "Runs several detectors on the records of FILE... (default: standard input) and says how "
-        "many each would drop wrongly or let through. The judge is an exact window, which keeps "
-        "every key in memory.\n\n"
-        "Specs without a seed get one seed, so that they differ in what they are and not in their "
-        "luck. What `-w` leaves open, options of the same name set for every spec.",
+        "Runs several detectors on the records of FILE... (default: standard input) and says "
+        "how many records each would drop wrongly or let through. An exact window, which keeps "
+        "every key in memory, gives the right answers.\n\n"
+        "Specs without a seed get the same seed, so that they differ in their structure and not "
+        "by chance. Options on the command line set what the specs of `-w` leave open.",
     .examples = examples,
     .rows = rows,
     .often = "window keys csv no-quotes tsv ndjson clf time output fp mem",

@@ -6,12 +6,12 @@
 
 /* The exact truth about a window: when was this key last seen in it?
  *
- * A twin is an exact detector of the window that another one serves: a landmark window is its own,
- * a jumping or sliding one the last N(1+slack), a decaying one all there ever was.  It grows with
- * the distinct keys, which is what comparing costs.  Under refresh=first the guarantee is relative
- * to the records that were accepted: such a twin has one contender and stores what that stored. */
-
-struct twin {
+ * It is an exact detector of the same window: a landmark window is the same, for a jumping or
+ * sliding one it holds the last N(1+slack), for a decaying one all records.  It grows with the
+ * distinct keys, which is what comparing costs.  Under refresh=first the guarantee is relative to
+ * the records that were accepted: such a window belongs to one candidate and stores the records
+ * that the candidate accepted. */
+struct true_window {
     char spec[512];
     struct seen_plan plan;
     seen_detector *detector;
@@ -21,33 +21,35 @@ struct twin {
     uint64_t age[BATCH]; /* ... how long ago its key was last stored; SEEN_NEVER */
 };
 
-enum truth { TRUTH_NEW, TRUTH_EITHER, TRUTH_DUPLICATE };
+enum truth_of_key { TRUTH_NEW, TRUTH_EITHER, TRUTH_DUPLICATE };
 
-/* The spec of the twin of a plan whose seed is set; with `forever` one of all there ever was, its
+/* Writes the spec of the true window of a plan whose seed is set.  `forever`: of all records, with
  * ages in records. */
-void twin_spec(char *spec, size_t cap, const struct seen_plan *, bool forever);
+void true_window_spec(char *spec, size_t cap, const struct seen_plan *, bool forever);
 
-/* Dies where there is no memory.  The layout stays the caller's. */
-void twin_init(struct twin *, const char *spec, const struct layout *, uint32_t max_record);
-void twin_free(struct twin *);
+/* Makes the window of that spec, or dies if memory is short.  The layout stays the caller's. */
+void true_window_init(struct true_window *, const char *spec, const struct layout *,
+                      uint32_t max_record);
+void true_window_free(struct true_window *);
 
-/* Fills `read` and `age` for a batch; `verdict`: of the contender, where the twin is not shared. */
-void twin_batch(struct twin *, const struct batch *, seen_time now, const uint8_t *verdict);
+/* Fills `read` and `age` for a batch.  `verdict`: the candidate's, if the window is not shared. */
+void true_window_batch(struct true_window *, const struct batch *, seen_time now,
+                       const uint8_t *verdict);
 
-/* What a key of that age is, in the window of a plan. */
-enum truth twin_truth(const struct seen_plan *, uint64_t age);
+/* The right answer in the window of a plan, for a key that was last seen `age` ago. */
+enum truth_of_key truth_of_key(const struct seen_plan *, uint64_t age);
 
 enum { DECADES = 16 };
 
-struct contender {
+struct candidate {
     const char *asked; /* the spec as given */
     struct seen_plan plan;
     enum zone_window zone;
     seen_detector *detector;
     struct judge judge;
-    struct twin *twin;
+    struct true_window *truth;
     uint8_t verdict[BATCH];
-    uint64_t truths[3]; /* records of each enum truth */
+    uint64_t truths[3]; /* records of each enum truth_of_key */
     uint64_t fp, fn;    /* new ones called duplicate; duplicates called new */
     uint64_t duplicates, confirmed, confirmed_fp; /* called so; with verify=: sure of; wrongly */
     struct {
@@ -56,25 +58,27 @@ struct contender {
     double seconds; /* in the detector */
 };
 
-/* Verdicts of a batch, and the time they took. */
-void contender_judge(struct contender *, struct batch *, seen_time now);
+/* Judges a batch and adds the time that this took. */
+void candidate_judge(struct candidate *, struct batch *, seen_time now);
 
-/* Counts errors, once the twin has answered; `ever` knows the gap in records. */
-void contender_count(struct contender *, const struct batch *, const struct twin *ever);
+/* Counts the errors of a batch, after its true window has seen it.  `ever`: the true window of all
+ * records, which knows how many records ago each key came. */
+void candidate_count(struct candidate *, const struct batch *, const struct true_window *ever);
 
-/* A rate and where it lies in 95 of 100 cases (Wilson 1927): x of n independent trials. */
+/* The rate of x in n independent trials, and the interval that holds it in 95 of 100 cases (Wilson
+ * 1927). */
 struct rate {
     double value, low, high; /* 0, 0, 1 where there were no trials */
 };
 struct rate rate_of(uint64_t x, uint64_t n);
 
-/* The false-positive rate that the engine's own account expected on these records. */
-double contender_expected(const struct contender *);
+/* The false-positive rate that the detector itself expected on these records. */
+double candidate_expected(const struct candidate *);
 
 /* -- reports (report.c) ------------------------------------------------------------------- */
 
 struct comparison {
-    struct contender *contender;
+    struct candidate *candidate;
     size_t n;
     uint64_t records, unreadable;
 };

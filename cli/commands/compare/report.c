@@ -7,17 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static double nanoseconds(const struct contender *c, uint64_t records) {
+static double nanoseconds(const struct candidate *c, uint64_t records) {
     return records ? c->seconds * 1e9 / (double)records : 0;
 }
 
-static uint64_t bytes_of(const struct contender *c) {
+static uint64_t bytes_of(const struct candidate *c) {
     struct seen_stats s;
     seen_stats(c->detector, &s);
     return s.bytes;
 }
 
-static uint64_t forgotten_by(const struct contender *c) {
+static uint64_t forgotten_by(const struct candidate *c) {
     struct seen_stats s;
     seen_stats(c->detector, &s);
     return s.forgotten;
@@ -28,7 +28,7 @@ static unsigned decades_of(const struct comparison *all) {
     unsigned n = 0;
     for (size_t i = 0; i < all->n; i++)
         for (unsigned d = n; d < DECADES; d++)
-            if (all->contender[i].gap[d].duplicates) n = d + 1;
+            if (all->candidate[i].gap[d].duplicates) n = d + 1;
     return n;
 }
 
@@ -43,10 +43,10 @@ static void put_rate(uint64_t x, uint64_t n) {
 }
 
 static void put_row(const struct comparison *all, size_t i) {
-    const struct contender *c = &all->contender[i];
+    const struct candidate *c = &all->candidate[i];
     printf("%3zu", i + 1);
     put_rate(c->fp, c->truths[TRUTH_NEW]);
-    printf("  %8.2g", contender_expected(c));
+    printf("  %8.2g", candidate_expected(c));
     put_rate(c->fn, c->truths[TRUTH_DUPLICATE]);
     printf("  %10s  %5.0f\n", number_size(bytes_of(c)).text, nanoseconds(c, all->records));
 }
@@ -62,7 +62,7 @@ static void put_gaps(const struct comparison *all) {
     }
     putchar('\n');
     for (size_t i = 0; i < all->n; i++) {
-        const struct contender *c = &all->contender[i];
+        const struct candidate *c = &all->candidate[i];
         printf("%3zu", i + 1);
         for (unsigned d = 0; d < decades; d++) {
             uint64_t n = c->gap[d].duplicates;
@@ -76,20 +76,20 @@ static void put_gaps(const struct comparison *all) {
 }
 
 static void put_errors(const struct comparison *all, size_t i) {
-    const struct contender *c = &all->contender[i];
+    const struct candidate *c = &all->candidate[i];
     printf("#%zu (%s records wrongly dropped, ", i + 1, number_grouped(c->fp).text);
     printf("%s duplicates let through)\n", number_grouped(c->fn).text);
 }
 
-static double errors(const struct contender *c) { return (double)(c->fp + c->fn); }
-static double memory(const struct contender *c) { return (double)bytes_of(c); }
-static double seconds(const struct contender *c) { return c->seconds; }
+static double errors(const struct candidate *c) { return (double)(c->fp + c->fn); }
+static double memory(const struct candidate *c) { return (double)bytes_of(c); }
+static double seconds(const struct candidate *c) { return c->seconds; }
 
 /* Which is best in one respect, and among equals in memory. */
-static size_t least(const struct comparison *all, double (*cost)(const struct contender *)) {
+static size_t least(const struct comparison *all, double (*cost)(const struct candidate *)) {
     size_t best = 0;
     for (size_t i = 1; i < all->n; i++) {
-        const struct contender *a = &all->contender[i], *b = &all->contender[best];
+        const struct candidate *a = &all->candidate[i], *b = &all->candidate[best];
         if (cost(a) < cost(b) || (cost(a) == cost(b) && memory(a) < memory(b))) best = i;
     }
     return best;
@@ -100,14 +100,14 @@ static void put_answer(const struct comparison *all) {
     printf("\nfewest errors  ");
     put_errors(all, i);
     i = least(all, memory);
-    printf("least memory   %s, ", number_size(bytes_of(&all->contender[i])).text);
+    printf("least memory   %s, ", number_size(bytes_of(&all->candidate[i])).text);
     put_errors(all, i);
     i = least(all, seconds);
-    printf("fastest        %.0f ns a record, ", nanoseconds(&all->contender[i], all->records));
+    printf("fastest        %.0f ns a record, ", nanoseconds(&all->candidate[i], all->records));
     put_errors(all, i);
 }
 
-static void put_confirmed(const struct contender *c, size_t i) {
+static void put_confirmed(const struct candidate *c, size_t i) {
     uint64_t others = c->duplicates - c->confirmed;
     printf("#%zu: confirmed %s of %s duplicates (%.3g %%), ", i + 1,
            number_grouped(c->confirmed).text, number_grouped(c->duplicates).text,
@@ -117,23 +117,10 @@ static void put_confirmed(const struct contender *c, size_t i) {
            number_grouped(c->fp - c->confirmed_fp).text);
 }
 
-static void put_notes(const struct comparison *all) {
-    for (size_t i = 0; i < all->n; i++) {
-        const struct contender *c = &all->contender[i];
-        if (seen_spec_get_count(&c->plan.spec, "verify")) put_confirmed(c, i);
-        if (c->truths[TRUTH_EITHER])
-            printf("#%zu: %s records lay in its slack, where either answer is right\n", i + 1,
-                   number_grouped(c->truths[TRUTH_EITHER]).text);
-        if (forgotten_by(c))
-            printf("#%zu: forgot %s keys for want of memory\n", i + 1,
-                   number_grouped(forgotten_by(c)).text);
-    }
-}
-
 void report_text(const struct comparison *all) {
     uint64_t missed = 0;
     for (size_t i = 0; i < all->n; i++)
-        printf("%3zu  %s\n", i + 1, all->contender[i].asked), missed += all->contender[i].fn;
+        printf("%3zu  %s\n", i + 1, all->candidate[i].asked), missed += all->candidate[i].fn;
     printf("\n%s records", number_grouped(all->records).text);
     if (all->unreadable)
         printf(", and %s without a readable key or time", number_grouped(all->unreadable).text);
@@ -145,7 +132,16 @@ void report_text(const struct comparison *all) {
         "account; fn: duplicates called new, so let through; ns: a record, without reading");
     if (missed) put_gaps(all);
     put_answer(all);
-    put_notes(all);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct candidate *c = &all->candidate[i];
+        if (seen_spec_get_count(&c->plan.spec, "verify")) put_confirmed(c, i);
+        if (c->truths[TRUTH_EITHER])
+            printf("#%zu: %s records lay in its slack, where either answer is right\n", i + 1,
+                   number_grouped(c->truths[TRUTH_EITHER]).text);
+        if (forgotten_by(c))
+            printf("#%zu: forgot %s keys for want of memory\n", i + 1,
+                   number_grouped(forgotten_by(c)).text);
+    }
 }
 
 /* -- for programs ------------------------------------------------------------------------- */
@@ -156,19 +152,7 @@ static void json_rate(const char *name, uint64_t x, uint64_t n) {
            r.value, name, r.low, r.high);
 }
 
-static void json_gaps(const struct contender *c) {
-    const char *comma = "";
-    printf("\"gaps\": [");
-    for (unsigned d = 0; d < DECADES; d++) {
-        if (!c->gap[d].duplicates) continue;
-        printf("%s{\"from\": 1e%u, \"duplicates\": %" PRIu64 ", \"fn\": %" PRIu64 "}", comma, d,
-               c->gap[d].duplicates, c->gap[d].missed);
-        comma = ", ";
-    }
-    printf("]");
-}
-
-static void json_contender(const struct comparison *all, const struct contender *c) {
+static void json_contender(const struct comparison *all, const struct candidate *c) {
     char resolved[512];
     seen_spec_print(seen_spec_of(c->detector), resolved, sizeof resolved);
     printf("    {\"asked\": ");
@@ -178,7 +162,7 @@ static void json_contender(const struct comparison *all, const struct contender 
     printf(", \"new\": %" PRIu64 ", \"duplicates\": %" PRIu64 ", \"either\": %" PRIu64 ", ",
            c->truths[TRUTH_NEW], c->truths[TRUTH_DUPLICATE], c->truths[TRUTH_EITHER]);
     json_rate("fp", c->fp, c->truths[TRUTH_NEW]);
-    printf("\"fp_expected\": %.9g, \"fp_full\": %.9g, \"fp_mean\": %.9g, ", contender_expected(c),
+    printf("\"fp_expected\": %.9g, \"fp_full\": %.9g, \"fp_mean\": %.9g, ", candidate_expected(c),
            c->plan.fp_full, c->plan.fp_mean);
     if (seen_spec_get_count(&c->plan.spec, "verify"))
         printf("\"confirmed\": %" PRIu64 ", \"confirmed_fp\": %" PRIu64 ", ", c->confirmed,
@@ -187,7 +171,15 @@ static void json_contender(const struct comparison *all, const struct contender 
     printf("\"fn_planned\": %.9g, \"slack\": %.9g, \"bytes\": %" PRIu64 ", \"forgotten\": %" PRIu64
            ", \"ns\": %.4g, ",
            c->plan.fn, c->plan.slack, bytes_of(c), forgotten_by(c), nanoseconds(c, all->records));
-    json_gaps(c);
+    const char *comma = "";
+    printf("\"gaps\": [");
+    for (unsigned d = 0; d < DECADES; d++) {
+        if (!c->gap[d].duplicates) continue;
+        printf("%s{\"from\": 1e%u, \"duplicates\": %" PRIu64 ", \"fn\": %" PRIu64 "}", comma, d,
+               c->gap[d].duplicates, c->gap[d].missed);
+        comma = ", ";
+    }
+    printf("]");
     printf("}");
 }
 
@@ -195,7 +187,7 @@ void report_json(const struct comparison *all) {
     printf("{\n  \"records\": %" PRIu64 ", \"unparseable\": %" PRIu64 ",\n  \"specs\": [\n",
            all->records, all->unreadable);
     for (size_t i = 0; i < all->n; i++) {
-        json_contender(all, &all->contender[i]);
+        json_contender(all, &all->candidate[i]);
         puts(i + 1 < all->n ? "," : "");
     }
     puts("  ]\n}");
@@ -222,12 +214,12 @@ void report_csv(const struct comparison *all) {
     for (unsigned d = 0; d < decades; d++) printf(",gap_1e%u_duplicates,gap_1e%u_fn", d, d);
     putchar('\n');
     for (size_t i = 0; i < all->n; i++) {
-        const struct contender *c = &all->contender[i];
+        const struct candidate *c = &all->candidate[i];
         csv_text(c->asked);
         printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64, c->truths[TRUTH_NEW],
                c->truths[TRUTH_DUPLICATE], c->truths[TRUTH_EITHER]);
         csv_rate(c->fp, c->truths[TRUTH_NEW]);
-        printf(",%.9g,%.9g", contender_expected(c), c->plan.fp_full);
+        printf(",%.9g,%.9g", candidate_expected(c), c->plan.fp_full);
         csv_rate(c->fn, c->truths[TRUTH_DUPLICATE]);
         printf(",%.9g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.4g", c->plan.fn,
                c->confirmed, c->confirmed_fp, bytes_of(c), forgotten_by(c),

@@ -6,9 +6,9 @@
  * apart.  A sliding window has one sketch that can be asked at any moment: a row is printed at the
  * end of the input, and as often as --every says. */
 #include "base/signals.h"
-#include "commands/count/pace.h"
 #include "commands/count/part.h"
 #include "commands/count/recent.h"
+#include "commands/count/windows.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 #include "seen_counter.h"
@@ -30,7 +30,7 @@ static const struct option_row own_rows[] = {
     {"mem", 0, "SIZE", "of --exact: refuse what does not fit (default: 1GiB)", MEM},
     {"seed", 0, "N", "of the hash: equal seeds give equal estimates", SEED},
     {"every", 0, "N|SPAN", "sliding windows: a row as often (default: one at the end)", EVERY},
-    PACE_ROWS,
+    WINDOWS_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json|value", "json: an object a line; value: the count alone", OUTPUT},
     ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
@@ -47,7 +47,7 @@ struct run {
     struct window_options window;
     struct state state;
     struct reader reader;
-    struct pace pace;
+    struct windows windows;
     struct run_stats stats;
     struct counting how;
     struct counts rows;
@@ -100,7 +100,7 @@ static void read_options(struct run *r, int argc, char **argv) {
         saved_options_note(&r->state.options, a.row, a.value);
         if (input_options_take(&r->input, id, a.value) || window_take(&r->window, id, a.value))
             continue;
-        if (pace_take(&r->pace, id, a.value) || state_take(&r->state, id, a.value)) continue;
+        if (windows_take(&r->windows, id, a.value) || state_take(&r->state, id, a.value)) continue;
         take(r, id, a.value);
     }
     check_exact(r);
@@ -131,7 +131,7 @@ static void on_end(void *ctx, const struct window *w, size_t n) {
     struct run *r = ctx;
     char from[32];
     const struct part *p = n > 1 ? join(r, w, n) : w[0].own;
-    pace_from(&r->pace, w[0].from, from);
+    windows_from(&r->windows, w[0].from, from);
     if (r->how.by)
         counts_put_groups(&r->rows, from, p);
     else
@@ -152,7 +152,7 @@ static void *on_load(void *ctx, struct blocks_in *in) {
     return part_load(&((struct run *)ctx)->how, in);
 }
 
-static const struct pace_events windows = {
+static const struct windows_events windows = {
     .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
 
 /* -- records ------------------------------------------------------------------------------ */
@@ -166,23 +166,23 @@ static void on_columns(void *ctx, const struct header *header) {
 }
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
-    judge_ahead(&((struct run *)ctx)->pace.judge, who, b, now, b->own);
+    judge_ahead(&((struct run *)ctx)->windows.judge, who, b, now, b->own);
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
     const struct readable *in = b->own;
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
-    judge_note(&r->pace.judge, b, in);
-    size_t n = judge_take(&r->pace.judge, b->own);
+    judge_note(&r->windows.judge, b, in);
+    size_t n = judge_take(&r->windows.judge, b->own);
     for (size_t m = 0; m < n; m++) {
-        const struct window *w = pace_window(&r->pace, m);
-        if (r->several) seen_counter_add(r->total, 1, &r->pace.judge.in->digest[m]);
-        size_t i = r->pace.judge.in->order[m];
+        const struct window *w = windows_find(&r->windows, m);
+        if (r->several) seen_counter_add(r->total, 1, &r->windows.judge.in->digest[m]);
+        size_t i = r->windows.judge.in->order[m];
         if (r->recent.window)
-            recent_add(&r->recent, &r->pace.judge.in->digest[m], r->pace.judge.in->time[m]);
+            recent_add(&r->recent, &r->windows.judge.in->digest[m], r->windows.judge.in->time[m]);
         else if (w)
-            part_add(&r->how, w->own, &r->pace.judge.in->digest[m],
+            part_add(&r->how, w->own, &r->windows.judge.in->digest[m],
                      &b->field[i * r->reader.layout.slots]);
     }
     counting_check(&r->how);
@@ -209,7 +209,7 @@ static const struct reader_events events = {.columns = on_columns,
 
 static void pack(const void *ctx, struct packer *p) {
     const struct run *r = ctx;
-    const struct kept k = {r->pace.records, r->pace.n, r->rows.n, r->rows.headed};
+    const struct kept k = {r->windows.records, r->windows.n, r->rows.n, r->rows.headed};
     kept_pack(&k, p);
 }
 
@@ -226,7 +226,7 @@ static void save(const void *ctx, struct blocks_out *out) {
     const struct run *r = ctx;
     counting_save(r->total, out);
     if (r->recent.window) recent_save(&r->recent, out);
-    pace_save(&r->pace, out);
+    windows_save(&r->windows, out);
 }
 
 static bool load(void *ctx, struct blocks_in *in) {
@@ -236,7 +236,7 @@ static bool load(void *ctx, struct blocks_in *in) {
     seen_counter_free(r->total);
     r->total = total;
     if (r->recent.window && !recent_load(&r->recent, in)) return false;
-    return pace_load(&r->pace, in);
+    return windows_load(&r->windows, in);
 }
 
 static const struct state_kind kept = {.command = "count",
@@ -249,7 +249,7 @@ static const struct state_kind kept = {.command = "count",
 /* -- a run -------------------------------------------------------------------------------- */
 
 static void check_sliding(const struct run *r) {
-    bool slides = r->pace.slides;
+    bool slides = r->windows.slides;
     if (r->every && !slides)
         die("--every serves sliding windows, such as -w sliding:1h; jumping:1h/12 has a row every "
             "5m");
@@ -261,30 +261,30 @@ static void check_sliding(const struct run *r) {
 }
 
 static void start(struct run *r) {
-    r->pace.may_slide = true;
-    r->pace.every = r->every;
-    pace_init(&r->pace, &r->window, &r->input, &r->reader.layout, &r->state);
+    r->windows.may_slide = true;
+    r->windows.every = r->every;
+    windows_init(&r->windows, &r->window, &r->input, &r->reader.layout, &r->state);
     check_sliding(r);
-    r->several = r->how.by || r->pace.length || r->window.landmark_on || r->window.zone;
+    r->several = r->how.by || r->windows.length || r->window.landmark_on || r->window.zone;
     if (r->rows.value && r->several)
         die("-o value prints one number: leave out %s, or take -o json",
             r->how.by  ? "--group-by"
             : r->every ? "--every"
                        : "windows, which have a number each");
     r->rows.how = &r->how;
-    r->how.seed = r->pace.seed;
-    r->how.records = &r->pace.records;
+    r->how.seed = r->windows.seed;
+    r->how.records = &r->windows.records;
     reader_init(&r->reader, &r->input, &events, r);
-    r->reader.unjudged.detector = r->pace.detector;
+    r->reader.unjudged.detector = r->windows.detector;
     r->total = counting_new(&r->how);
     r->how.empty = r->empty = counting_new(&r->how);
-    if (r->pace.slides)
-        recent_begin(&r->recent, &r->how, &r->pace, &r->rows);
+    if (r->windows.slides)
+        recent_begin(&r->recent, &r->how, &r->windows, &r->rows);
     else
-        pace_begin(&r->pace, &windows, r, 10000);
-    state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
+        windows_begin(&r->windows, &windows, r, 10000);
+    state_begin(&r->state, (struct state_of){.detector = r->windows.detector,
                                              .reader = &r->reader,
-                                             .judge = &r->pace.judge,
+                                             .judge = &r->windows.judge,
                                              .number = &r->reader.records,
                                              .unended = &r->unended,
                                              .end = '\n',
@@ -296,30 +296,18 @@ static void start(struct run *r) {
 static int finish(struct run *r, bool read) {
     bool saved = state_end(&r->state);
     struct counts *rows = &r->rows;
-    pace_end(&r->pace);
+    windows_end(&r->windows);
     counting_check(&r->how);
-    struct figures all = counts_figures(r->pace.records, r->total);
+    struct figures all = counts_figures(r->windows.records, r->total);
     if (rows->n == 0 && !r->how.by) counts_put(rows, "-", NULL, 0, all);
     if (rows->n > 1 || r->how.by) counts_put(rows, "all", NULL, 0, all);
-    bool own = r->pace.own || r->recent.window;
-    judge_tell(&r->pace.judge, own ? 0 : r->pace.judge.lateness.run_late);
+    bool own = r->windows.own || r->recent.window;
+    judge_tell(&r->windows.judge, own ? 0 : r->windows.judge.lateness.run_late);
     recent_tell(&r->recent, &r->input);
-    pace_tell(&r->pace, &r->input, "in the row 'all' alone");
+    windows_tell(&r->windows, &r->input, "in the row 'all' alone");
     bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->stats.wanted);
     run_stats_print(&r->stats, &r->reader.unjudged);
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
-}
-
-static void free_run(struct run *r) {
-    if (r->whole) part_free(r->whole);
-    recent_free(&r->recent);
-    columns_free_fields(&r->how.fields);
-    seen_counter_free(r->total);
-    seen_counter_free(r->empty);
-    pace_free(&r->pace);
-    reader_free(&r->reader);
-    window_free(&r->window);
-    state_free(&r->state);
 }
 
 static int count_main(int argc, char **argv) {
@@ -329,7 +317,15 @@ static int count_main(int argc, char **argv) {
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
-    free_run(&r);
+    if (r.whole) part_free(r.whole);
+    recent_free(&r.recent);
+    columns_free_fields(&r.how.fields);
+    seen_counter_free(r.total);
+    seen_counter_free(r.empty);
+    windows_free(&r.windows);
+    reader_free(&r.reader);
+    window_free(&r.window);
+    state_free(&r.state);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -356,26 +352,25 @@ const struct command count_command = {
         "Counts the different keys of FILE... (default: standard input): in all, or for each "
         "window of landmark:1d, landmark:1e6, jumping:1h/12 or sliding:1h.\n\n"
         "The count is exact up to 3072 keys. Beyond that it is an estimate with a relative "
-        "standard error of one percent in 16 KiB, however many keys there are. `--error` chooses "
+        "standard error of one percent in 16 KiB, for any number of keys. `--error` chooses "
         "another error and with it another size; groups are exact up to 96 keys. A row has the "
-        "window's begin, the records in it, the count, and the interval that holds the truth in 95 "
-        "of 100 cases. A jumping window has a row at the end of each of its parts.\n\n"
-        "A sliding window has one row, at the end of the input. With `--every` N it has one after "
-        "every N records, with a span of time after every such span: the window that ends with the "
-        "latest "
-        "record; nothing older counts, nothing inside is missing, and the error is the same. The "
-        "count is exact while the window holds at most 2688 keys. Records of a window of time are "
-        "counted to a 1024th of it.\n\n"
+        "window's begin, the records in it, the count, and the interval that holds the truth in "
+        "95 of 100 cases. A jumping window has a row at the end of each of its parts.\n\n"
+        "A sliding window has one row, at the end of the input. With `--every` it has a row "
+        "after every N records or after every span of time. Such a row counts the window that "
+        "ends with the latest record: it leaves out all older records, misses none inside, and "
+        "has the same error. The count is exact while the window holds at most 2688 keys. "
+        "Records of a window of time are counted to a 1024th of it.\n\n"
         "With `--exact` every count is exact: each key takes 21 to 64 bytes in each window and "
         "group, and once more for the row of all. Keys that do not fit into `--mem` end the run "
         "with a message. `-o` value prints the count alone, for scripts.\n\n"
         "With `--time` a record counts in the window of its own time, in any order of arrival. "
-        "From files all rows are printed at the end; from pipes a row is printed as soon as "
-        "its window is over, or `--lateness` later. At most `--open-windows` are open at once. "
-        "What falls outside is counted and told.\n\n"
-        "With `--state` a run goes on where the last one stopped, and prints what one run over all "
-        "records so far would print. Windows that are open when the input ends are printed as they "
-        "stand, and go on in the next run; those that ended earlier are printed once.",
+        "From files all rows are printed at the end; from pipes a row is printed as soon as its "
+        "window is over, or `--lateness` later. At most `--open-windows` are open at once. A "
+        "message counts the records outside of all windows.\n\n"
+        "With `--state` a run goes on where the last one stopped, and prints what one run over "
+        "all records so far would print. Windows that are open when the input ends are printed "
+        "as they stand, and go on in the next run; those that ended earlier are printed once.",
     .examples = examples,
     .rows = rows,
     .often = "window keys csv no-quotes tsv ndjson clf time group-by error output",

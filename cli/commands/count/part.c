@@ -17,17 +17,6 @@ struct figures counts_figures(uint64_t records, const seen_counter *c) {
     return f;
 }
 
-static void put_figures(const struct counts *r, struct figures f) {
-    double low = f.distinct / (1 + 1.96 * f.error);
-    double high = f.distinct / fmax(1 - 1.96 * f.error, .05);
-    if (r->json)
-        printf("\"records\": %" PRIu64
-               ", \"distinct\": %.0f, \"distinct_95\": [%.0f, %.0f], \"error\": %.3g}\n",
-               f.records, f.distinct, low, high, f.error);
-    else
-        printf("%" PRIu64 "\t%.0f\t%.0f\t%.0f\n", f.records, f.distinct, low, high);
-}
-
 /* A table's columns before the figures; several fields of a group have a column each. */
 static void put_heading(const struct counts *r) {
     const struct fields *f = &r->how->fields;
@@ -64,7 +53,14 @@ void counts_put(struct counts *r, const char *from, const struct names *names, u
     else
         printf("%s\t", from);
     if (r->how->by) put_group(r, names, group);
-    put_figures(r, f);
+    double low = f.distinct / (1 + 1.96 * f.error);
+    double high = f.distinct / fmax(1 - 1.96 * f.error, .05);
+    if (r->json)
+        printf("\"records\": %" PRIu64
+               ", \"distinct\": %.0f, \"distinct_95\": [%.0f, %.0f], \"error\": %.3g}\n",
+               f.records, f.distinct, low, high, f.error);
+    else
+        printf("%" PRIu64 "\t%.0f\t%.0f\t%.0f\n", f.records, f.distinct, low, high);
 }
 
 static int by_count(const void *a, const void *b, void *ctx) {

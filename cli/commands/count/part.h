@@ -7,7 +7,7 @@
 #include "seen_counter.h"
 #include "state/blocks.h"
 
-/* What --exact may take, and whether it asked for more. */
+/* The memory of --exact: its bound, what is used, and whether it was not enough. */
 struct memory {
     const char *given;
     uint64_t most, used;
@@ -35,12 +35,12 @@ seen_counter *counting_new(struct counting *);
 /* Dies if a set had no room for a key: it does not count that key. */
 void counting_check(const struct counting *);
 
-/* For a state; and back again: NULL if the bytes cannot be right, or the counter is of another kind
- * than the run's. */
+/* Write a counter to a state and read it back; NULL if the bytes cannot be right, or if the counter
+ * is of another kind than the run's. */
 void counting_save(const seen_counter *, struct blocks_out *);
 seen_counter *counting_load(struct counting *, struct blocks_in *);
 
-/* Likewise of a sliding window; *counter is the run's, and is replaced. */
+/* The same for sliding windows.  *counter, the run's, is replaced. */
 seen_sliding_counter *counting_new_sliding(struct counting *, uint64_t window);
 void counting_save_sliding(const seen_sliding_counter *, struct blocks_out *);
 bool counting_load_sliding(struct counting *, struct blocks_in *, seen_sliding_counter **counter);
@@ -61,14 +61,14 @@ struct part {
 struct part *part_new(struct counting *);
 void part_free(struct part *);
 
-/* One record; its fields stand at `field`, by slots, and are looked at where there are groups. */
+/* Counts one record.  `field`: its fields by slots; they matter with --group-by only. */
 void part_add(struct counting *, struct part *, const seen_digest *, const struct slice *field);
 
-/* Adds what another part counted, so that this one counts the records of both. */
+/* Adds the counts of another part, so that this part counts the records of both. */
 void part_merge(struct counting *, struct part *, const struct part *from);
 void part_clear(struct counting *, struct part *);
 
-/* For a state; and back again: NULL if the bytes cannot be right. */
+/* Write a part to a state and read it back; NULL if the bytes cannot be right. */
 void part_save(const struct part *, struct blocks_out *);
 struct part *part_load(struct counting *, struct blocks_in *);
 
@@ -88,11 +88,11 @@ struct figures {
 
 struct figures counts_figures(uint64_t records, const seen_counter *);
 
-/* A group of those names; a number below GROUP_FIRST stands for all. */
+/* Prints the row of one group.  A number below GROUP_FIRST stands for all records. */
 void counts_put(struct counts *, const char *from, const struct names *, uint32_t group,
                 struct figures);
 
-/* All groups of a part, the most distinct first. */
+/* Prints the rows of all groups of a part; the group with most distinct keys comes first. */
 void counts_put_groups(struct counts *, const char *from, const struct part *);
 
 #endif

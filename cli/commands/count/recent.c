@@ -63,7 +63,7 @@ static void on_end(void *ctx, const struct window *w, size_t n) {
     char from[32];
     (void)w, (void)n;
     f.distinct = seen_sliding_counter_estimate(r->counter, 0, &f.error);
-    counts_put(r->rows, pace_from(r->pace, earliest(r), from), NULL, 0, f);
+    counts_put(r->rows, windows_from(r->windows, earliest(r), from), NULL, 0, f);
     r->told = r->newest;
 }
 
@@ -78,14 +78,14 @@ static void *on_load(void *ctx, struct blocks_in *in) {
     return ctx;
 }
 
-static const struct pace_events periods = {
+static const struct windows_events periods = {
     .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
 
-void recent_begin(struct recent *r, struct counting *how, struct pace *p, struct counts *rows) {
+void recent_begin(struct recent *r, struct counting *how, struct windows *p, struct counts *rows) {
     *r = (struct recent){
-        .window = p->slides, .timed = p->timed, .how = how, .pace = p, .rows = rows};
+        .window = p->slides, .timed = p->timed, .how = how, .windows = p, .rows = rows};
     r->counter = counting_new_sliding(how, r->window);
-    pace_begin(p, &periods, r, 1);
+    windows_begin(p, &periods, r, 1);
 }
 
 void recent_free(struct recent *r) { seen_sliding_counter_free(r->counter); }

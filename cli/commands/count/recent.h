@@ -2,8 +2,8 @@
 #ifndef SEEN_COUNT_RECENT_H
 #define SEEN_COUNT_RECENT_H
 
-#include "commands/count/pace.h"
 #include "commands/count/part.h"
+#include "commands/count/windows.h"
 #include "seen_counter.h"
 #include "state/state.h"
 
@@ -13,7 +13,7 @@ struct recent {
     uint64_t window; /* 0: the window does not slide, and nothing here is used */
     bool timed;
     struct counting *how;
-    const struct pace *pace;
+    const struct windows *windows;
     struct counts *rows;
     seen_sliding_counter *counter;
     uint64_t records;        /* so far */
@@ -25,18 +25,19 @@ struct recent {
     } cell[RECENT_CELLS];
 };
 
-/* Takes over what the pace does with windows, which are periods here: a row at the end of each. */
-void recent_begin(struct recent *, struct counting *, struct pace *, struct counts *);
+/* Prints a row at the end of each period.  The periods are the windows that `windows` opens and
+ * ends. */
+void recent_begin(struct recent *, struct counting *, struct windows *, struct counts *);
 void recent_free(struct recent *);
 
-/* One record; its time, if the window is one of time. */
+/* Counts one record.  Its time matters in windows of time only. */
 void recent_add(struct recent *, const seen_digest *, seen_time);
 
-/* For a state; and back again: false if the bytes cannot be right. */
+/* Write the counter to a state and read it back; false if the bytes cannot be right. */
 void recent_save(const struct recent *, struct blocks_out *);
 bool recent_load(struct recent *, struct blocks_in *);
 
-/* Says how many records are in no row, unless --quiet. */
+/* Warns how many records are in no row, unless --quiet is given. */
 void recent_tell(const struct recent *, const struct input_options *);
 
 #endif

@@ -62,13 +62,6 @@ static void print_stats(const struct run *r) {
         stats_print_text(&counts);
 }
 
-static void show_progress(struct run *r) {
-    char text[128];
-    struct run_counts counts = counts_of(r);
-    stats_progress(&counts, text, sizeof text);
-    progress_show(&r->progress, &r->reader, text);
-}
-
 /* -- what the reader tells ---------------------------------------------------------------- */
 
 static void on_header(void *ctx, const struct record *line) {
@@ -100,7 +93,12 @@ static void on_attend(void *ctx) {
     struct run *r = ctx;
     state_attend(&r->options.state);
     sink_tend(&r->sink, time_monotonic());
-    if (progress_due(&r->progress)) show_progress(r);
+    if (progress_due(&r->progress)) {
+        char text[128];
+        struct run_counts counts = counts_of(r);
+        stats_progress(&counts, text, sizeof text);
+        progress_show(&r->progress, &r->reader, text);
+    }
     if (signals_taken_stats()) print_stats(r);
 }
 
@@ -143,7 +141,7 @@ static uint64_t found(const struct run *r) {
     return r->options.confirmed ? s.confirmed : s.duplicates;
 }
 
-/* At a later time than their own, in all runs of a state. */
+/* The records judged at a later time than their own, in all runs of a state. */
 static uint64_t judged_later(const struct run *r) {
     struct seen_stats s;
     if (r->options.reorder) return r->flow.reorder.clamped;
@@ -152,7 +150,7 @@ static uint64_t judged_later(const struct run *r) {
     return s.clamped;
 }
 
-/* Nothing was said about the filter but, perhaps, in how many shards it is. */
+/* True if no spec was given, except perhaps the number of shards. */
 static bool nothing_asked(const struct window_options *a) {
     return !a->specs && (a->n == 0 || (a->n == 1 && !strcmp(a->set[0].name, "shards")));
 }
@@ -208,7 +206,7 @@ static void start(struct run *r) {
     warnings_begin(&r->warnings, r->detector, o->input.quiet, o->confirmed);
 }
 
-/* Records held back went early, and that changed what is printed. */
+/* True if records that were held back went early and that changed what is printed. */
 static bool hold_was_short(const struct run *r) {
     return r->flow.keep.repeats || r->flow.reorder.displaced;
 }
@@ -307,27 +305,23 @@ static int finish(struct run *r) {
     return r->options.exit_code && found(r) > r->found ? EXIT_FOUND : EXIT_FINE;
 }
 
-static void free_run(struct run *r) {
+static int run(struct run *r) {
+    start(r);
+    reader_run(&r->reader);
+    flow_end(&r->flow);
+    int code = finish(r);
     flow_free(&r->flow);
     judge_free(&r->judge);
     sink_free(&r->sink);
     reader_free(&r->reader);
     seen_free(r->detector);
     server_close(r->server);
-}
-
-static int run(struct run *r) {
-    start(r);
-    reader_run(&r->reader);
-    flow_end(&r->flow);
-    int code = finish(r);
-    free_run(r);
     return code;
 }
 
 static int dedup_main(int argc, char **argv) {
     static struct run r;
-    dedup_options_read(&r.options, argc, argv);
+    dedup_options_read(&r.options, &flow_kept, argc, argv);
     int code = run(&r);
     dedup_options_free(&r.options);
     if (signals_stop()) signals_die(signals_stop());
@@ -352,46 +346,45 @@ const struct command dedup_command = {
     .usage = "[OPTION]... [FILE]...",
     .about =
         "Prints the records of FILE... (default: standard input) not seen before.\n\n"
-        "A FILE may be packed by gzip, zstd, xz or bzip2; - is standard input. A record is a line, "
-        "or a row "
-        "of a table; its key is all of it, or the fields that `-k` names: by position from 1 (2,5, "
-        "2-4, 2- or last-1), by the name of a column, of a part of a web log's line, or by a path "
-        "in JSON "
-        "(user.id). Whether a key counts as seen is a matter of the window, `-w`: ever, since "
-        "midnight, in the last million records, in the last hour. Memory is fixed before the "
-        "first record, and so is the rate at which a new record may be taken for a duplicate: "
-        "one in 10^9 unless `fp=` says otherwise. No duplicate is let through, except in decaying "
-        "windows and in a window that is short of memory: the latter forgets its oldest keys, "
-        "and a message says for how long it was kept.\n\n"
-        "`--ignore-case`, `--trim` and `--key-url` make keys alike that differ in writing only; "
-        "`--key-regex` takes them out of a field or a line. What is printed stays as it is.\n\n"
-        "A window of time goes by the records' own time: `--time` names the field, which holds "
-        "seconds, milliseconds or microseconds since 1970, RFC 3339, the time of web logs, or what "
-        "`--time-format` says. `--clf` knows its field. Records of a pipe without `--time` go by "
-        "when they arrive; those of a file are refused, unless `--arrival` says that this is "
-        "meant, or `--state` or `--redis` keeps the window from run to run. A record with an "
-        "earlier time than one before it counts as if it had the later one, unless `--lateness` "
-        "or `--reorder` is given.\n\n"
-        "With `--within` only a key that was seen so lately counts, while the window is kept as "
-        "planned: any span or number up to its length.\n\n"
+        "A FILE may be packed by gzip, zstd, xz or bzip2; - is standard input. A record is a "
+        "line, or a row of a table. Its key is the whole record, or the fields that `-k` names: "
+        "by position from 1 (2,5, 2-4, 2- or last-1), by the name of a column or of a part of a "
+        "web log's line, or by a path in JSON (user.id). The window, `-w`, decides whether a "
+        "key counts as seen: ever, since midnight, in the last million records, in the last "
+        "hour. Memory is fixed before the first record. So is the rate at which a new record "
+        "may be taken for a duplicate: one in 10^9 unless `fp=` says otherwise. No duplicate is "
+        "let through, with two exceptions: decaying windows, and a window that is short of "
+        "memory. Such a window forgets its oldest keys, and a message says for how long it was "
+        "kept.\n\n"
+        "`--ignore-case`, `--trim` and `--key-url` make keys equal that differ only in how they "
+        "are written. `--key-regex` takes keys out of a field or a line. Records are printed as "
+        "they are.\n\n"
+        "A window of time goes by the records' own time. `--time` names the field, which holds "
+        "seconds, milliseconds or microseconds since 1970, RFC 3339, the time of web logs, or "
+        "what `--time-format` says; with `--clf` the field is known. Without `--time`, records "
+        "of a pipe go by their time of arrival. Records of a file are then refused, unless "
+        "`--arrival` is given, or `--state` or `--redis` keeps the window from run to run. A "
+        "record that is older than the newest one is judged at the newest time, unless "
+        "`--lateness` or `--reorder` is given.\n\n"
+        "With `--within` a key counts only if it was seen that recently, while the window is "
+        "kept as planned. `--within` takes any span or number up to the window's length.\n\n"
         "A record whose time is more than a day later than the clock is not judged, unless "
         "`--allow-future` is given; `--now` fixes the clock.\n\n"
-        "A duplicate renews its key's window; with `--refresh` first it does not, and the window "
-        "is that of the record which went through. `--tag` takes a list out of verdict, number, "
-        "time, age, first, first-time, last and last-time.\n\n"
+        "A duplicate renews its key's window. With `--refresh` first it does not, and the "
+        "window begins with the record that went through. `--tag` takes a list out of verdict, "
+        "number, time, age, first, first-time, last and last-time.\n\n"
         "A record whose key or time cannot be read, or that is longer than `--max-record`, is "
         "passed on unjudged. A message at the end counts such records by cause and shows the "
-        "first of each. With `--rejects` FILE they go there instead. Where no record could be "
-        "judged, the exit code is 2; output and state are complete all the same.\n\n"
+        "first of each. With `--rejects` FILE they go to that file instead. If no record could "
+        "be judged, the exit code is 2; output and state are complete all the same.\n\n"
         "With `--redis` a Redis or Valkey server, or a cluster, that has loaded the seen module "
-        "keeps "
-        "the window; all runs that name it share it. `--shards` spreads it over as many keys. A "
-        "record whose verdict was lost with a connection is passed on like a record without a key, "
-        "and a message counts such records. Options that need the detector itself, such as "
-        "`--audit`, `--within` and `--state`, are refused.\n\n"
-        "Where it reads from a pipe and nothing comes, it writes what it has, so that it can "
-        "stand in the middle of a live pipeline. SIGINT and SIGTERM end it as the end of its "
-        "input would; SIGUSR1 has it give its account, as `--stats` does at the end.",
+        "keeps the window; all runs that name it share it. `--shards` spreads it over as many "
+        "keys. A record whose verdict was lost with a connection is passed on like a record "
+        "without a key, and a message counts such records. Options that need the detector "
+        "itself, such as `--audit`, `--within` and `--state`, are refused.\n\n"
+        "While it waits for input from a pipe, it writes what it has, so that it can stand in "
+        "the middle of a live pipeline. SIGINT and SIGTERM end the run like the end of the "
+        "input. SIGUSR1 prints statistics, as `--stats` does at the end.",
     .examples = examples,
     .rows = dedup_rows,
     .often = "window keys csv no-quotes tsv ndjson clf time duplicates tag stats state fp mem",

@@ -72,7 +72,8 @@ void flow_columns(struct flow *f, const struct header *header) {
 
 static const struct fact nothing = {{0, NO_TIME}, SEEN_NEVER, {0, NO_TIME}, {0, NO_TIME}};
 
-/* Numbers and times; `before` records came before the batch, unless they say so themselves. */
+/* Fills in numbers and times.  `before`: the records before the batch; judged records bring
+ * their own number. */
 static void know(struct flow *f, const struct batch *b, const struct readable *in,
                  uint64_t before) {
     for (size_t i = 0; i < b->n; i++) {
@@ -96,7 +97,7 @@ static void judge(struct flow *f, struct batch *b, size_t n) {
     for (size_t m = 0; m < n; m++) f->fact[in->order[m]].age = f->age[m];
 }
 
-/* The batch in which a landmark window begins is the first that holds any record of it. */
+/* Notes a landmark window that began in this batch, which is the first with a record of it. */
 static void look_for_landmark(struct flow *f, uint64_t noted) {
     const seen_detector *d = f->detector;
     struct seen_stats s;
@@ -155,7 +156,7 @@ static void take_kept(struct flow *f, bool all) {
     for (const struct held *h; (h = keep_take(&f->keep, all));) keep_on(f, h, SEEN_NEW);
 }
 
-/* Short of memory: what the window would have needed is for the message at the end. */
+/* If memory was short, notes what the window would have needed, for the message at the end. */
 static void note_keys(struct flow *f) {
     struct seen_stats s;
     if (!f->keep.early || !f->detector) return;
@@ -224,7 +225,7 @@ static void let_go(struct flow *f) {
     outlet_begin(&f->sorted);
 }
 
-/* After each record, so that nothing depends on how many come at once. */
+/* Runs after each record, so that nothing depends on how many come at once. */
 static void take_due(struct flow *f, bool all) {
     for (const struct held *h; (h = reorder_take(&f->reorder, all));) {
         outlet_take(&f->sorted, &f->reorder.shelf, h, SEEN_NEW);
@@ -232,7 +233,7 @@ static void take_due(struct flow *f, bool all) {
     }
 }
 
-/* A record that cannot be judged has no time to wait for: it goes on at once. */
+/* A record that cannot be judged has no time to be sorted by: it goes on at once. */
 static void hold(struct flow *f, const struct batch *b, const struct readable *in,
                  uint64_t before) {
     size_t m = 0;

@@ -27,7 +27,7 @@ struct flow {
     struct groups groups;
     struct unjudged ungrouped; /* records that lack a field of --group-by: judged all the same */
     uint64_t number;           /* records so far */
-    uint64_t landmarks;        /* that the ledger knows of */
+    uint64_t landmarks;        /* that `occurrences` knows of */
     uint64_t age[BATCH];
     struct fact fact[BATCH];
     char heading[TAGS_TEXT];
@@ -36,16 +36,20 @@ struct flow {
 /* All but the flow itself stays the caller's.  The sink is ready; layout and judge are not yet. */
 void flow_init(struct flow *, const struct dedup_options *, seen_detector *, struct layout *,
                struct judge *, struct sink *);
-void flow_begin(struct flow *); /* the judge is ready */
+
+/* Starts the steps that need the judge, which is ready now. */
+void flow_begin(struct flow *);
 void flow_free(struct flow *);
 
-/* As the reader tells of them. */
+/* Events of the reader (records/reader.h).  flow_batch takes a batch whose keys were read ahead. */
 void flow_columns(struct flow *, const struct header *);
-void flow_batch(struct flow *, struct batch *); /* the next, its records read ahead */
+void flow_batch(struct flow *, struct batch *);
 void flow_unreadable(struct flow *, const char *p, size_t n, bool first, bool last);
-void flow_end(struct flow *); /* what is held back goes */
 
-/* True, and told: every record of the run lacks a field of --group-by. */
+/* Lets all records go that are held back. */
+void flow_end(struct flow *);
+
+/* True, after a message, if every record of the run lacks a field of --group-by. */
 bool flow_has_no_groups(const struct flow *);
 
 /* The part of a flow that --state keeps: groups and sums, in at most FLOW_STATE_GROUPS bytes. */

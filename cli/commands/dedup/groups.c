@@ -15,7 +15,7 @@ static void *grown(void *old, uint32_t room, uint32_t more, size_t size) {
     return p;
 }
 
-/* Counts for all groups that have a number. */
+/* Makes room for the counts of all groups that have a number. */
 void groups_make_room(struct groups *g) {
     if (g->names.n <= g->room) return;
     uint32_t room = 2 * g->names.n + 16;
@@ -101,8 +101,8 @@ static int larger_first(const void *a, const void *b, void *ctx) {
     return x != y ? (x < y ? 1 : -1) : names_order(&g->names, i, j);
 }
 
-/* The numbers of groups that have records: those with values sorted, then no such field and the
- * others.  Returns how many. */
+/* Lists the numbers of the groups that have records: groups with values, sorted, then the
+ * records without the field, then the others together.  Returns their number. */
 static uint32_t sorted(const struct groups *g, uint32_t **list) {
     uint32_t n = 0, *out = malloc((g->names.n + 1) * sizeof *out);
     if (!out) die("out of memory for a table of groups");
@@ -116,7 +116,7 @@ static uint32_t sorted(const struct groups *g, uint32_t **list) {
     return n;
 }
 
-/* All groups together; the sums are the caller's to free. */
+/* Adds up all groups.  The caller frees the sums. */
 static struct sum *total_of(const struct groups *g, struct group_counts *total) {
     struct sum *sum = calloc(g->sums.fields.n + 1, sizeof *sum);
     if (!sum) die("out of memory for sums");
@@ -171,19 +171,15 @@ static void print_json_group(const struct groups *g, uint32_t number, FILE *out)
     putc('}', out);
 }
 
-static void print_json_names(const struct fields *f, FILE *out) {
-    if (f->n != 1) putc('[', out);
-    for (uint32_t i = 0; i < f->n; i++) {
-        if (i) putc(',', out);
-        json_print_text(out, f->name[i]);
-    }
-    if (f->n != 1) putc(']', out);
-}
-
 static void print_json_groups(const struct groups *g, FILE *out) {
     uint32_t *list, n = sorted(g, &list);
     fputs("\"group_by\":", out);
-    print_json_names(&g->by, out);
+    if (g->by.n != 1) putc('[', out);
+    for (uint32_t i = 0; i < g->by.n; i++) {
+        if (i) putc(',', out);
+        json_print_text(out, g->by.name[i]);
+    }
+    if (g->by.n != 1) putc(']', out);
     fputs(",\"groups\":[", out);
     for (uint32_t i = 0; i < n; i++) {
         if (i) putc(',', out);
@@ -241,14 +237,6 @@ static void pack_sum(const struct sum *s, struct packer *p) {
     pack_number(p, s->too_large);
 }
 
-static void pack_group(const struct groups *g, uint32_t i, struct packer *p) {
-    size_t len;
-    const char *key = names_key(&g->names, i, &len);
-    pack_bytes(p, key, len);
-    for (int v = 0; v < VERDICTS; v++) pack_number(p, g->group[i].of[v]);
-    for (uint32_t s = 0; s < g->sums.fields.n; s++) pack_sum(&groups_sum(g, i)[s], p);
-}
-
 void groups_pack(const struct groups *g, struct packer *p) {
     pack_fields(&g->by, p);
     pack_fields(&g->sums.fields, p);
@@ -261,12 +249,18 @@ void groups_pack(const struct groups *g, struct packer *p) {
     }
     pack_number(p, g->names.crowded);
     pack_number(p, g->names.n);
-    for (uint32_t i = 0; i < g->names.n; i++) pack_group(g, i, p);
+    for (uint32_t i = 0; i < g->names.n; i++) {
+        size_t len;
+        const char *key = names_key(&g->names, i, &len);
+        pack_bytes(p, key, len);
+        for (int v = 0; v < VERDICTS; v++) pack_number(p, g->group[i].of[v]);
+        for (uint32_t s = 0; s < g->sums.fields.n; s++) pack_sum(&groups_sum(g, i)[s], p);
+    }
 }
 
 /* -- and back ----------------------------------------------------------------------------- */
 
-/* The names must be those of `f`, if that has any. */
+/* Reads names of fields.  If `f` has names, they must be the same. */
 static void unpack_fields(struct fields *f, struct unpacker *u) {
     size_t n = unpack_count(u, 9);
     bool known = f->n > 0;
@@ -326,7 +320,7 @@ static bool unpack(struct groups *g, struct unpacker *u) {
     return !u->bad && u->at == u->end;
 }
 
-/* Where no columns are known nothing was counted: then all numbers are 0. */
+/* True if nothing was counted, because no columns were known: all numbers are 0. */
 static bool is_nothing(const char *bytes, size_t len) {
     bool nothing = true;
     for (size_t i = 0; i < len; i++) nothing &= bytes[i] == 0;

@@ -47,33 +47,34 @@ struct sums {
     size_t value_room;
 };
 
-/* The fields must have been found.  Ends the process with a sentence if memory is short. */
+/* Prepares the sums of the fields, whose columns are known; dies if memory is short. */
 void sums_init(struct sums *);
 void sums_free(struct sums *);
 
-/* Reads the amounts of record `number`, whose fields stand at `field`, by slots: a ticket.  Those
- * that cannot be read are counted in `sum`, which is the group's, one a field. */
+/* Reads the amounts of record `number` and returns their ticket.  `field`: its fields by slots.
+ * Those that cannot be read are counted in `sum`, which is the group's, one a field. */
 uint32_t sums_read(struct sums *, uint32_t group, struct sum *sum, const struct slice *field,
                    uint64_t number);
 static inline uint32_t sums_group(const struct sums *s, uint32_t ticket) {
     return s->group[ticket];
 }
 
-/* Likewise of a record whose fields are not known: there is nothing to wait for. */
+/* Counts a record whose fields are not known: none of its amounts can be read. */
 void sums_lacking(struct sums *, struct sum *, uint64_t number);
 
-/* The verdict is known; the ticket has served. */
+/* Adds the amounts of a ticket to the sums of that verdict, and frees the ticket. */
 void sums_count(struct sums *, struct sum *, uint8_t verdict, uint32_t ticket);
 
 /* Adds one group's sums to another's. */
 void sums_add(const struct sums *, struct sum *into, const struct sum *from);
 
-/* Columns of a table: names, then the amounts of a group.  `total` decides which columns there are.
- */
+/* Print the columns of a table: the names, then the amounts of a group.  `total` decides which
+ * columns the table has. */
 void sums_put_names(const struct sums *, const struct sum *total, FILE *);
 void sums_put_row(const struct sums *, const struct sum *total, const struct sum *group, FILE *);
 
-/* "sums":{"cost":{"gross":"4.50",…}}: decimal strings, or null for a sum that did not fit. */
+/* Prints "sums":{"cost":{"gross":"4.50",…}}: decimal strings, or null for a sum that did not
+ * fit. */
 void sums_put_json(const struct sums *, const struct sum *group, FILE *);
 
 /* What the totals lack, more than `misread` amounts that are known of: says so unless `quiet`. True
@@ -99,7 +100,7 @@ struct groups {
     uint64_t misread;  /* amounts that earlier runs could not read */
 };
 
-/* Nothing was read; `confirmed`, `confirms`: as in struct sums. */
+/* Makes empty groups.  `confirmed` and `confirms`: as in struct sums. */
 void groups_init(struct groups *, const char *by, const char *sum, bool confirmed, bool confirms);
 /* Bounds the bytes that all groups take in a state; to be called after groups_init.  When these are
  * full, new groups are counted together. */
@@ -110,10 +111,11 @@ void groups_columns(struct groups *, struct layout *, const char *by, const char
                     const struct header *, uint32_t most);
 void groups_free(struct groups *);
 
-/* Record `number` comes, whose fields stand at `field`, by slots: a number for it, under which
+/* Finds the group of record `number`.  `field`: its fields by slots.  Returns a number under which
  * groups_count knows its group and its amounts. */
 uint32_t groups_find(struct groups *, const struct slice *field, uint64_t number);
-void groups_count(struct groups *, uint32_t found, uint8_t verdict); /* once each */
+/* Counts a record that groups_find found, once. */
+void groups_count(struct groups *, uint32_t found, uint8_t verdict);
 /* Counts a record with no known fields. */
 void groups_count_lacking(struct groups *, uint64_t number);
 
@@ -122,17 +124,18 @@ void groups_make_room(struct groups *);
 struct sum *groups_sum(const struct groups *, uint32_t group);
 uint64_t groups_misread(const struct groups *); /* amounts, so far */
 
-/* The one with most records first. */
+/* Print the groups; the one with most records comes first. */
 void groups_print_text(const struct groups *, FILE *);
 void groups_print_json(const struct groups *, FILE *); /* "group_by":… ,"groups":… ,"sums":… */
 
-/* For a state; and back again, into groups of the same options, or into fresh ones, which are then
- * only good for printing.  Believes nothing: false if the bytes cannot be right. */
+/* Pack the groups for a state, and unpack them into groups of the same options, or into fresh ones,
+ * which are then only good for printing.  Believes nothing: false if the bytes cannot be right. */
 void groups_pack(const struct groups *, struct packer *);
 bool groups_unpack(struct groups *, const char *bytes, size_t len);
 bool groups_unpack_fresh(struct groups *, const char *bytes, size_t len);
 
-/* Amounts of this run are missing in the sums, or sums are too large: says so unless `quiet`. */
+/* True if amounts of this run are missing in the sums or sums are too large; warns unless
+ * `quiet`. */
 bool groups_lack(const struct groups *, bool quiet);
 
 #endif

@@ -1,8 +1,6 @@
 /* options.c - reads the options of `seen dedup` and refuses those that do not go together. */
 #include "commands/dedup/options.h"
 
-#include "commands/dedup/flow.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,30 +30,30 @@ static const struct option_row own_rows[] = {
     WINDOW_ROWS,
     SOURCE_ROWS,
     {"Records out of order", 0, NULL, NULL, 0},
-    {"reorder", 0, "SPAN", "hold records back so long, and judge them in the order of their times",
-     REORDER},
-    {"hold", 0, "SIZE", "of --reorder and --keep last: in so much memory (default: 256MiB)", HOLD},
+    {"reorder", 0, "SPAN",
+     "hold records back this long, and judge them in the order of their times", REORDER},
+    {"hold", 0, "SIZE", "memory for --reorder and --keep last (default: 256MiB)", HOLD},
     {"Output (default: records not seen before)", 0, NULL, NULL, 0},
-    {"duplicates", 0, NULL, "the others instead", DUPLICATES},
+    {"duplicates", 0, NULL, "print the duplicates instead", DUPLICATES},
     {"confirmed", 0, NULL, "drop (show) only what verify= confirms: never a new record", CONFIRMED},
     {"keep", 0, "first|last", "which record of a key goes through (last: held back)", KEEP},
-    {"query-key", 0, "LIST", "fields of the key that is asked about, and with", QUERY_KEY},
-    {"add-key", 0, "LIST", "... those of the key that is remembered (a news feed)", ADD_KEY},
-    {"within", 0, "SPAN|N", "only what was seen so lately counts, not the whole window", WITHIN},
+    {"query-key", 0, "LIST", "fields of the key to ask about; needs --add-key", QUERY_KEY},
+    {"add-key", 0, "LIST", "fields of the key to remember (a news feed)", ADD_KEY},
+    {"within", 0, "SPAN|N", "a key counts only if it was seen this recently", WITHIN},
     {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", TAG},
     TAG_COLUMN_ROW("seen", TAG_COLUMN),
-    {"audit", 0, NULL, "the duplicates, each with its first occurrence; exact", AUDIT},
+    {"audit", 0, NULL, "print the duplicates, each with its first occurrence; exact", AUDIT},
     {"output", 'o', "text|json", "records as they are, or as JSON objects", OUTPUT},
     {"group-by", 0, "LIST", "counts for each value of the fields, on stderr", GROUP_BY},
     {"sum", 0, "LIST", "gross, duplicate and net of amounts, exactly, on stderr", SUM},
-    {"max-groups", 0, "N", "... for N groups; the others together (default: 10000)", MAX_GROUPS},
+    {"max-groups", 0, "N", "count N groups, all others together (default: 10000)", MAX_GROUPS},
     SOURCE_THREADS_ROW,
     {"stats", 0, "[=text|json]", "counts, expected errors, memory, on stderr", STATS},
     SOURCE_QUIET_ROW,
     {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
     SOURCE_UNJUDGED_ROWS,
     STATE_ROWS,
-    {"forget", 0, "FILE", "of the state, first: the keys listed in FILE are not seen", FORGET},
+    {"forget", 0, "FILE", "first take the keys listed in FILE out of the state", FORGET},
     SERVER_ROWS,
     HELP_ROWS,
     {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
@@ -142,16 +140,6 @@ static bool tells_occurrences(const struct dedup_options *o) {
     return has(o, TAG_FIRST) || has(o, TAG_FIRST_TIME) || has(o, TAG_LAST) || has(o, TAG_LAST_TIME);
 }
 
-/* A JSON object always tells number and verdict. */
-static void complete_json(struct dedup_options *o) {
-    static const enum tag always[] = {TAG_VERDICT, TAG_NUMBER};
-    for (size_t i = 0; i < 2; i++) {
-        if (has(o, always[i])) continue;
-        memmove(o->tags.list + 1, o->tags.list, o->tags.n++ * sizeof *o->tags.list);
-        o->tags.list[0] = always[i];
-    }
-}
-
 /* Dies if an option needs an exact detector and the spec names another filter; sets filter=exact if
  * the spec names none. */
 static void ask_exact(const char *what, struct window_options *a) {
@@ -179,7 +167,15 @@ static void ask_feed(struct dedup_options *o) {
 static void ask(struct dedup_options *o) {
     ask_feed(o);
     if (o->audit) tags_parse(&o->tags, "number,first,first-time");
-    if (o->json) complete_json(o);
+    /* A JSON object always has number and verdict. */
+    if (o->json) {
+        static const enum tag always[] = {TAG_VERDICT, TAG_NUMBER};
+        for (size_t i = 0; i < 2; i++) {
+            if (has(o, always[i])) continue;
+            memmove(o->tags.list + 1, o->tags.list, o->tags.n++ * sizeof *o->tags.list);
+            o->tags.list[0] = always[i];
+        }
+    }
     if (tells_occurrences(o))
         ask_exact(o->audit ? "--audit" : "--tag with first and last occurrences", &o->window);
     if (o->keep_last && !o->server.url) ask_exact("--keep last", &o->window);
@@ -199,7 +195,7 @@ struct exclusion {
     const char *other_name, *why;
 };
 
-/* Looked at before the state is loaded, when no spec is planned, and again with the plan. */
+/* Runs before the state is loaded, when no spec is planned, and again with the plan. */
 static void check_pairs(const struct dedup_options *o) {
     const struct seen_spec *s = &o->plan.spec;
     const char *history = o->audit               ? "--audit"
@@ -259,8 +255,8 @@ static void check_pairs(const struct dedup_options *o) {
                 pairs[i].why);
 }
 
-/* Keys' ages are in the detector, except for exact windows that do not slide: there first and last
- * occurrences tell them. */
+/* Detectors know the ages of keys, except exact windows that do not slide.  There the
+ * occurrences of a key give its age. */
 static bool needs_occurrences(const struct dedup_options *o) {
     bool exact = !strcmp(o->plan.filter, "exact"),
          sliding = o->plan.spec.window == SEEN_WINDOW_SLIDING;
@@ -284,14 +280,6 @@ static void check_details(struct dedup_options *o) {
         die("--tag-column names the column that --tag and --audit add to --csv and --tsv");
     if (o->max_groups && !o->group_by) die("--max-groups bounds the groups of --group-by");
     if (!o->max_groups) o->max_groups = 10000;
-}
-
-static void check_held(const struct dedup_options *o) {
-    if (o->hold_given && !o->reorder && !o->keep_last)
-        die("--hold bounds what --reorder and --keep last hold back");
-    if (o->reorder && !o->input.time)
-        die("--reorder sorts by the records' own time: --time FIELD says where it stands");
-    if (o->keep_last) dedup_check_keep(o, &o->plan.spec);
 }
 
 void dedup_check_keep(const struct dedup_options *o, const struct seen_spec *window) {
@@ -345,7 +333,11 @@ static void check_wide(const struct dedup_options *o) {
 static void check(struct dedup_options *o) {
     o->occurrences = needs_occurrences(o);
     check_pairs(o);
-    check_held(o);
+    if (o->hold_given && !o->reorder && !o->keep_last)
+        die("--hold bounds what --reorder and --keep last hold back");
+    if (o->reorder && !o->input.time)
+        die("--reorder sorts by the records' own time: --time FIELD says where it stands");
+    if (o->keep_last) dedup_check_keep(o, &o->plan.spec);
     check_details(o);
     check_within(o);
     check_forget(o);
@@ -357,11 +349,12 @@ static void check(struct dedup_options *o) {
 
 /* -- all of it ----------------------------------------------------------------------------- */
 
-void dedup_options_read(struct dedup_options *o, int argc, char **argv) {
+void dedup_options_read(struct dedup_options *o, const struct state_kind *kept, int argc,
+                        char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &dedup_command};
     *o = (struct dedup_options){.hold = 256 << 20};
     input_options_init(&o->input);
-    state_init(&o->state, &flow_kept);
+    state_init(&o->state, kept);
     for (int id; (id = args_next(&a));) {
         take(o, id, a.value);
         saved_options_note(&o->state.options, a.row, a.value);

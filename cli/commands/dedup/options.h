@@ -43,8 +43,10 @@ struct dedup_options {
 
 const struct option_row *dedup_rows(void);
 
-/* Reads the options, loads the state and plans the window, or dies with a sentence. */
-void dedup_options_read(struct dedup_options *, int argc, char **argv);
+/* Reads the options, loads the state and plans the window, or dies with a sentence.  `kept`: what a
+ * run adds to its state. */
+void dedup_options_read(struct dedup_options *, const struct state_kind *kept, int argc,
+                        char **argv);
 void dedup_options_free(struct dedup_options *);
 
 /* Dies if --keep last does not know where windows of this kind end. */

@@ -27,7 +27,7 @@ static void read_stats(const struct run_counts *c, struct seen_stats *s) {
 
 /* -- text helpers ------------------------------------------------------------------------- */
 
-/* Small expectations need their digits, large ones do not. */
+/* Small expectations are printed with their digits, large ones as whole numbers. */
 static struct number expected(double x) {
     if (x >= 100 || x <= 0) return number_grouped((uint64_t)(x + 0.5));
     struct number out;
@@ -54,7 +54,7 @@ static void row(const char *name, const char *value, const char *note) {
     fprintf(stderr, "  %-18s %14s%s%s\n", name, value, *note ? "   " : "", note);
 }
 
-/* What of the window was really kept, in words, or the span or count it shrank to. */
+/* The part of the window that was kept: in words, or as the span or count that it shrank to. */
 static struct number kept_text(const struct seen_plan *plan, const struct seen_stats *s) {
     struct number out = {"all of it"};
     if (plan->spec.window == SEEN_WINDOW_DECAYING) return (struct number){"what memory reaches"};
@@ -63,7 +63,7 @@ static struct number kept_text(const struct seen_plan *plan, const struct seen_s
     return plan->spec.unit == SEEN_UNIT_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);
 }
 
-/* The window that was asked for: the engine does not know of zones, it got landmarks. */
+/* The window that was asked for.  With --zone the detector has explicit landmarks instead. */
 static void window_text(const struct seen_spec *spec, const struct run_counts *c, char *buf,
                         size_t cap) {
     char text[512];
@@ -114,17 +114,7 @@ static void print_held(const struct run_counts *c) {
     if (c->keep) print_hold("to keep the last", c->keep->peak, c->keep->early);
 }
 
-static void print_unjudged(const struct run_counts *c) {
-    const struct unjudged *u = c->unjudged;
-    const char *fate = !c->unreadable ? "" : u->rejects ? "went to --rejects" : "passed through";
-    row("unparseable", number_grouped(c->unreadable).text, fate);
-    for (enum cause i = 0; i < CAUSES; i++)
-        if (u->by[i]) row("", number_grouped(u->by[i]).text, u->first[i]);
-    if (u->n && c->unreadable > u->n)
-        row("", number_grouped(c->unreadable - u->n).text, "in earlier runs");
-}
-
-/* Duplicates that were new, and new records that were duplicates. */
+/* Prints the expected errors: new records called duplicates, and duplicates called new. */
 static void print_errors(const struct seen_stats *s, bool confirms) {
     char note[200], source[96];
     if (!isfinite(s->expected_false)) return;
@@ -161,7 +151,13 @@ static void print_counts(const struct seen_stats *s, const struct run_counts *c,
     print_errors(s, confirms);
     if (c->fed && c->feeds)
         row("only added", number_grouped(c->fed->only_added).text, "nothing was asked");
-    print_unjudged(c);
+    const struct unjudged *u = c->unjudged;
+    const char *fate = !c->unreadable ? "" : u->rejects ? "went to --rejects" : "passed through";
+    row("unparseable", number_grouped(c->unreadable).text, fate);
+    for (enum cause i = 0; i < CAUSES; i++)
+        if (u->by[i]) row("", number_grouped(u->by[i]).text, u->first[i]);
+    if (u->n && c->unreadable > u->n)
+        row("", number_grouped(c->unreadable - u->n).text, "in earlier runs");
     print_lateness(s, c);
     print_held(c);
 }
@@ -250,7 +246,7 @@ void stats_print_text(const struct run_counts *c) {
     stats_print_groups(c, false);
 }
 
-/* Standard error has no buffer, and there may be many groups. */
+/* Prints groups through a buffer: standard error has none, and there may be many groups. */
 static void put_groups(const struct groups *g, void (*print)(const struct groups *, FILE *)) {
     char *text = NULL;
     size_t n = 0;
@@ -323,16 +319,6 @@ static void json_lateness(const struct seen_stats *s, const struct run_counts *c
     json_held(c);
 }
 
-static void json_measured(const struct seen_stats *s) {
-    json_text("expected_false_duplicates_source",
-              s->source == SEEN_FROM_SAMPLE ? "sample" : "model");
-    json_real("expected_missed_duplicates", s->expected_missed);
-    fprintf(stderr, "\"expected_missed_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->missed_lo,
-            s->missed_hi);
-    json_count("sampled_keys", s->sampled_keys);
-    json_count("sampled_records", s->sampled_records);
-}
-
 static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
     uint64_t records = s->records + c->unreadable;
     json_count("records", records);
@@ -345,7 +331,13 @@ static void json_counts(const struct seen_stats *s, const struct run_counts *c, 
                 s->false_hi);
     else
         fputs("\"expected_false_duplicates_95\":null,", stderr);
-    json_measured(s);
+    json_text("expected_false_duplicates_source",
+              s->source == SEEN_FROM_SAMPLE ? "sample" : "model");
+    json_real("expected_missed_duplicates", s->expected_missed);
+    fprintf(stderr, "\"expected_missed_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->missed_lo,
+            s->missed_hi);
+    json_count("sampled_keys", s->sampled_keys);
+    json_count("sampled_records", s->sampled_records);
     if (c->fed && c->feeds) json_count("only_added", c->fed->only_added);
     json_count("unparseable", c->unreadable);
     run_stats_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
@@ -362,7 +354,7 @@ static void json_state(const seen_detector *d, const struct seen_stats *s,
     window_text(&plan.spec, c, window, sizeof window);
     json_text("window", window);
     if (c->zone) json_text("zone", c->zone);
-    /* What was asked and what was kept, in one unit; null: no length, or not known. */
+    /* The window asked for and the window kept, in one unit; null: no length, or not known. */
     if (plan.spec.unit == SEEN_UNIT_NONE)
         fputs("\"window_unit\":null,\"window_asked\":null,", stderr);
     else

@@ -7,7 +7,7 @@
 #include "judge/judge.h"
 #include "records/unjudged.h"
 
-/* All that is told of a run. */
+/* All that the statistics of a run are made of. */
 struct run_counts {
     const struct judge *judge;
     const seen_detector *detector;   /* NULL: ... */
@@ -28,10 +28,10 @@ struct run_counts {
 void stats_print_text(const struct run_counts *);
 void stats_print_json(const struct run_counts *);
 
-/* Only the groups, if there are any. */
+/* Prints the groups alone, if --group-by or --sum is given. */
 void stats_print_groups(const struct run_counts *, bool json);
 
-/* One line for a terminal: records, rate, share of duplicates. */
+/* Writes a line for a terminal: records, rate, share of duplicates. */
 void stats_progress(const struct run_counts *, char *line, size_t cap);
 
 #endif

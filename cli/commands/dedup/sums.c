@@ -161,7 +161,7 @@ void sums_put_names(const struct sums *s, const struct sum *total, FILE *out) {
     }
 }
 
-/* As wide as its name, as far as that goes. */
+/* Each column is as wide as its name. */
 void sums_put_row(const struct sums *s, const struct sum *total, const struct sum *group,
                   FILE *out) {
     struct part parts[MAX_PARTS];

@@ -17,7 +17,7 @@ const char *room_more(const struct seen_plan *plan) {
     return lasting ? "give more mem=" : "give more mem=, or a shorter window";
 }
 
-/* Does the spec make a plan whose window holds `keys` keys? */
+/* True if the spec makes a plan whose window holds `keys` keys. */
 static bool holds(const struct seen_spec *spec, uint64_t keys) {
     struct seen_plan plan;
     if (seen_plan_make(&plan, spec, NULL)) return false;
@@ -68,8 +68,8 @@ void room_fix(const struct seen_plan *plan, const struct seen_stats *s, char *te
 
 /* -- while it runs ------------------------------------------------------------------------ */
 
-/* Told when the window first holds more keys than planned, and again as the rate passes each of
- * these. */
+/* The first warning comes when a full window errs more than planned, the next ones when the rate
+ * passes these values. */
 static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
 #define WARNINGS (sizeof warned_rates / sizeof *warned_rates)
 
@@ -77,14 +77,15 @@ static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
  * on -j, and reading it costs little. */
 enum { LOOK_EVERY = 4 * BATCH };
 
-/* The rate of the formulas, or what was surely measured since the start, where that is greater. */
+/* The rate by the formulas, or the rate that was certainly measured since the start if it is
+ * greater. */
 static double rate_now(const struct seen_stats *s) {
     double measured = (double)s->false_lo / ((double)s->false_lo + (double)s->unique + 1);
     return s->source == SEEN_FROM_SAMPLE && measured > s->fp_now ? measured : s->fp_now;
 }
 
-/* How many warnings are due: the first when a full window errs more than planned, unless it gives
- * up its oldest keys then. */
+/* The number of warnings that are due.  A window that gives up its oldest keys when it is full
+ * gets none for being full. */
 static unsigned warnings_due(const struct seen_plan *plan, const struct seen_stats *s,
                              double rate) {
     bool full = s->capacity && s->stored >= s->capacity &&
@@ -135,7 +136,8 @@ static void describe_shortage(const struct seen_stats *s, const struct seen_spec
     snprintf(text, cap, "at its busiest the window was kept for %s of %s", kept, asked);
 }
 
-/* Once, when it happens: a run may not end for long.  How much memory would do is not known yet. */
+/* Warns once, when memory first is short, because a run may go on for long.  How much memory
+ * would be enough is not known yet. */
 static void warn_of_shortage(struct warnings *w, const struct seen_stats *s) {
     char trouble[128];
     struct seen_plan plan = seen_plan_of(w->detector);
@@ -176,7 +178,7 @@ void warnings_now(struct warnings *w, uint64_t records) {
 
 /* -- at its end --------------------------------------------------------------------------- */
 
-/* Times the planned rate of a full window, from which on the worst rate is told. */
+/* The worst rate is printed if it is this many times the planned rate of a full window. */
 #define TOLD_WORST 1.25
 
 static void report_losses(const struct warnings *w) {
@@ -202,7 +204,7 @@ static void report_losses(const struct warnings *w) {
          source, worst);
 }
 
-/* A window that was cut short for want of memory, and what would have held it, about. */
+/* Reports a window that was cut short because memory was, and roughly what would have held it. */
 static void report_shortage(const struct warnings *w) {
     struct seen_stats s;
     char trouble[128], fix[100], missed[96] = "";

@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Which options to raise: the end of a sentence. */
+/* The end of a sentence that says which options to raise. */
 const char *room_more(const struct seen_plan *);
 
-/* The options that would have kept a window whole which was cut short, such as "mem=128MiB" or
- * "items=2000000 and mem=128MiB"; they were planned with.  Empty where none would. */
+/* Writes the options that would have kept all of a window that was cut short, such as "mem=128MiB"
+ * or "items=2000000 and mem=128MiB"; they were planned with.  Empty where none would. */
 void room_fix(const struct seen_plan *, const struct seen_stats *, char *text, size_t cap);
 
 struct warnings {
@@ -28,10 +28,10 @@ struct warnings {
  * state told is not told again. */
 void warnings_begin(struct warnings *, const seen_detector *, bool quiet, bool certain);
 
-/* After a batch, with the number of records so far: looks now and then. */
+/* Comes after each batch, with the number of records so far; looks at the rate now and then. */
 void warnings_after(struct warnings *, uint64_t records);
 
-/* Before input is waited for: looks if records came since the last look. */
+/* Comes before the run waits for input; looks at the rate if records came since the last look. */
 void warnings_now(struct warnings *, uint64_t records);
 
 /* At the end, with the number of records.  dropped: duplicates were dropped, so that it is told how

@@ -220,14 +220,6 @@ static void read_options(struct run *r, int argc, char **argv) {
 
 /* -- a run -------------------------------------------------------------------------------- */
 
-static void start(struct run *r) {
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-        die("the system gave no random seed: %s", strerror(errno));
-    r->side[LEFT].seed = r->side[RIGHT].seed = seed;
-    tally_init(&r->tally, r->mem, r->tmp, r->side[LEFT].sum != NULL, seed);
-}
-
 static void on_resolved(void *ctx, struct side *s) {
     const struct run *r = ctx;
     const struct side *l = &r->side[LEFT];
@@ -238,19 +230,6 @@ static void on_resolved(void *ctx, struct side *s) {
     die("the key has %jd field%s in %s and %jd in %s: name as many on both sides",
         (intmax_t)l->fields, l->fields == 1 ? "" : "s", side_name(l), (intmax_t)s->fields,
         side_name(s));
-}
-
-/* Columns are called as on the left; a side without a first line has no names. */
-static void begin_rows(struct run *r) {
-    const struct side *l = &r->side[LEFT], *named = l->resolved ? l : &r->side[RIGHT];
-    r->rows.columns = side_columns(named);
-    r->rows.varies = named->fields == PARTS_VARY;
-    r->rows.joint = r->input.blanks ? ' ' : r->input.delimiter;
-    r->rows.name = named->name;
-    r->rows.matched = r->tolerant;
-    r->rows.sums = r->tally.sums;
-    r->rows.places = l->places > r->side[RIGHT].places ? l->places : r->side[RIGHT].places;
-    if (named->resolved) rows_head(&r->rows);
 }
 
 static bool shown(const struct run *r, const struct pair *p) {
@@ -268,7 +247,16 @@ static void compare(struct run *r) {
     struct pairs pairs;
     struct pair pair;
     tally_end(&r->tally);
-    begin_rows(r);
+    /* Columns are called as on the left; a side without a first line has no names. */
+    const struct side *l = &r->side[LEFT], *named = l->resolved ? l : &r->side[RIGHT];
+    r->rows.columns = side_columns(named);
+    r->rows.varies = named->fields == PARTS_VARY;
+    r->rows.joint = r->input.blanks ? ' ' : r->input.delimiter;
+    r->rows.name = named->name;
+    r->rows.matched = r->tolerant;
+    r->rows.sums = r->tally.sums;
+    r->rows.places = l->places > r->side[RIGHT].places ? l->places : r->side[RIGHT].places;
+    if (named->resolved) rows_head(&r->rows);
     pairs_init(&pairs, &r->tally, r->tolerant ? &r->tolerance : NULL);
     while (!signals_stop() && !ferror(stdout) && pairs_next(&pairs, &pair)) {
         account_add(&r->account, &pair);
@@ -291,19 +279,16 @@ static int finish(const struct run *r) {
     return r->exit_code && r->printed ? EXIT_FOUND : EXIT_FINE;
 }
 
-static void free_run(struct run *r) {
-    rows_free(&r->rows);
-    tally_free(&r->tally);
-    for (int i = LEFT; i <= RIGHT; i++) side_free(&r->side[i]);
-    time_format_free(&r->time_format);
-}
-
 /* Nothing is printed before both inputs have been read to their ends: an answer about a part of
  * them would be wrong. */
 static int diff_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
-    start(&r);
+    uint64_t seed;
+    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+        die("the system gave no random seed: %s", strerror(errno));
+    r.side[LEFT].seed = r.side[RIGHT].seed = seed;
+    tally_init(&r.tally, r.mem, r.tmp, r.side[LEFT].sum != NULL, seed);
     bool read = true;
     for (int i = LEFT; i <= RIGHT && read; i++) {
         if (r.zone[i]) window_set_zone(r.zone[i]);
@@ -311,7 +296,10 @@ static int diff_main(int argc, char **argv) {
     }
     if (read) compare(&r);
     int code = read && !signals_stop() ? finish(&r) : EXIT_TROUBLE;
-    free_run(&r);
+    rows_free(&r.rows);
+    tally_free(&r.tally);
+    for (int i = LEFT; i <= RIGHT; i++) side_free(&r.side[i]);
+    time_format_free(&r.time_format);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -336,15 +324,15 @@ const struct command diff_command = {
         "it, sorted by the key's bytes. The answer is exact. `-` is standard input.\n\n"
         "With `--sum` a key is printed as well if the sums of that field differ. Amounts are "
         "decimal numbers and their sums are exact, with at most 18 digits behind the point.\n\n"
-        "With `--tolerance` two records of a key match only if their times differ by at most that "
-        "span. Each record matches one other at most, and as many as possible match. The column "
-        "`matched` says how many do; a key is printed if some do not.\n\n"
-        "A record without a readable key or time is left out; an amount that cannot be read counts "
-        "as nothing. Both are counted and told. A table writes TAB, newline, CR, NUL and backslash "
-        "in a key as \\t, \\n, \\r, \\0 and \\\\.\n\n"
-        "Keys that `--mem` cannot hold are kept in temporary files without a name in `--tmp`: the "
-        "inputs may be larger than memory. A key may take a hundredth of `--mem`. If an input "
-        "cannot be read to its end, no row is printed.",
+        "With `--tolerance` two records of a key match only if their times differ by at most "
+        "that span. Each record matches one other at most, and as many as possible match. The "
+        "column `matched` says how many do; a key is printed if some do not.\n\n"
+        "A record without a readable key or time is left out; an amount that cannot be read "
+        "counts as nothing. Messages count both. A table writes TAB, newline, CR, NUL and "
+        "backslash in a key as \\t, \\n, \\r, \\0 and \\\\.\n\n"
+        "Keys that `--mem` cannot hold are kept in temporary files without a name in `--tmp`: "
+        "the inputs may be larger than memory. A key may take a hundredth of `--mem`. If an "
+        "input cannot be read to its end, no row is printed.",
     .examples = examples,
     .rows = rows,
     .often = "keys left-key right-key csv tsv ndjson clf sum tolerance time only output "

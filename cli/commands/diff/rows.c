@@ -33,11 +33,6 @@ static void read_head(struct queue *q) {
     q->head_n = BLOCK;
 }
 
-static void push(struct queue *q, seen_time time, uint64_t n) {
-    if (q->tail_n == BLOCK) write_tail(q);
-    q->tail[q->tail_n++] = (struct moment){time, n};
-}
-
 /* The oldest, or NULL if there is none. */
 static struct moment *front(struct queue *q) {
     if (q->front < q->head_n) return &q->head[q->front];
@@ -92,7 +87,8 @@ static void arrive(struct match *m, int side, seen_time time, uint64_t n) {
     }
     if (!n) return;
     m->side = side;
-    push(&m->waiting, time, n);
+    if (m->waiting.tail_n == BLOCK) write_tail(&m->waiting);
+    m->waiting.tail[m->waiting.tail_n++] = (struct moment){time, n};
 }
 
 void match_add(struct match *m, seen_time time, const uint64_t n[2]) {
@@ -116,7 +112,10 @@ void pairs_free(struct pairs *p) {
     free(p->key);
 }
 
-static void keep_key(struct pairs *p, size_t len) {
+/* All times of one key. */
+static bool next_timed(struct pairs *p, struct pair *pair) {
+    if (!p->more) return false;
+    size_t len = p->ahead.len - PACKED_TIME;
     if (len > p->room) {
         p->room = 2 * len;
         free(p->key);
@@ -124,13 +123,6 @@ static void keep_key(struct pairs *p, size_t len) {
         if (!p->key) die("out of memory for a key of %zu bytes", len);
     }
     memcpy(p->key, p->ahead.key, len);
-}
-
-/* All times of one key. */
-static bool next_timed(struct pairs *p, struct pair *pair) {
-    if (!p->more) return false;
-    size_t len = p->ahead.len - PACKED_TIME;
-    keep_key(p, len);
     pair->entry = (struct entry){.key = p->key, .len = len};
     match_begin(&p->match);
     do {

@@ -48,8 +48,9 @@ struct match {
 void match_init(struct match *, uint64_t tolerance, const char *folder);
 void match_free(struct match *);
 
-void match_begin(struct match *); /* a key */
-/* Its records at one time, which is later than those before. */
+/* Begins a key. */
+void match_begin(struct match *);
+/* Adds the key's records of one time.  Times grow from call to call. */
 void match_add(struct match *, seen_time, const uint64_t n[2]);
 
 /* The keys of both sides in the order of their bytes, and how many of their records
@@ -78,7 +79,7 @@ void pairs_free(struct pairs *);
 /* False: there are no more.  The key is good until the next call. */
 bool pairs_next(struct pairs *, struct pair *);
 
-/* Do the two sides have it differently? */
+/* True if the two sides have the key a different number of times, or with different sums. */
 bool pair_differs(const struct pair *);
 
 enum rows_format { ROWS_TEXT, ROWS_CSV, ROWS_JSON };
@@ -96,7 +97,7 @@ struct rows {
     size_t room;
 };
 
-/* The line that names the columns; JSON has none. */
+/* Prints the line that names the columns; JSON has none. */
 void rows_head(const struct rows *);
 void rows_put(struct rows *, const struct pair *);
 void rows_free(struct rows *);
@@ -109,7 +110,7 @@ struct account {
 
 void account_add(struct account *, const struct pair *);
 
-/* On stderr. */
+/* Print the statistics on stderr. */
 void account_text(const struct account *, const struct side[2], const struct tally *);
 void account_json(const struct account *, const struct side[2], const struct tally *);
 

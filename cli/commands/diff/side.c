@@ -176,11 +176,6 @@ static void put_keys(struct side *s, const struct batch *b, struct facts *r) {
     r->n = n;
 }
 
-static void add_total(struct side *s, decimal amount) {
-    if (!decimal_add(&s->total, amount))
-        die("%s: the sum of all amounts has more than 20 digits before the point", side_name(s));
-}
-
 static void count(struct side *s, const struct facts *r) {
     enum { SLOT_AHEAD = 16, ENTRY_AHEAD = 8 };
     for (size_t i = 0; i < r->n; i++) {
@@ -189,7 +184,11 @@ static void count(struct side *s, const struct facts *r) {
         decimal amount = s->sum ? r->amount[i] : 0;
         tally_add(s->tally, s->hash[i], s->key + s->at[i], s->at[i + 1] - s->at[i], s->which,
                   amount);
-        if (s->sum) add_total(s, amount);
+        if (s->sum) {
+            if (!decimal_add(&s->total, amount))
+                die("%s: the sum of all amounts has more than 20 digits before the point",
+                    side_name(s));
+        }
     }
     s->counted += r->n;
 }

@@ -31,13 +31,14 @@ struct side {
     uint64_t hash[BATCH];
 };
 
-/* Counts the records, and says what could not be counted.  False where there is no answer: the
- * input could not be read to its end, or none of its records could be counted.  `resolved` is
+/* Counts the records and warns of those that could not be counted.  False if there is no answer:
+ * the input could not be read to its end, or none of its records could be counted.  `resolved` is
  * called when the key's fields are known, before any record. */
 bool side_read(struct side *, void (*resolved)(void *ctx, struct side *), void *ctx);
 void side_free(struct side *);
 
-uint32_t side_columns(const struct side *); /* of its key */
-const char *side_name(const struct side *); /* its file */
+/* The number of columns of the key, and the name of the file. */
+uint32_t side_columns(const struct side *);
+const char *side_name(const struct side *);
 
 #endif

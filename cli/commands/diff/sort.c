@@ -33,15 +33,6 @@ static bool before(const struct sorted *a, const struct sorted *b, size_t depth)
     return memcmp(a->text->bytes + depth, b->text->bytes + depth, least - depth) < 0;
 }
 
-static void sort_few(struct sorted *s, size_t n, size_t depth) {
-    for (size_t i = 1; i < n; i++) {
-        struct sorted one = s[i];
-        size_t j = i;
-        for (; j > 0 && before(&one, &s[j - 1], depth); j--) s[j] = s[j - 1];
-        s[j] = one;
-    }
-}
-
 static uint64_t median(uint64_t a, uint64_t b, uint64_t c) {
     uint64_t low = a < b ? a : b, high = a < b ? b : a;
     return c < low ? low : c > high ? high : c;
@@ -113,7 +104,12 @@ static void sort_part(struct part p, uint64_t *seed) {
         if (!go_deeper(part[1].at, part[1].n, part[1].depth)) part[1].n = 0; /* all equal */
         p = sort_smaller(part, seed);
     }
-    sort_few(p.at, p.n, p.depth);
+    for (size_t i = 1; i < p.n; i++) {
+        struct sorted one = p.at[i];
+        size_t j = i;
+        for (; j > 0 && before(&one, &p.at[j - 1], p.depth); j--) p.at[j] = p.at[j - 1];
+        p.at[j] = one;
+    }
 }
 
 void sort_texts(struct sorted *s, size_t n, uint64_t seed) {

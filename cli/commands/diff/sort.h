@@ -11,13 +11,13 @@
 enum { LEFT, RIGHT };
 
 struct entry {
-    const char *key; /* as packed.h writes it, perhaps with a time behind it */
+    const char *key; /* as packed_put writes it (tally.h), perhaps with a time behind it */
     size_t len;
     uint64_t n[2];  /* records of the left and of the right side */
     decimal sum[2]; /* of their amounts */
 };
 
-/* Adds what is known of the same key.  Dies if a sum does not fit. */
+/* Adds the counts and sums of another entry of the same key.  Dies if a sum does not fit. */
 void entry_add(struct entry *, const struct entry *more);
 
 struct text {

@@ -1,3 +1,4 @@
+/* cut.c - cuts the values of keys into words or into runs of letters. */
 #include "commands/filter/cut.h"
 
 #include "base/cli.h"
@@ -75,8 +76,7 @@ void cut_take_gram(struct cut *c, const char *number) {
     struct seen_error e;
     uint64_t n;
     if (seen_parse_count(number, &n, &e)) die("--ngrams %s: %s", number, e.text);
-    if (!n || n > CUT_GRAM_MOST)
-        die("--ngrams %s: give between 1 and %d characters", number, CUT_GRAM_MOST);
+    if (!n || n > MAX_GRAM) die("--ngrams %s: give between 1 and %d characters", number, MAX_GRAM);
     c->gram = (uint32_t)n;
 }
 

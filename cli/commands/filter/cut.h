@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { CUT_GRAM_MOST = 1024, CUT_MARKS = 64 };
+enum { MAX_GRAM = 1024, CUT_MARKS = 64 };
 
 struct cut {
     bool words;

@@ -91,16 +91,6 @@ static void take(struct run *r, int id, const char *value) {
     }
 }
 
-/* --words and --ngrams say what --any means. */
-static void check_any(struct run *r) {
-    if (r->cut.words && r->cut.gram) die_both("--words", "--ngrams");
-    if (r->each && !cut_any(&r->cut) && !r->input.keys && !r->input.form.regex)
-        die("--any needs keys to choose from: several fields (-k 2-), --words or --ngrams N");
-    r->each |= cut_any(&r->cut);
-    r->input.form.by_word = r->cut.words;
-    if (r->each) r->lists.cut = &r->cut;
-}
-
 static void read_options(struct run *r, int argc, char **argv) {
     struct args a = {.argc = argc, .argv = argv, .command = &filter_command};
     input_options_init(&r->input);
@@ -108,7 +98,13 @@ static void read_options(struct run *r, int argc, char **argv) {
     if (!r->lists.n) die("filter needs a list of keys, a file with one a line: --list FILE");
     if (r->lists.invert && r->tag) die_both("--invert", "--tag");
     if (r->lists.exact && r->lists.fp) die_both("--exact", "--fp");
-    check_any(r);
+    if (r->cut.words && r->cut.gram) die_both("--words", "--ngrams");
+    /* --words and --ngrams say what --any means. */
+    if (r->each && !cut_any(&r->cut) && !r->input.keys && !r->input.form.regex)
+        die("--any needs keys to choose from: several fields (-k 2-), --words or --ngrams N");
+    r->each |= cut_any(&r->cut);
+    r->input.form.by_word = r->cut.words;
+    if (r->each) r->lists.cut = &r->cut;
     input_options_files(&r->input, &a);
     r->input.crlf |= r->input.end == '\n'; /* of lists and records alike */
     if (r->tag_column && (!r->tag || r->sink.json || !input_options_column(&r->input)))
@@ -138,13 +134,6 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     lists_find(&r->lists, m->n, m->digest, m->lists);
 }
 
-static void count(struct run *r, const struct matched *m, size_t i) {
-    r->passed += m->lists[i] != 0;
-    for (uint64_t lists = m->lists[i]; lists; lists &= lists - 1)
-        r->lists.list[__builtin_ctzll(lists)].matches++;
-    if (r->any) chance_note(&r->chance, m->keys[i]);
-}
-
 /* With their lists; what cannot be judged is in none that is known. */
 static void show_batch(struct run *r, const struct batch *b, const struct matched *m) {
     for (size_t i = 0, at = 0; i < b->n; i++) {
@@ -168,7 +157,10 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     for (size_t i = 0; i < b->n; i++) b->verdict[i] = UNREADABLE;
     for (size_t i = 0; i < m->n; i++) {
         b->verdict[m->order[i]] = m->lists[i] ? SEEN_DUPLICATE : SEEN_NEW;
-        count(r, m, i);
+        r->passed += m->lists[i] != 0;
+        for (uint64_t lists = m->lists[i]; lists; lists &= lists - 1)
+            r->lists.list[__builtin_ctzll(lists)].matches++;
+        if (r->any) chance_note(&r->chance, m->keys[i]);
     }
     if (r->tag || r->sink.json)
         show_batch(r, b, m);
@@ -207,7 +199,9 @@ static const struct reader_events events = {.columns = on_columns,
 
 /* -- a run -------------------------------------------------------------------------------- */
 
-static void start_keys(struct run *r) {
+static void start(struct run *r) {
+    lists_init(&r->lists);
+    reader_init(&r->reader, &r->input, &events, r);
     const struct layout *layout = &r->reader.layout;
     if (r->each) r->any = calloc(MAX_THREADS, sizeof *r->any);
     if (r->each && !r->any) die("out of memory for keys");
@@ -215,10 +209,7 @@ static void start_keys(struct run *r) {
         if (r->each) any_init(&r->any[i], &r->lists, layout, r->input.max_record);
         key_init(&r->keyer[i], r->lists.hasher, layout, r->input.max_record);
     }
-}
-
-/* Records that cannot be judged are shown with those that are in no list. */
-static void start_output(struct run *r) {
+    /* Records that cannot be judged are shown with those that are in no list. */
     bool json = r->sink.json, csv = input_options_cutting(&r->input).quotes;
     enum sink_mode mode = r->lists.invert ? SINK_UNIQUE : r->tag ? SINK_TAG : SINK_DUPLICATES;
     sink_init(&r->sink, STDOUT_FILENO, mode, input_options_column(&r->input));
@@ -229,13 +220,6 @@ static void start_output(struct run *r) {
     r->sink.shows[SEEN_DUPLICATE] = !r->lists.invert;
     r->sink.shows[UNREADABLE] &= r->lists.invert;
     show_init(&r->show, &r->lists, r->any, &r->sink, r->tag_column, csv);
-}
-
-static void start(struct run *r) {
-    lists_init(&r->lists);
-    reader_init(&r->reader, &r->input, &events, r);
-    start_keys(r);
-    start_output(r);
 }
 
 static int finish(struct run *r, bool read) {
@@ -251,18 +235,6 @@ static int finish(struct run *r, bool read) {
     return r->sink.error || !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
-static void free_run(struct run *r) {
-    for (int i = 0; i < MAX_THREADS; i++) {
-        if (r->any) any_free(&r->any[i]);
-        key_free(&r->keyer[i]);
-    }
-    free(r->any);
-    lists_free(&r->lists);
-    show_free(&r->show);
-    sink_free(&r->sink);
-    reader_free(&r->reader);
-}
-
 static int filter_main(int argc, char **argv) {
     static struct run r;
     read_options(&r, argc, argv);
@@ -270,7 +242,15 @@ static int filter_main(int argc, char **argv) {
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
-    free_run(&r);
+    for (int i = 0; i < MAX_THREADS; i++) {
+        if (r.any) any_free(&r.any[i]);
+        key_free(&r.keyer[i]);
+    }
+    free(r.any);
+    lists_free(&r.lists);
+    show_free(&r.show);
+    sink_free(&r.sink);
+    reader_free(&r.reader);
     if (signals_stop()) signals_die(signals_stop());
     return code;
 }
@@ -293,25 +273,26 @@ const struct command filter_command = {
     .usage = "--list FILE [--list FILE]... [OPTION]... [FILE]...",
     .about =
         "Prints the records of FILE... (default: standard input) whose key is in a list.\n\n"
-        "A list is a file with a key a line; a key of several fields stands in it with the same "
-        "delimiter between them. A byte order mark at its begin is skipped, and a CR before a "
-        "newline is not part of a key, in lists and in records. Lists are kept as Bloom filters "
-        "made for their number of keys: "
-        "every record in a list passes, and of the others a share of `--fp`; with `--exact` none. "
-        "While a list is read it takes 16 bytes a key.\n\n"
-        "With `--any` each field of `-k` is a key of its own, and a record passes if one of them "
-        "is in a list; `--words` and `--ngrams` cut the fields, or the whole record, into keys "
-        "first. A list then has one key a line: a value, a word, or N characters. A word is a run "
-        "of letters and digits; bytes above 0x7f belong to words, except for blanks and "
-        "punctuation of UTF-8. With `--words=CHARS` words are what stands between these "
-        "characters, \\t for a TAB. `--ngrams` counts characters of UTF-8. Empty values are not "
-        "keys, and a record may lack some of several fields.\n\n"
+        "A list is a file with one key on each line. The fields of a key stand in it with the "
+        "same delimiter between them as in the records. A byte order mark at the beginning is "
+        "skipped, and a CR before a newline is not part of a key, in lists and in records. "
+        "Lists are kept as Bloom filters made for their number of keys: every record in a list "
+        "passes, and so does a share of `--fp` of the other records; with `--exact` no other "
+        "record passes. While a list is read it takes 16 bytes a key.\n\n"
+        "With `--any` each field of `-k` is a key of its own, and a record passes if one of "
+        "them is in a list. `--words` and `--ngrams` first cut the fields, or the whole record, "
+        "into keys. A list then has one key on each line: a value, a word, or N characters. A "
+        "word is a run of letters and digits; bytes above 0x7f belong to words, except for "
+        "blanks and punctuation of UTF-8. With `--words=CHARS` these characters separate words; "
+        "write \\t for a TAB. `--ngrams` counts characters of UTF-8. Empty values are not keys, "
+        "and a record may lack some of several fields.\n\n"
         "If one key passes a list by chance with probability e, a record of m keys does with "
-        "1-(1-e)^m: with the default of 1e-9 and 1000 words, one in a million. `--stats` tells "
-        "the mean of the records read, and a message tells if records probably passed so.\n\n"
-        "`--tag` names the lists, and with `--any` in a second column, lists_key, the first key "
-        "that is in each of them. With `-o` json a record is an object with its number, its lists "
-        "and these keys.\n\n"
+        "1-(1-e)^m: with the default of 1e-9 and 1000 words, one in a million. `--stats` gives "
+        "the mean of the records read, and a message warns if records probably passed by "
+        "chance.\n\n"
+        "`--tag` names the lists. With `--any` it adds a second column, lists_key, with the "
+        "first key that is in each of them. With `-o` json a record is an object with its "
+        "number, its lists and these keys.\n\n"
         "A record whose key cannot be read is in no list.",
     .examples = examples,
     .rows = rows,

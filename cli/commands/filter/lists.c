@@ -235,18 +235,6 @@ static void look_up(struct any *a, struct matched *m) {
     a->n = 0;
 }
 
-static void add_keys(struct any *a, struct matched *m) {
-    struct keys k = keys_of(a);
-    const char *key;
-    size_t len;
-    while (next_key(&k, &key, &len)) {
-        if (a->n == BATCH) look_up(a, m);
-        a->digest[a->n] = digest_of(a, key, len);
-        a->owner[a->n++] = (uint16_t)m->n;
-        m->keys[m->n]++;
-    }
-}
-
 void any_batch(struct any *a, const struct batch *b, struct matched *m) {
     m->n = 0;
     for (size_t i = 0; i < b->n; i++) {
@@ -255,7 +243,15 @@ void any_batch(struct any *a, const struct batch *b, struct matched *m) {
         m->order[m->n] = (uint16_t)i;
         m->lists[m->n] = 0;
         m->keys[m->n] = 0;
-        add_keys(a, m);
+        struct keys k = keys_of(a);
+        const char *key;
+        size_t len;
+        while (next_key(&k, &key, &len)) {
+            if (a->n == BATCH) look_up(a, m);
+            a->digest[a->n] = digest_of(a, key, len);
+            a->owner[a->n++] = (uint16_t)m->n;
+            m->keys[m->n]++;
+        }
         m->n++;
     }
     look_up(a, m);

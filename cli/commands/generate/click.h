@@ -35,8 +35,8 @@ uint64_t fixed_exp2(uint64_t log2x); /* floor; log2x < 62 */
 
 enum { AD_LENGTH = 6, ID_SHORTEST = AD_LENGTH + 8, ID_LONGEST = 4096, FARM = 1000 };
 enum { PERIOD_BITS = 26 };
-enum { CLICK_MOST = ID_LONGEST + 512 }; /* bytes that click_put may touch */
-#define CLICK_PUBLISHER "pub013"        /* the planted ones */
+enum { MAX_CLICK = ID_LONGEST + 512 }; /* bytes that click_put may touch */
+#define CLICK_PUBLISHER "pub013"       /* the planted ones */
 #define CLICK_ADDRESS   "192.0.2.66"
 
 enum dress { DRESS_LINES, DRESS_TSV, DRESS_CSV, DRESS_NDJSON };

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct saved_option {
+struct generate_options {
     struct repeats repeats;
     struct click_style style;
     enum gaps gaps;
@@ -35,19 +35,11 @@ struct saved_option {
     struct run_stats stats;
 };
 
-const struct option_row *wish_rows(void);
-
-/* Exits with 2 and a sentence where the options make no sense. */
-void wish_read(struct saved_option *, int argc, char **argv);
-
-/* The arguments, every default spelled out: they give the same stream again.  Like snprintf. */
-int wish_print(const struct saved_option *, char *buf, size_t cap);
-
 /* Metwally et al., section 6.3: a stream of 30 August 2004. */
 enum { RECORDS = 5583301, DISTINCT = 4093573, FIRST = 10781, SECOND = 4487, SEED = 20040830 };
 #define START "2004-08-30T00:00:00Z"
 
-#define COUNT_MOST ((uint64_t)1 << 40)
+#define MAX_COUNT  ((uint64_t)1 << 40)
 #define DAY        ((uint64_t)86400 * 1000000)
 #define YEAR_10000 ((uint64_t)253402300800 * 1000000)
 
@@ -55,7 +47,7 @@ enum { BURST = 16 }; /* the default --gap-max of bursts */
 
 /* clang-format off */
 enum {
-    OPT_RECORDS = 1, OPT_DISTINCT, OPT_DUPLICATES, OPT_TOP, OPT_GAPS, OPT_GAP_MOST, OPT_SEED,
+    OPT_RECORDS = 1, OPT_DISTINCT, OPT_DUPLICATES, OPT_TOP, OPT_GAPS, OPT_GAP_MAX, OPT_SEED,
     OPT_FORMAT, OPT_ID_LENGTH, OPT_TIME, OPT_START, OPT_RATE, OPT_MARK, OPT_TRUTH, OPT_OUTPUT, OPT_STATS
 };
 
@@ -67,7 +59,7 @@ static const struct option_row own_rows[] = {
     {"top", 0, "N,N,...", "how often the most frequent ids occur, or none [10781,4487 to scale]", OPT_TOP},
     {"In which order", 0, NULL, NULL, 0},
     {"gaps", 0, "uniform|loguniform|burst", "a shuffle, every order of magnitude alike, retries [uniform]", OPT_GAPS},
-    {"gap-max", 0, "N", "longest gap in records: loguniform [the stream], burst [16]", OPT_GAP_MOST},
+    {"gap-max", 0, "N", "longest gap in records: loguniform [the stream], burst [16]", OPT_GAP_MAX},
     {"seed", 0, "N", "another stream of the same kind [20040830]", OPT_SEED},
     {"What a record is", 0, NULL, NULL, 0},
     {"format", 0, "lines|tsv|csv|ndjson", "an id each, or a click log whose key is cookie,ad [lines]", OPT_FORMAT},
@@ -115,13 +107,13 @@ static double read_real(const char *name, const char *text, double low, double h
     return value;
 }
 
-static void read_duplicates(struct saved_option *w, const char *text) {
+static void read_duplicates(struct generate_options *w, const char *text) {
     w->has_duplicates = true;
     w->has_percent = strchr(text, '%') != NULL;
     if (w->has_percent)
         w->percent = read_real("duplicates", text, 0, 100, "%");
     else
-        w->duplicates = read_count("duplicates", text, 0, COUNT_MOST);
+        w->duplicates = read_count("duplicates", text, 0, MAX_COUNT);
 }
 
 static int descending(const void *a, const void *b) {
@@ -129,7 +121,7 @@ static int descending(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-static void read_top(struct saved_option *w, const char *text) {
+static void read_top(struct generate_options *w, const char *text) {
     struct repeats *r = &w->repeats;
     char one[32];
     w->has_top = true;
@@ -137,9 +129,9 @@ static void read_top(struct saved_option *w, const char *text) {
     if (!strcmp(text, "none")) return;
     for (const char *at = text;; at++) {
         size_t n = strcspn(at, ",");
-        if (r->tops == TOPS_MOST) die("--top %s: it can name at most %d ids", text, TOPS_MOST);
+        if (r->tops == MAX_TOPS) die("--top %s: it can name at most %d ids", text, MAX_TOPS);
         snprintf(one, sizeof one, "%.*s", (int)n, at);
-        r->top[r->tops++] = read_count("top", one, 1, COUNT_MOST);
+        r->top[r->tops++] = read_count("top", one, 1, MAX_COUNT);
         at += n;
         if (!*at) break;
     }
@@ -155,17 +147,17 @@ static uint64_t read_start(const char *text) {
 
 /* -- options ------------------------------------------------------------------------------ */
 
-const struct option_row *wish_rows(void) { return own_rows; }
+static const struct option_row *generate_rows(void) { return own_rows; }
 
-static void read_option(struct saved_option *w, int id, const char *value) {
+static void read_option(struct generate_options *w, int id, const char *value) {
     struct click_style *s = &w->style;
     switch (id) {
-    case OPT_RECORDS: w->repeats.records = read_count("records", value, 1, COUNT_MOST); break;
-    case OPT_DISTINCT: w->repeats.distinct = read_count("distinct", value, 1, COUNT_MOST); break;
+    case OPT_RECORDS: w->repeats.records = read_count("records", value, 1, MAX_COUNT); break;
+    case OPT_DISTINCT: w->repeats.distinct = read_count("distinct", value, 1, MAX_COUNT); break;
     case OPT_DUPLICATES: read_duplicates(w, value); break;
     case OPT_TOP: read_top(w, value); break;
     case OPT_GAPS: w->gaps = (enum gaps)read_choice(value, orders); break;
-    case OPT_GAP_MOST: w->gap_most = read_count("gap-max", value, 1, COUNT_MOST); break;
+    case OPT_GAP_MAX: w->gap_most = read_count("gap-max", value, 1, MAX_COUNT); break;
     case OPT_SEED: s->seed = read_count("seed", value, 0, UINT64_MAX); break;
     case OPT_FORMAT:
         s->dress = (enum dress)read_choice(value, dresses);
@@ -196,7 +188,7 @@ static uint64_t to_scale(uint64_t published, uint64_t records) {
     return (uint64_t)(((u128)published * records * 2 + RECORDS) / ((u128)RECORDS * 2));
 }
 
-static void settle_distinct(struct saved_option *w) {
+static void settle_distinct(struct generate_options *w) {
     struct repeats *r = &w->repeats;
     if (r->distinct && w->has_duplicates)
         die("--distinct and --duplicates say the same thing twice: give one of them");
@@ -211,7 +203,7 @@ static void settle_distinct(struct saved_option *w) {
 }
 
 /* Top ids that were not asked for give way where they do not fit. */
-static void settle_repeats(struct saved_option *w) {
+static void settle_repeats(struct generate_options *w) {
     struct repeats *r = &w->repeats;
     if (!w->has_top) {
         r->top[0] = to_scale(FIRST, r->records);
@@ -226,7 +218,7 @@ static void settle_repeats(struct saved_option *w) {
     if (why) die("%s", why);
 }
 
-static void settle_time(struct saved_option *w) {
+static void settle_time(struct generate_options *w) {
     struct click_style *s = &w->style;
     uint64_t records = w->repeats.records;
     if (!w->has_stamp) s->stamp = s->dress == DRESS_LINES ? STAMP_NONE : STAMP_RFC3339;
@@ -241,9 +233,9 @@ static void settle_time(struct saved_option *w) {
     if (end >= YEAR_10000) die("at this --rate the stream ends after the year 9999");
 }
 
-void wish_read(struct saved_option *w, int argc, char **argv) {
-    *w = (struct saved_option){.repeats = {.records = RECORDS},
-                               .style = {.id_length = 64, .seed = SEED}};
+static void read_options(struct generate_options *w, int argc, char **argv) {
+    *w = (struct generate_options){.repeats = {.records = RECORDS},
+                                   .style = {.id_length = 64, .seed = SEED}};
     struct args args = {.argc = argc, .argv = argv, .command = &generate_command};
     for (int id; (id = args_next(&args));) read_option(w, id, args.value);
     if (args.at < argc) die("generate reads no input: leave out %s", argv[args.at]);
@@ -260,10 +252,10 @@ void wish_read(struct saved_option *w, int argc, char **argv) {
     w->style.tops = w->repeats.tops;
 }
 
-int wish_print(const struct saved_option *w, char *buf, size_t cap) {
+static int print_arguments(const struct generate_options *w, char *buf, size_t cap) {
     const struct repeats *r = &w->repeats;
     const struct click_style *s = &w->style;
-    char top[TOPS_MOST * 21 + 8] = "none", gap[40] = "", time[160] = "";
+    char top[MAX_TOPS * 21 + 8] = "none", gap[40] = "", time[160] = "";
     for (uint64_t i = 0, at = 0; i < r->tops; i++)
         at += (uint64_t)snprintf(top + at, sizeof top - at, "%s%" PRIu64, i ? "," : "", r->top[i]);
     if (w->gaps != GAPS_UNIFORM) snprintf(gap, sizeof gap, " --gap-max %" PRIu64, w->gap_most);
@@ -297,13 +289,13 @@ static void write_all(const char *buf, size_t len) {
     }
 }
 
-static void write_stream(struct saved_option *w, struct order *order, char *buf) {
+static void write_stream(struct generate_options *w, struct order *order, char *buf) {
     uint64_t number = 0, id[IDS];
     uint8_t fresh[IDS];
     char *at = click_put_header(&w->style, buf);
     for (size_t n; (n = order_next(order, IDS, id, fresh));) {
         for (size_t i = 0; i < n; i++) {
-            if (at - buf > OUTPUT - CLICK_MOST) {
+            if (at - buf > OUTPUT - MAX_CLICK) {
                 write_all(buf, (size_t)(at - buf));
                 at = buf;
             }
@@ -318,16 +310,7 @@ static void write_stream(struct saved_option *w, struct order *order, char *buf)
 
 /* -- truth -------------------------------------------------------------------------------- */
 
-static void print_repeats(FILE *f, const struct repeats *r) {
-    fprintf(f, "  \"repeats\": [");
-    for (uint64_t c = 0; c < r->n; c++) {
-        uint64_t ids = r->class[c + 1].first_id - r->class[c].first_id;
-        fprintf(f, "%s[%" PRIu64 ", %" PRIu64 "]", c ? ", " : "", r->class[c].count, ids);
-    }
-    fprintf(f, "],\n");
-}
-
-static void print_planted(FILE *f, const struct saved_option *w) {
+static void print_planted(FILE *f, const struct generate_options *w) {
     uint64_t clicks = 0, users = w->style.users;
     for (uint64_t i = 0; i < w->repeats.tops; i++) clicks += w->repeats.top[i];
     fprintf(f, "  \"cookies\": %" PRIu64 ",\n", users);
@@ -337,17 +320,22 @@ static void print_planted(FILE *f, const struct saved_option *w) {
             clicks, users / FARM);
 }
 
-static void print_truth(FILE *f, const struct saved_option *w) {
+static void print_truth(FILE *f, const struct generate_options *w) {
     const struct repeats *r = &w->repeats;
     const struct click_style *s = &w->style;
     char arguments[1024];
-    wish_print(w, arguments, sizeof arguments);
+    print_arguments(w, arguments, sizeof arguments);
     fprintf(f, "{\n  \"arguments\": \"%s\",\n  \"seed\": %" PRIu64 ",\n", arguments, s->seed);
     fprintf(f, "  \"records\": %" PRIu64 ",\n  \"distinct\": %" PRIu64 ",\n", r->records,
             r->distinct);
     fprintf(f, "  \"duplicates\": %" PRIu64 ",\n", r->records - r->distinct);
     fprintf(f, "  \"exponent\": %.3f,\n", r->exponent);
-    print_repeats(f, r);
+    fprintf(f, "  \"repeats\": [");
+    for (uint64_t c = 0; c < r->n; c++) {
+        uint64_t ids = r->class[c + 1].first_id - r->class[c].first_id;
+        fprintf(f, "%s[%" PRIu64 ", %" PRIu64 "]", c ? ", " : "", r->class[c].count, ids);
+    }
+    fprintf(f, "],\n");
     if (s->stamp != STAMP_NONE)
         fprintf(f, "  \"first_us\": %" PRIu64 ",\n  \"last_us\": %" PRIu64 ",\n", click_time(s, 0),
                 click_time(s, r->records - 1));
@@ -355,18 +343,9 @@ static void print_truth(FILE *f, const struct saved_option *w) {
     fprintf(f, "  \"key\": \"%s\"\n}\n", s->dress == DRESS_LINES ? "id" : "cookie,ad");
 }
 
-/* Written before the stream: a name that cannot be written is better known at once. */
-static void write_truth(const struct saved_option *w) {
-    FILE *f = fopen(w->truth, "w");
-    if (!f) die("cannot write the truth to %s: %s", w->truth, strerror(errno));
-    print_truth(f, w);
-    int failed = ferror(f);
-    if (fclose(f) || failed) die("cannot write the truth to %s: %s", w->truth, strerror(errno));
-}
-
 /* -- --stats ------------------------------------------------------------------------------ */
 
-static void print_stats(const struct saved_option *w) {
+static void print_stats(const struct generate_options *w) {
     const struct repeats *r = &w->repeats;
     if (!w->stats.wanted) return;
     if (!w->stats.json) {
@@ -382,16 +361,23 @@ static void print_stats(const struct saved_option *w) {
 }
 
 static int generate_main(int argc, char **argv) {
-    static struct saved_option w;
+    static struct generate_options w;
     struct order order;
-    wish_read(&w, argc, argv);
+    read_options(&w, argc, argv);
     run_stats_begin(&w.stats);
     click_prepare(&w.style);
     char *buf = malloc(OUTPUT);
     if (!buf || order_make(&order, &w.repeats, w.gaps, w.gap_most, w.style.seed))
         die("out of memory for %" PRIu64 " distinct ids; a smaller --distinct takes less",
             w.repeats.distinct);
-    if (w.truth) write_truth(&w);
+    /* Written before the stream: a name that cannot be written is better known at once. */
+    if (w.truth) {
+        FILE *f = fopen(w.truth, "w");
+        if (!f) die("cannot write the truth to %s: %s", w.truth, strerror(errno));
+        print_truth(f, &w);
+        int failed = ferror(f);
+        if (fclose(f) || failed) die("cannot write the truth to %s: %s", w.truth, strerror(errno));
+    }
     write_stream(&w, &order, buf);
     print_stats(&w);
     order_free(&order);
@@ -420,6 +406,6 @@ const struct command generate_command = {
         "Totals and the counts of the most frequent ids are exact. The same arguments give the "
         "same bytes, everywhere and always.",
     .examples = examples,
-    .rows = wish_rows,
+    .rows = generate_rows,
     .often = "records distinct duplicates gaps seed format mark truth",
 };

@@ -149,7 +149,7 @@ size_t order_next(struct order *o, size_t n, uint64_t *id, uint8_t *fresh) {
 
 /* Weights have 40 bits after the point, exponents 24; exponents reach from -40 to 40. */
 enum { WEIGHT_BITS = 40, EXPONENT_BITS = 24 };
-#define EXPONENT_MOST ((int64_t)40 << EXPONENT_BITS)
+#define MAX_EXPONENT ((int64_t)40 << EXPONENT_BITS)
 
 /* The ids that follow the law: `ids` of them share `records`, `limit` at most each. */
 struct law {
@@ -171,7 +171,7 @@ static void weigh(struct law *law, int64_t s) {
 
 /* The exponent whose mean is records/ids: the mean falls as s grows, so bisect. */
 static void solve(struct law *law) {
-    int64_t low = -EXPONENT_MOST, high = EXPONENT_MOST;
+    int64_t low = -MAX_EXPONENT, high = MAX_EXPONENT;
     while (high - low > 1) {
         int64_t s = low + (high - low) / 2;
         u128 sum = 0, mean = 0;
@@ -241,12 +241,12 @@ static const char *remainder_of(struct law *law, const struct repeats *p) {
 /* Classes 1 .. limit, above the base that keeps the mean within reach of few classes. */
 static void scale(struct law *law) {
     uint64_t mean = law->ids ? law->records / law->ids : 0;
-    law->base = mean > MEAN_MOST ? mean - MEAN_MOST : 0;
+    law->base = mean > MAX_MEAN ? mean - MAX_MEAN : 0;
     law->records -= law->base * law->ids;
     law->limit -= law->base;
     uint64_t most = law->records - law->ids + 1; /* all repeats on one id */
     law->classes = most < law->limit ? most : law->limit;
-    if (law->classes > CLASSES_MOST) law->classes = CLASSES_MOST;
+    if (law->classes > MAX_CLASSES) law->classes = MAX_CLASSES;
     /* Below the last top id, so that it stands out, unless the records need its count. */
     if (law->classes == law->limit && law->limit > 1 &&
         (u128)law->ids * (law->limit - 1) >= law->records)

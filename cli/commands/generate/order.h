@@ -58,10 +58,10 @@ size_t order_next(struct order *, size_t n, uint64_t *id, uint8_t *fresh);
  *     slots  0 ................. n1 ........ n1+2 n2 ....                       records
  *
  * A slot is one occurrence of one id; the order of the stream is a permutation of the slots.
- * Memory: a few KiB a thousand classes, none an id.  Where the mean is beyond MEAN_MOST every id
+ * Memory: a few KiB a thousand classes, none an id.  Where the mean is beyond MAX_MEAN every id
  * first gets `base` records and the law applies to the rest. */
 
-enum { TOPS_MOST = 16, CLASSES_MOST = 16384, MEAN_MOST = 1024, GUIDES = 4096 };
+enum { MAX_TOPS = 16, MAX_CLASSES = 16384, MAX_MEAN = 1024, GUIDES = 4096 };
 
 struct repeat_class {
     uint64_t first_slot, first_id; /* of its ids; those of the next class end it */
@@ -70,7 +70,7 @@ struct repeat_class {
 
 struct repeats {
     uint64_t records, distinct;
-    uint64_t top[TOPS_MOST]; /* descending */
+    uint64_t top[MAX_TOPS]; /* descending */
     uint64_t tops;
     double exponent;            /* s, for show */
     uint64_t n;                 /* classes in use, the top ids included */

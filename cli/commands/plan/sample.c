@@ -3,7 +3,7 @@
 
 #include "base/signals.h"
 #include "base/text.h"
-#include "commands/plan/plan.h"
+#include "commands/plan/table.h"
 #include "seen_gaps.h"
 
 #include <inttypes.h>
@@ -83,20 +83,12 @@ static bool learn(struct sample *s, const struct seen_spec *asked) {
     return read && !bad;
 }
 
-static void sample_free(struct sample *s) {
-    seen_gaps_free(s->gaps);
-    judge_free(&s->judge);
-    reader_free(&s->reader);
-    seen_free(s->hasher);
-    free(s->file);
-}
-
 /* -- what it says ------------------------------------------------------------------------- */
 
 /* Plans with what is predicted for a run as long as the sample. */
 struct learnt {
-    struct seen_plan plan[PLANS_MOST];
-    double run_fp[PLANS_MOST], run_fn[PLANS_MOST];
+    struct seen_plan plan[MAX_PLANS];
+    double run_fp[MAX_PLANS], run_fn[MAX_PLANS];
     int n;
     struct seen_spec asked;
     struct seen_gaps_stats sample;
@@ -130,7 +122,7 @@ static void fill_row(const struct learnt *l, int i, table_row row) {
 }
 
 static void put_table(const struct learnt *l) {
-    static table_row table[PLANS_MOST + 1] = {
+    static table_row table[MAX_PLANS + 1] = {
         {"filter", "options", "memory", "fp full", "fp", "fn", "run fp", "run fn", "lines"}};
     for (int i = 0; i < l->n; i++) fill_row(l, i, table[i + 1]);
     rows_print((const table_row *)table, l->n + 1);
@@ -140,7 +132,12 @@ static void put_table(const struct learnt *l) {
         "records, beginning empty; lines: cache lines touched a record");
 }
 
-static void put_decades(const struct seen_gaps_stats *s) {
+static void put_sample(const struct learnt *l) {
+    const struct seen_gaps_stats *s = &l->sample;
+    const char *about = s->followed < 1 ? "about " : "";
+    printf("sample: %s records", number_grouped(s->records).text);
+    printf(", %s%s different keys", about, number_grouped((uint64_t)(s->keys + .5)).text);
+    printf(", %s%s repeats\n", about, number_grouped((uint64_t)(s->repeats + .5)).text);
     int last = 0;
     for (int d = 0; d < DECADES; d++)
         if (s->decade[d] > 0) last = d;
@@ -149,15 +146,6 @@ static void put_decades(const struct seen_gaps_stats *s) {
     putchar('\n');
     for (int d = 0; d <= last; d++) printf("  %6.2f%%", 100 * s->decade[d] / s->repeats);
     puts("\n");
-}
-
-static void put_sample(const struct learnt *l) {
-    const struct seen_gaps_stats *s = &l->sample;
-    const char *about = s->followed < 1 ? "about " : "";
-    printf("sample: %s records", number_grouped(s->records).text);
-    printf(", %s%s different keys", about, number_grouped((uint64_t)(s->keys + .5)).text);
-    printf(", %s%s repeats\n", about, number_grouped((uint64_t)(s->repeats + .5)).text);
-    put_decades(s);
 }
 
 static void type_of(const struct seen_plan *p, char spec[MAX_SPEC]) {
@@ -251,7 +239,7 @@ static void plan_learnt(const struct sample *s, struct learnt *l) {
         die("--sample %s: no key comes twice, so that nothing is known of gaps; give a longer part "
             "of the stream",
             s->file);
-    l->n = seen_gaps_plan(s->gaps, &l->asked, l->plan, PLANS_MOST, &e);
+    l->n = seen_gaps_plan(s->gaps, &l->asked, l->plan, MAX_PLANS, &e);
     seen_spec_print(&l->asked, text, sizeof text);
     if (l->n < 0) die_at(text, e.where, e.text);
     for (int i = 0; i < l->n; i++)
@@ -271,6 +259,10 @@ int sample_run(struct sample *s, const struct window_options *asked, bool json) 
         put_json(&l);
     else
         put_sample(&l), put_table(&l), put_choice(&l), put_limits(&l);
-    sample_free(s);
+    seen_gaps_free(s->gaps);
+    judge_free(&s->judge);
+    reader_free(&s->reader);
+    seen_free(s->hasher);
+    free(s->file);
     return fine ? EXIT_FINE : EXIT_TROUBLE;
 }

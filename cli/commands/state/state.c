@@ -118,20 +118,16 @@ static void put_file(const struct place *f) {
         is_plain(f) ? "" : " of what it holds", more);
 }
 
-static void put_options(const struct saved_options *w) {
-    char text[2048] = "";
-    size_t at = 0;
-    for (size_t i = 0; i < w->n && at < sizeof text; i++)
-        at +=
-            (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? ", " : "",
-                             w->option[i].name, *w->option[i].value ? " " : "", w->option[i].value);
-    if (w->n) row("options", "%s", text);
-}
-
 static void put_run(const struct view *v) {
     const struct saved *s = &v->saved;
     row("as asked", "%s", s->spec);
-    put_options(&s->options);
+    char text[2048] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < s->options.n && at < sizeof text; i++)
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s%s%s", i ? ", " : "",
+                               s->options.option[i].name, *s->options.option[i].value ? " " : "",
+                               s->options.option[i].value);
+    if (s->options.n) row("options", "%s", text);
     row("run", "%s",
         s->ended ? "ended" : "saved in passing; what it printed afterwards comes again");
     if (s->output != SAVED_NO_OUTPUT)
@@ -197,17 +193,6 @@ static void json_count(const char *name, uint64_t value) {
     printf(",\"%s\":%" PRIu64, name, value);
 }
 
-static void json_options(const struct saved_options *w) {
-    printf(",\"options\":{");
-    for (size_t i = 0; i < w->n; i++) {
-        if (i) putchar(',');
-        json_print_text(stdout, w->option[i].name);
-        putchar(':');
-        json_print_text(stdout, w->option[i].value);
-    }
-    putchar('}');
-}
-
 static void json_files(const struct places *p) {
     printf(",\"files\":[");
     for (size_t i = 0; i < p->n; i++) {
@@ -227,7 +212,14 @@ static void json_run(const struct view *v) {
     const struct saved *s = &v->saved;
     json_text("version", s->version);
     json_text("asked", s->spec);
-    json_options(&s->options);
+    printf(",\"options\":{");
+    for (size_t i = 0; i < s->options.n; i++) {
+        if (i) putchar(',');
+        json_print_text(stdout, s->options.option[i].name);
+        putchar(':');
+        json_print_text(stdout, s->options.option[i].value);
+    }
+    putchar('}');
     printf(",\"ended\":%s,\"output_bytes\":", s->ended ? "true" : "false");
     printf(s->output == SAVED_NO_OUTPUT ? "null" : "%" PRIu64, s->output);
     json_count("unparseable", s->judge.unreadable);
@@ -312,13 +304,12 @@ const struct command state_command = {
     .help = "what a state or a snapshot holds",
     .usage = "[OPTION]... FILE",
     .about =
-        "Tells what the state FILE of `seen --state` holds: the command and the options that it "
-        "was made with, its spec and window, records and keys, memory, when it was written, how "
-        "far each input file was read, and the groups and sums so far. A state of `seen count` or "
-        "`seen top` has the windows that are open instead of keys.\n\n"
+        "Prints what the state FILE of `seen --state` holds: the command and the options that "
+        "it was made with, its spec and window, records and keys, memory, when it was written, "
+        "how far each input file was read, and the groups and sums so far. A state of `seen "
+        "count` or `seen top` has the windows that are open instead of keys.\n\n"
         "FILE may also be a snapshot that SEEN.DUMP or the library wrote. A run that uses the "
-        "state "
-        "is not disturbed. A damaged file gets one sentence and exit code 2.",
+        "state is not disturbed. A damaged file gets one sentence and exit code 2.",
     .examples = examples,
     .rows = rows,
     .often = "output",

@@ -217,14 +217,6 @@ static void persist(struct shown *r, const struct row *row, size_t m, uint64_t *
     free(surely);
 }
 
-/* What is missing from the counts of partners is in their errors. */
-static void note_missing(struct shown *r, const struct counted *t, struct row *row, size_t m,
-                         uint64_t twice) {
-    shortfall_note(&r->short_of, &t->missing, twice);
-    for (size_t i = 0; i < m; i++)
-        row[i].h.error += twice + missing_most(&t->missing, row[i].h.key, row[i].h.counter);
-}
-
 void shown_put(struct shown *r, const char *from, struct counted *const *parts, size_t n) {
     const struct counted *pairs = parts[0]->pairs ? parts[0] : NULL;
     uint64_t twice = pairs ? missing_twice(&pairs->missing, pairs->pairs) : 0;
@@ -233,7 +225,12 @@ void shown_put(struct shown *r, const char *from, struct counted *const *parts, 
     m = choose(r, row, m, twice);
     uint64_t *in = calloc(m + 1, sizeof *in);
     if (!in) die("out of memory for %zu keys", m);
-    if (pairs) note_missing(r, pairs, row, m, twice);
+    /* What is missing from the counts of partners is in their errors. */
+    if (pairs) {
+        shortfall_note(&r->short_of, &pairs->missing, twice);
+        for (size_t i = 0; i < m; i++)
+            row[i].h.error += twice + missing_most(&pairs->missing, row[i].h.key, row[i].h.counter);
+    }
     listing_heading(&r->listing);
     persist(r, row, m, in);
     for (size_t i = 0; i < m; i++) listing_row(&r->listing, from, row[i].name, &row[i].h, in[i]);

@@ -12,7 +12,7 @@
  * With --distinct a pair that the detector takes for another is missing; what that may be is in the
  * error as well, which then bounds both sides (top/missing.h). */
 #include "base/signals.h"
-#include "commands/count/pace.h"
+#include "commands/count/windows.h"
 #include "commands/top/counted.h"
 #include "commands/top/rows.h"
 #include "records/reader.h"
@@ -32,7 +32,7 @@ static const struct option_row own_rows[] = {
     {"number", 'n', "N", "at most N keys a window (default: 10)", NUMBER},
     {"at-least", 0, "N", "only keys that surely came so often", LEAST},
     {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
-    PACE_ROWS,
+    WINDOWS_ROWS,
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
     ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
@@ -49,7 +49,7 @@ struct run {
     struct window_options window;
     struct state state;
     struct reader reader;
-    struct pace pace;
+    struct windows windows;
     struct run_stats stats;
     struct partners partners;
     struct counted *spare; /* of a window that ended, for the next one; NULL: none */
@@ -77,7 +77,7 @@ static uint64_t count_of(const char *name, const char *text) {
 
 static void take(struct run *r, int id, const char *value) {
     if (input_options_take(&r->input, id, value) || window_take(&r->window, id, value)) return;
-    if (pace_take(&r->pace, id, value) || state_take(&r->state, id, value)) return;
+    if (windows_take(&r->windows, id, value) || state_take(&r->state, id, value)) return;
     switch (id) {
     case NUMBER: r->shown.number = count_of("number", value); break;
     case KEEP: r->shown.keep = count_of("keep", value); break;
@@ -124,7 +124,7 @@ static void on_end(void *ctx, const struct window *w, size_t n) {
     struct counted **parts = malloc(n * sizeof *parts);
     if (!parts) die("out of memory for %zu windows", n);
     for (size_t i = 0; i < n; i++) parts[i] = w[i].own;
-    shown_put(&r->shown, pace_from(&r->pace, w[0].from, from), parts, r->distinct ? 1 : n);
+    shown_put(&r->shown, windows_from(&r->windows, w[0].from, from), parts, r->distinct ? 1 : n);
     free(parts);
 }
 
@@ -146,7 +146,7 @@ static void *on_load(void *ctx, struct blocks_in *in) {
     return counted_load(r->shown.keep, plan_of_pairs(r), in);
 }
 
-static const struct pace_events windows = {
+static const struct windows_events windows = {
     .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
 
 /* -- records ------------------------------------------------------------------------------ */
@@ -159,7 +159,7 @@ static void on_columns(void *ctx, const struct header *header) {
 }
 
 static void count(struct run *r, struct counted *t, const struct batch *b, size_t m) {
-    const struct readable *in = r->pace.judge.in;
+    const struct readable *in = r->windows.judge.in;
     size_t i = in->order[m];
     if (t->pairs) {
         const struct slice *f = &b->field[i * r->reader.layout.slots + r->slot];
@@ -173,31 +173,29 @@ static void count(struct run *r, struct counted *t, const struct batch *b, size_
     size_t c = ranking_add(&t->keys, in->digest[m], &taken);
     if (t->pairs) missing_note(&t->missing, t->pairs, c, taken);
     if (!taken) return;
-    name_of_key(&r->name, &r->pace.judge.keyer[0], b, i);
+    name_of_key(&r->name, &r->windows.judge.keyer[0], b, i);
     ranking_name(&t->keys, c, &r->name);
 }
 
-/* With partners each sub-window counts to the end of the jumping window that begins with it, since
- * counts of partners cannot be added. */
-static void count_past(struct run *r, const struct window *w, const struct batch *b, size_t m) {
-    const struct pace *p = &r->pace;
-    for (size_t i = 0; i < p->pasts; i++)
-        if (p->past[i].number + p->subwindows > w->number) count(r, p->past[i].own, b, m);
-}
-
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
-    judge_ahead(&((struct run *)ctx)->pace.judge, who, b, now, b->own);
+    judge_ahead(&((struct run *)ctx)->windows.judge, who, b, now, b->own);
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
     const struct readable *in = b->own;
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
-    judge_note(&r->pace.judge, b, in);
-    size_t n = judge_take(&r->pace.judge, b->own);
+    judge_note(&r->windows.judge, b, in);
+    size_t n = judge_take(&r->windows.judge, b->own);
     for (size_t m = 0; m < n; m++) {
-        const struct window *w = pace_window(&r->pace, m);
-        if (w && r->distinct) count_past(r, w, b, m);
+        const struct window *w = windows_find(&r->windows, m);
+        /* With partners each sub-window counts to the end of the jumping window that begins with
+         * it, since counts of partners cannot be added. */
+        if (w && r->distinct) {
+            const struct windows *p = &r->windows;
+            for (size_t i = 0; i < p->pasts; i++)
+                if (p->past[i].number + p->subwindows > w->number) count(r, p->past[i].own, b, m);
+        }
         if (w) count(r, w->own, b, m);
     }
 }
@@ -223,7 +221,8 @@ static const struct reader_events events = {.columns = on_columns,
 
 static void pack(const void *ctx, struct packer *p) {
     const struct run *r = ctx;
-    const struct kept k = {r->pace.records, r->pace.n, r->shown.ended, r->shown.listing.headed};
+    const struct kept k = {r->windows.records, r->windows.n, r->shown.ended,
+                           r->shown.listing.headed};
     kept_pack(&k, p);
 }
 
@@ -239,12 +238,12 @@ static bool unpack(void *ctx, const char *bytes, size_t len) {
 static void save(const void *ctx, struct blocks_out *out) {
     const struct run *r = ctx;
     ranking_save(&r->shown.windows, out);
-    pace_save(&r->pace, out);
+    windows_save(&r->windows, out);
 }
 
 static bool load(void *ctx, struct blocks_in *in) {
     struct run *r = ctx;
-    return ranking_load(&r->shown.windows, in) && pace_load(&r->pace, in);
+    return ranking_load(&r->shown.windows, in) && windows_load(&r->windows, in);
 }
 
 static const struct state_kind kept = {.command = "top",
@@ -257,19 +256,20 @@ static const struct state_kind kept = {.command = "top",
 /* -- a run -------------------------------------------------------------------------------- */
 
 static void start(struct run *r) {
-    r->pace.by_order = r->distinct;
-    pace_init(&r->pace, &r->window, &r->input, &r->reader.layout, &r->state);
-    partners_plan(&r->partners, &r->window, &r->input, r->pace.subwindows > 1);
-    pace_begin(&r->pace, &windows, r, r->distinct ? partners_windows(&r->partners, 400) : 400);
+    r->windows.by_order = r->distinct;
+    windows_init(&r->windows, &r->window, &r->input, &r->reader.layout, &r->state);
+    partners_plan(&r->partners, &r->window, &r->input, r->windows.subwindows > 1);
+    windows_begin(&r->windows, &windows, r,
+                  r->distinct ? partners_windows(&r->partners, 400) : 400);
     shown_init(&r->shown);
     r->spare = on_begin(r); /* says at once if there is no room for one */
     r->shown.listing.distinct = r->distinct;
     r->shown.listing.delimiter = r->input.delimiter;
     reader_init(&r->reader, &r->input, &events, r);
-    r->reader.unjudged.detector = r->pace.detector;
-    state_begin(&r->state, (struct state_of){.detector = r->pace.detector,
+    r->reader.unjudged.detector = r->windows.detector;
+    state_begin(&r->state, (struct state_of){.detector = r->windows.detector,
                                              .reader = &r->reader,
-                                             .judge = &r->pace.judge,
+                                             .judge = &r->windows.judge,
                                              .number = &r->reader.records,
                                              .unended = &r->unended,
                                              .end = '\n',
@@ -280,24 +280,14 @@ static void start(struct run *r) {
 /* The state keeps the windows open that end here. */
 static int finish(struct run *r, bool read) {
     bool saved = state_end(&r->state);
-    pace_end(&r->pace);
+    windows_end(&r->windows);
     shown_end(&r->shown);
-    judge_tell(&r->pace.judge, r->pace.own ? 0 : r->pace.judge.lateness.run_late);
-    pace_tell(&r->pace, &r->input, "in no row");
+    judge_tell(&r->windows.judge, r->windows.own ? 0 : r->windows.judge.lateness.run_late);
+    windows_tell(&r->windows, &r->input, "in no row");
     if (!r->input.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
     bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->stats.wanted);
     run_stats_print(&r->stats, &r->reader.unjudged);
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
-}
-
-static void free_run(struct run *r) {
-    counted_free(r->spare);
-    shown_free(&r->shown);
-    partners_free(&r->partners);
-    pace_free(&r->pace);
-    reader_free(&r->reader);
-    window_free(&r->window);
-    state_free(&r->state);
 }
 
 static int top_main(int argc, char **argv) {
@@ -307,7 +297,13 @@ static int top_main(int argc, char **argv) {
     start(&r);
     bool read = reader_run(&r.reader);
     int code = finish(&r, read);
-    free_run(&r);
+    counted_free(r.spare);
+    shown_free(&r.shown);
+    partners_free(&r.partners);
+    windows_free(&r.windows);
+    reader_free(&r.reader);
+    window_free(&r.window);
+    state_free(&r.state);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -329,30 +325,30 @@ const struct command top_command = {
     .help = "the most frequent keys; addresses with too many cookies",
     .usage = "[-w SPEC] [OPTION]... [FILE]...",
     .about =
-        "The most frequent keys of FILE... (default: standard input), for each landmark window, or "
-        "for a jumping one at the end of each of its parts; with `--distinct` those with the most "
-        "different partners, such as addresses with too "
-        "many cookies.\n\n"
-        "The column windows says in how many a key was among them so far; the rows 'all' at the "
-        "end, in how many in all. A count is at most its error too high and never too low; the "
-        "error is at most the records over `--keep`. Rows whose error is as large as their count "
-        "are left out, which is told. A jumping window of Q parts has Q times the counters. In "
-        "JSON a key of several fields is an array of its "
-        "values.\n\n"
-        "With `--distinct` a pair that the detector takes for another is not counted; that happens "
-        "at a rate of `fp=`, and more often once more pairs come in a window than were planned. A "
-        "count may then be too low as well. The error includes what is missing, and is exceeded "
-        "in 1 of 2000 rows. A message says how many pairs are missing in all. In a jumping window "
-        "each part has a table of pairs and counts the window that begins with it: a record takes "
-        "Q times the work, and windows follow the order of records.\n\n"
+        "Prints the most frequent keys of FILE... (default: standard input), for each landmark "
+        "window, or for a jumping one at the end of each of its parts. With `--distinct` it "
+        "prints the keys with the most different partners, such as addresses with too many "
+        "cookies.\n\n"
+        "The column windows says in how many windows a key has been among the rows so far. The "
+        "rows 'all' at the end give that number for the whole run. A count is never too low, "
+        "and too high by its error at most; the error is at most the records over `--keep`. "
+        "Rows whose error is as large as their count are left out, and a message counts them. A "
+        "jumping window of Q parts has Q times the counters. In JSON a key of several fields is "
+        "an array of its values.\n\n"
+        "With `--distinct` a pair that the detector takes for another is not counted. That "
+        "happens at a rate of `fp=`, and more often once a window has more pairs than planned. "
+        "A count may then be too low as well. The error includes what is missing, and is "
+        "exceeded in 1 of 2000 rows. A message says how many pairs are missing in all. In a "
+        "jumping window each part has a table of pairs and counts the window that begins with "
+        "it: a record takes Q times the work, and windows follow the order of records.\n\n"
         "With `--time` a record counts in the window of its own time, in any order of arrival. "
-        "From files all rows are printed at the end; from pipes a row is printed as soon as "
-        "its window is over, or `--lateness` later. At most `--open-windows` are open at once; "
-        "with `--distinct` as many as fit into 256 MiB with their pairs. What falls outside is "
-        "counted and told.\n\n"
-        "With `--state` a run goes on where the last one stopped, and prints what one run over all "
-        "records so far would print. Windows that are open when the input ends are printed as they "
-        "stand, and go on in the next run; those that ended earlier are printed once.",
+        "From files all rows are printed at the end; from pipes a row is printed as soon as its "
+        "window is over, or `--lateness` later. At most `--open-windows` are open at once; with "
+        "`--distinct` as many as fit into 256 MiB with their pairs. A message counts the "
+        "records outside of all windows.\n\n"
+        "With `--state` a run goes on where the last one stopped, and prints what one run over "
+        "all records so far would print. Windows that are open when the input ends are printed "
+        "as they stand, and go on in the next run; those that ended earlier are printed once.",
     .examples = examples,
     .rows = rows,
     .often = "window keys csv no-quotes tsv ndjson clf time distinct number at-least output",

@@ -35,7 +35,7 @@ static void trouble(struct cluster *c, const struct node *node, const char *why)
 
 /* -- nodes -------------------------------------------------------------------------------- */
 
-/* The node at that address, new if need be; -1 where that is nonsense. */
+/* The node at that address, which is added if it is new; -1 if the address cannot be right. */
 static int node_at(struct cluster *c, const char *host, long port) {
     if (!host[0] || strlen(host) >= sizeof c->node->host || port < 1 || port > 65535) return -1;
     for (int i = 0; i < c->nodes; i++)
@@ -49,7 +49,8 @@ static int node_at(struct cluster *c, const char *host, long port) {
     return c->nodes++;
 }
 
-/* Once a round: a link that can be used, if there can be one. */
+/* The link to a node, opened if need be; NULL if the node cannot be reached.  Each node is tried
+ * once a round. */
 static struct link *link_to(struct cluster *c, struct node *node) {
     if (!node->probed) link_probe(&node->link);
     node->probed = true;
@@ -72,8 +73,8 @@ static redisReply *element(const redisReply *r, size_t i, int type) {
     return there && r->element[i]->type == type ? r->element[i] : NULL;
 }
 
-/* One row of CLUSTER SLOTS: first and last slot, then [address, port, ...] of the primary.  An
- * address that is not told is the one of who tells. */
+/* Takes one row of CLUSTER SLOTS: first and last slot, then [address, port, ...] of the
+ * primary.  An empty address means the server that answered. */
 static bool take_range(struct cluster *c, const redisReply *row, int teller) {
     const redisReply *first = element(row, 0, REDIS_REPLY_INTEGER);
     const redisReply *last = element(row, 1, REDIS_REPLY_INTEGER);
@@ -119,8 +120,8 @@ static bool ask_for_map(struct cluster *c, int teller) {
     return good;
 }
 
-/* Each is asked in turn, so that one that is cut off from the others does not mislead us for ever.
- */
+/* Asks each server in turn, so that a server that is cut off from the others cannot mislead the
+ * run for long. */
 static bool refresh(struct cluster *c) {
     int known = c->nodes;
     begin_round(c);
@@ -163,7 +164,8 @@ static bool begins(const redisReply *r, const char *word) {
     return !strncmp(r->str, word, strlen(word));
 }
 
-/* The node that "MOVED 3999 10.0.0.7:6381" names; no address means the one of who says so. */
+/* The node that "MOVED 3999 10.0.0.7:6381" names.  An empty address means the server that
+ * answered. */
 static int named_node(struct cluster *c, const redisReply *r, int teller) {
     const char *address = strrchr(r->str, ' ') + 1, *colon = strrchr(address, ':');
     char host[256];
@@ -232,11 +234,6 @@ static size_t round_trip(struct cluster *c, const struct wire *bytes, struct req
 
 /* -- all rounds --------------------------------------------------------------------------- */
 
-static void wait_for(double seconds) {
-    struct timespec t = {.tv_nsec = (long)(seconds * 1e9)};
-    nanosleep(&t, NULL); /* a signal ends it */
-}
-
 bool cluster_run(struct cluster *c, const struct wire *bytes, struct request *r, size_t n) {
     double until = time_monotonic() + c->patience, pause = shortest_pause;
     for (size_t i = 0; i < n; i++) r[i].node = r[i].ask = -1;
@@ -245,7 +242,8 @@ bool cluster_run(struct cluster *c, const struct wire *bytes, struct request *r,
         if (c->stale && c->sharded) refresh(c);
         if (signals_stop() || time_monotonic() > until) return false;
         if (!c->halted && round < FREE_ROUNDS) continue; /* merely sent elsewhere */
-        wait_for(pause);
+        struct timespec t = {.tv_nsec = (long)(pause * 1e9)};
+        nanosleep(&t, NULL); /* a signal ends it */
         pause = 2 * pause < longest_pause ? 2 * pause : longest_pause;
         c->halted = false;
     }

@@ -1,8 +1,8 @@
 /* cluster.h - many commands at once, each to the server that owns its key, until all are answered.
  *
  * One server is a cluster of one.  Redirections (MOVED, ASK) are followed.  Servers that are busy,
- * loading or gone are tried again, with growing pauses, for `patience` seconds.  After every
- * surprise the map of slots is requested again.
+ * loading or gone are tried again, with growing pauses, for `patience` seconds.  After each failure
+ * or redirection the map of slots is requested again.
  *
  * If the connection is lost before the reply, the command is sent again.  It may already have been
  * carried out the first time, so it is marked `uncertain`. */

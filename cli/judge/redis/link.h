@@ -18,12 +18,12 @@ struct wire {
 void wire_free(struct wire *);
 void wire_put(struct wire *, const void *, size_t);
 
-/* The head of a command of n words, and each word. */
+/* Append the head of a command of n words, and each word. */
 void wire_array(struct wire *, size_t n);
 void wire_bulk(struct wire *, const void *, size_t);
 void wire_word(struct wire *, const char *);
 
-/* A whole command whose words, none with a space inside, stand in a text. */
+/* Appends a whole command, given as words with spaces between them. */
 void wire_command(struct wire *, const char *text);
 
 /* -- the connection ------------------------------------------------------------------------ */
@@ -40,13 +40,12 @@ bool link_open(struct link *, const char *host, int port, const struct redis_url
                double patience);
 void link_close(struct link *);
 
-/* What the peer has done to an idle connection is found out before anything is sent on it: such a
- * link is closed. */
+/* Closes an idle link whose peer has closed it or has sent something that nothing asked for. */
 void link_probe(struct link *);
 
 void link_append(struct link *, const char *command, size_t len);
 
-/* Everything appended goes out.  False: some of it may have arrived all the same. */
+/* Sends everything appended.  False if that failed; some of it may still have arrived. */
 bool link_flush(struct link *);
 
 /* The next reply, freed with freeReplyObject, or NULL. */

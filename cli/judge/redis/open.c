@@ -32,27 +32,6 @@ static void set(struct seen_spec *spec, const char *name, const char *format, do
     if (seen_spec_set(spec, name, text, &e)) die("%s for each shard: %s", name, e.text);
 }
 
-/* An option that is unset has no value, so its share is not set either. */
-static void share_room(struct seen_spec *spec, const struct seen_spec *asked, double n) {
-    double keys = ceil(share((double)seen_spec_get_count(asked, "items"), n));
-    double seconds = (double)asked->length / MICROSECONDS;
-    bool bounded = seen_spec_get_count(asked, "items") || seen_spec_get_real(asked, "rate") > 0 ||
-                   asked->unit == SEEN_UNIT_RECORDS;
-    uint64_t memory = seen_spec_get_count(asked, "mem") || bounded
-                          ? seen_spec_get_count(asked, "mem")
-                          : usual_memory;
-    if (memory) set(spec, "mem", "%.0fKiB", floor((double)memory / n / 1024));
-    if (seen_spec_get_count(asked, "items")) set(spec, "items", "%.0f", keys);
-    if (seen_spec_get_real(asked, "rate") > 0)
-        set(spec, "rate", "%.6g", share(seen_spec_get_real(asked, "rate") * seconds, n) / seconds);
-}
-
-static void share_window(struct seen_spec *spec, uint64_t n) {
-    spec->length = (spec->length + n - 1) / n;
-    if (seen_spec_get_count(spec, "items") > spec->length)
-        seen_spec_set_count(spec, "items", spec->length, NULL);
-}
-
 static void share_plan(struct seen_plan *one, const struct seen_plan *whole) {
     struct seen_spec spec = whole->asked;
     struct seen_error e;
@@ -61,10 +40,21 @@ static void share_plan(struct seen_plan *one, const struct seen_plan *whole) {
         *one = *whole;
         return;
     }
-    share_room(&spec, &whole->asked, n);
+    /* An option that is unset has no value, so its share is not set either. */
+    uint64_t items = seen_spec_get_count(&spec, "items"), mem = seen_spec_get_count(&spec, "mem");
+    double rate = seen_spec_get_real(&spec, "rate"), seconds = (double)spec.length / MICROSECONDS;
+    bool bounded = items || rate > 0 || spec.unit == SEEN_UNIT_RECORDS;
+    if (!mem && !bounded) mem = usual_memory;
+    if (mem) set(&spec, "mem", "%.0fKiB", floor((double)mem / n / 1024));
+    if (items) set(&spec, "items", "%.0f", ceil(share((double)items, n)));
+    if (rate > 0) set(&spec, "rate", "%.6g", share(rate * seconds, n) / seconds);
     set(&spec, "shards", "%.0f", 1);
-    if (spec.unit == SEEN_UNIT_RECORDS)
-        share_window(&spec, seen_spec_get_count(&whole->spec, "shards"));
+    if (spec.unit == SEEN_UNIT_RECORDS) {
+        uint64_t shards = seen_spec_get_count(&whole->spec, "shards");
+        spec.length = (spec.length + shards - 1) / shards;
+        if (seen_spec_get_count(&spec, "items") > spec.length)
+            seen_spec_set_count(&spec, "items", spec.length, NULL);
+    }
     if (seen_plan_make(one, &spec, &e)) die("one of %.0f shards: %s", n, e.text);
 }
 
@@ -154,20 +144,6 @@ static void without_seed(char *out, size_t cap, const char *text) {
              behind ? behind : "");
 }
 
-static void keep_spec(struct shards *s, const char *there, const char *key) {
-    char text[sizeof s->server.spec];
-    struct seen_spec spec;
-    struct seen_error e;
-    without_seed(text, sizeof text, there);
-    if (seen_spec_parse(&spec, text, &e)) die("--redis: %s is '%s': %s", key, there, e.text);
-    if (s->server.spec[0] && strcmp(s->server.spec, text) != 0)
-        die("--redis: the shards differ: %s is '%s', and the one before '%s'", key, text,
-            s->server.spec);
-    snprintf(s->server.spec, sizeof s->server.spec, "%s", text);
-    s->server.window = spec;
-    if (spec.unit == SEEN_UNIT_RECORDS) s->server.window.length *= s->server.shards;
-}
-
 /* Asks for every shard.  Returns how many are there and marks the others as missing. */
 static uint32_t look(struct shards *s, const struct seen_plan *one, bool adopt, bool *missing) {
     struct round r;
@@ -185,7 +161,17 @@ static uint32_t look(struct shards *s, const struct seen_plan *one, bool adopt, 
             die("--redis: %s is '%s', which is not what was asked for; leave out -w to use it, "
                 "take another name, or DEL it",
                 key, there);
-        keep_spec(s, there, key);
+        char text[sizeof s->server.spec];
+        struct seen_spec spec;
+        struct seen_error e;
+        without_seed(text, sizeof text, there);
+        if (seen_spec_parse(&spec, text, &e)) die("--redis: %s is '%s': %s", key, there, e.text);
+        if (s->server.spec[0] && strcmp(s->server.spec, text) != 0)
+            die("--redis: the shards differ: %s is '%s', and the one before '%s'", key, text,
+                s->server.spec);
+        snprintf(s->server.spec, sizeof s->server.spec, "%s", text);
+        s->server.window = spec;
+        if (spec.unit == SEEN_UNIT_RECORDS) s->server.window.length *= s->server.shards;
     }
     end(&r);
     return found;

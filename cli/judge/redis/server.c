@@ -42,8 +42,7 @@ static int hex(char c) {
                                         : -1;
 }
 
-/* [from, end) with %40 and the like made bytes.  None of the parts may be longer than its place, or
- * have a NUL. */
+/* Copies [from, end) and decodes %40 and the like.  Dies if the part is too long or holds a NUL. */
 static void decode(char *out, size_t cap, const char *from, const char *end, const char *what) {
     size_t n = 0;
     for (const char *p = from; p < end; p++) {
@@ -89,15 +88,6 @@ static void take_hosts(struct redis_url *u, const char *from, const char *end) {
     take_host(u, from, end);
 }
 
-static void take_name(struct redis_url *u, const char *name) {
-    if (name[0] != '/' || !name[1])
-        die("--redis needs the name of a filter at the end: " FORM ", such as "
-            "redis://localhost:6379/clicks");
-    decode(u->name, sizeof u->name, name + 1, name + strlen(name), "name");
-    if (strpbrk(u->name, "{}"))
-        die("--redis: the name cannot hold { or }, which say in a cluster what goes together");
-}
-
 void server_parse_url(struct redis_url *u, const char *text) {
     const char scheme[] = "redis://", *password = getenv("REDISCLI_AUTH");
     *u = (struct redis_url){0};
@@ -110,7 +100,12 @@ void server_parse_url(struct redis_url *u, const char *text) {
         if (*p == '@') host = p + 1;
     if (host > text + sizeof scheme - 1) take_account(u, text + sizeof scheme - 1, host - 1);
     take_hosts(u, host, name);
-    take_name(u, name);
+    if (name[0] != '/' || !name[1])
+        die("--redis needs the name of a filter at the end: " FORM ", such as "
+            "redis://localhost:6379/clicks");
+    decode(u->name, sizeof u->name, name + 1, name + strlen(name), "name");
+    if (strpbrk(u->name, "{}"))
+        die("--redis: the name cannot hold { or }, which say in a cluster what goes together");
     if (!u->password[0] && password) snprintf(u->password, sizeof u->password, "%s", password);
 }
 

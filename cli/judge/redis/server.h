@@ -25,7 +25,7 @@ enum { SERVER_URL = 700, SERVER_PATIENCE, SERVER_AT_MOST_ONCE, SERVER_REPLICAS }
         {"at-most-once", 0, NULL, "drop what a lost connection leaves in doubt",                   \
          SERVER_AT_MOST_ONCE},                                                                     \
     {                                                                                              \
-        "replicas", 0, "N", "wait until N replicas of each server have what it has",               \
+        "replicas", 0, "N", "wait until N replicas of each server have each batch",                \
             SERVER_REPLICAS                                                                        \
     }
 

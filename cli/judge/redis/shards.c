@@ -28,13 +28,6 @@ void server_add(struct server *server, const char *key, size_t len, seen_digest 
 
 /* -- commands ----------------------------------------------------------------------------- */
 
-static void sort_by_shard(struct shards *s) {
-    uint16_t end[1025] = {0}; /* shards= has at most 1024 */
-    for (size_t i = 0; i < s->items; i++) end[s->item[i].shard + 1]++;
-    for (uint32_t i = 0; i < s->server.shards; i++) end[i + 1] = (uint16_t)(end[i + 1] + end[i]);
-    for (size_t i = 0; i < s->items; i++) s->order[end[s->item[i].shard]++] = (uint16_t)i;
-}
-
 /* The time is always given, so that items can be any bytes, the word AT included. */
 static void put_add(struct shards *s, size_t from, size_t to) {
     const struct item *first = &s->item[s->order[from]];
@@ -74,7 +67,8 @@ static bool says_gone(const redisReply *r) {
     return r && r->type == REDIS_REPLY_ERROR && !strncmp(r->str, "ERR no such key", 15);
 }
 
-/* Deleted, evicted, or lost with a server: made again, and the command sent once more. */
+/* Makes a shard again that was deleted, evicted or lost with a server, so that the command can
+ * be sent once more. */
 static bool remake(struct shards *s, struct request *lost) {
     uint32_t shard = s->item[s->order[s->first[lost - s->request]]].shard;
     struct request make = {.slot = lost->slot};
@@ -145,7 +139,10 @@ void server_judge(struct server *server, uint8_t *verdict) {
         s->items = s->keys.n = 0;
         return;
     }
-    sort_by_shard(s);
+    uint16_t end[1025] = {0}; /* shards= has at most 1024 */
+    for (size_t i = 0; i < s->items; i++) end[s->item[i].shard + 1]++;
+    for (uint32_t i = 0; i < s->server.shards; i++) end[i + 1] = (uint16_t)(end[i + 1] + end[i]);
+    for (size_t i = 0; i < s->items; i++) s->order[end[s->item[i].shard]++] = (uint16_t)i;
     put_commands(s);
     run(s);
     for (size_t i = 0; i < s->requests; i++) {

@@ -1,5 +1,5 @@
-/* pace.c - windows: which are open, and when they end. */
-#include "commands/count/pace.h"
+/* windows.c - windows: which are open, and when they end. */
+#include "commands/count/windows.h"
 #include "judge/observe.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #define DAY UINT64_C(86400000000)
 
 /* The landmark spec that ticks once a window, or once a sub-window. */
-static void ticking(const struct pace *p, const struct seen_plan *plan, char *text, size_t cap) {
+static void ticking(const struct windows *p, const struct seen_plan *plan, char *text, size_t cap) {
     char window[64], hash[16];
     struct seen_spec spec = {.window = SEEN_WINDOW_LANDMARK, .length = p->length};
     if (p->length) spec.unit = plan->asked.unit;
@@ -21,7 +21,7 @@ static void ticking(const struct pace *p, const struct seen_plan *plan, char *te
 }
 
 /* The detector of an earlier run, whose seed this run takes over, or a new one. */
-static void take_detector(struct pace *p, const struct seen_plan *ticks, struct state *state) {
+static void take_detector(struct windows *p, const struct seen_plan *ticks, struct state *state) {
     struct seen_error e;
     p->detector = state_detector(state);
     if (!p->detector && seen_new(&p->detector, ticks, NULL, &e)) die("%s", e.text);
@@ -29,7 +29,7 @@ static void take_detector(struct pace *p, const struct seen_plan *ticks, struct 
 }
 
 /* The periods of a sliding window. */
-static uint64_t period(const struct pace *p, bool timed) {
+static uint64_t period(const struct windows *p, bool timed) {
     struct seen_error e;
     uint64_t n = 0;
     if (!p->every) return 0;
@@ -39,7 +39,7 @@ static uint64_t period(const struct pace *p, bool timed) {
     return n;
 }
 
-static void take_window(struct pace *p, const struct seen_plan *plan) {
+static void take_window(struct windows *p, const struct seen_plan *plan) {
     const struct seen_spec *asked = &plan->asked;
     p->subwindows = plan->spec.window == SEEN_WINDOW_JUMPING ? asked->subwindows : 1;
     if (plan->spec.window == SEEN_WINDOW_SLIDING && p->may_slide) {
@@ -56,8 +56,8 @@ static void take_window(struct pace *p, const struct seen_plan *plan) {
     p->length = asked->length / p->subwindows;
 }
 
-void pace_init(struct pace *p, struct window_options *a, struct input_options *input,
-               const struct layout *layout, struct state *state) {
+void windows_init(struct windows *p, struct window_options *a, struct input_options *input,
+                  const struct layout *layout, struct state *state) {
     char text[256], seed[24];
     struct seen_plan plan, ticks;
     struct seen_spec spec;
@@ -87,14 +87,14 @@ void pace_init(struct pace *p, struct window_options *a, struct input_options *i
             "jumping:1h/12, and --time FIELD");
 }
 
-void pace_free(struct pace *p) {
+void windows_free(struct windows *p) {
     judge_free(&p->judge);
     seen_free(p->detector);
     free(p->open);
     free(p->past);
 }
 
-void pace_begin(struct pace *p, const struct pace_events *on, void *ctx, uint64_t most) {
+void windows_begin(struct windows *p, const struct windows_events *on, void *ctx, uint64_t most) {
     p->on = on;
     p->ctx = ctx;
     if (!p->most) p->most = most;
@@ -102,26 +102,26 @@ void pace_begin(struct pace *p, const struct pace_events *on, void *ctx, uint64_
     if (!p->past) die("out of memory for %" PRIu64 " sub-windows", p->subwindows);
 }
 
-bool pace_take(struct pace *p, int id, const char *value) {
+bool windows_take(struct windows *p, int id, const char *value) {
     struct seen_error e;
-    if (id == PACE_LATENESS) {
+    if (id == WINDOWS_LATENESS) {
         if (seen_parse_span(value, &p->lateness, &e)) die("--lateness %s: %s", value, e.text);
         if (p->lateness > UINT64_C(1000000000000000))
             die("--lateness %s: give it between 1ms and 1653w", value);
-    } else if (id == PACE_OPEN_WINDOWS) {
+    } else if (id == WINDOWS_OPEN) {
         if (seen_parse_count(value, &p->most, &e)) die("--open-windows %s: %s", value, e.text);
         if (!p->most || p->most > 1000000)
             die("--open-windows %s: give it between 1 and 1e6", value);
     }
-    return id == PACE_LATENESS || id == PACE_OPEN_WINDOWS;
+    return id == WINDOWS_LATENESS || id == WINDOWS_OPEN;
 }
 
 /* -- the windows that are open ------------------------------------------------------------ */
 
-static struct window *window_at(struct pace *p, size_t i) { return &p->open[p->first + i]; }
+static struct window *window_at(struct windows *p, size_t i) { return &p->open[p->first + i]; }
 
 /* Those that ended and are not in the row of the sub-window with that number, nor in later ones. */
-static void drop_past(struct pace *p, uint64_t number) {
+static void drop_past(struct windows *p, uint64_t number) {
     size_t old = 0;
     while (old < p->pasts && p->past[old].number + p->subwindows <= number)
         p->on->drop(p->ctx, p->past[old++].own);
@@ -129,7 +129,7 @@ static void drop_past(struct pace *p, uint64_t number) {
     memmove(p->past, p->past + old, p->pasts * sizeof *p->past);
 }
 
-static void end_first(struct pace *p) {
+static void end_first(struct windows *p) {
     struct window w = *window_at(p, 0);
     if (w.end > p->over) p->over = w.end;
     p->first++;
@@ -141,12 +141,12 @@ static void end_first(struct pace *p) {
     drop_past(p, w.number + 1);
 }
 
-void pace_end(struct pace *p) {
+void windows_end(struct windows *p) {
     while (p->n) end_first(p);
     drop_past(p, UINT64_MAX);
 }
 
-static void make_room(struct pace *p) {
+static void make_room(struct windows *p) {
     if (p->first + p->n < p->room) return;
     if (p->first <= p->n) {
         p->room = 2 * p->room + 16;
@@ -159,7 +159,7 @@ static void make_room(struct pace *p) {
 }
 
 /* A new window, the i-th of the open ones. */
-static struct window *insert(struct pace *p, size_t i, struct window w) {
+static struct window *insert(struct windows *p, size_t i, struct window w) {
     w.own = p->on->begin(p->ctx);
     make_room(p);
     struct window *at = window_at(p, i);
@@ -172,7 +172,7 @@ static struct window *insert(struct pace *p, size_t i, struct window w) {
 /* -- windows of the records' own time ----------------------------------------------------- */
 
 /* How many of the open windows begin at or before t. */
-static size_t begun(struct pace *p, seen_time t) {
+static size_t begun(struct windows *p, seen_time t) {
     size_t low = 0, high = p->n;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -184,12 +184,12 @@ static size_t begun(struct pace *p, seen_time t) {
     return low;
 }
 
-static bool is_over(const struct pace *p, seen_time end) {
+static bool is_over(const struct windows *p, seen_time end) {
     return p->live && p->newest >= p->lateness && end <= p->newest - p->lateness;
 }
 
 /* Its number follows from its end, since the first one of weeks is cut at 1970. */
-static struct window window_of(const struct pace *p, seen_time t) {
+static struct window window_of(const struct windows *p, seen_time t) {
     struct window w = {.from = t};
     uint64_t shift = p->length % (7 * DAY) == 0 ? 3 * DAY : 0;
     calendar_window(&p->calendar, t, &w.begin, &w.end);
@@ -198,7 +198,7 @@ static struct window window_of(const struct pace *p, seen_time t) {
 }
 
 /* No open window holds t. */
-static struct window *begin_at(struct pace *p, seen_time t) {
+static struct window *begin_at(struct windows *p, seen_time t) {
     struct window w = window_of(p, t);
     if (w.end <= p->over || is_over(p, w.end)) {
         if (w.end > p->over) p->over = w.end;
@@ -214,7 +214,7 @@ static struct window *begin_at(struct pace *p, seen_time t) {
     return insert(p, begun(p, t), w);
 }
 
-static struct window *own_window(struct pace *p, seen_time t) {
+static struct window *own_window(struct windows *p, seen_time t) {
     if (t > p->newest) {
         p->newest = t;
         while (p->n && is_over(p, window_at(p, 0)->end)) end_first(p);
@@ -230,13 +230,13 @@ static struct window *own_window(struct pace *p, seen_time t) {
 /* -- windows in the order of records ------------------------------------------------------ */
 
 /* Sub-windows from one moment to another. */
-static uint64_t between(const struct pace *p, uint64_t from, uint64_t to) {
+static uint64_t between(const struct windows *p, uint64_t from, uint64_t to) {
     uint64_t shift = p->length % (7 * DAY) == 0 ? 3 * DAY : 0;
     return (to + shift) / p->length - (from + shift) / p->length;
 }
 
 /* Does a window begin with record m? */
-static bool begins(struct pace *p, size_t m) {
+static bool begins(struct windows *p, size_t m) {
     static const seen_digest same = {1, 1};
     const struct judge *j = &p->judge;
     uint8_t verdict;
@@ -245,7 +245,7 @@ static bool begins(struct pace *p, size_t m) {
     return verdict == SEEN_NEW;
 }
 
-static struct window *next_window(struct pace *p, size_t m) {
+static struct window *next_window(struct windows *p, size_t m) {
     bool endless = !p->length && !judge_landmarks(&p->judge);
     if (p->n && endless) return window_at(p, 0);
     if (!begins(p, m) && p->n) return window_at(p, 0);
@@ -259,7 +259,7 @@ static struct window *next_window(struct pace *p, size_t m) {
     return insert(p, 0, w);
 }
 
-struct window *pace_window(struct pace *p, size_t m) {
+struct window *windows_find(struct windows *p, size_t m) {
     p->records++;
     if (!p->own) return next_window(p, m);
     seen_time t = p->judge.in->time[m];
@@ -270,7 +270,7 @@ struct window *pace_window(struct pace *p, size_t m) {
 
 /* -- in a state --------------------------------------------------------------------------- */
 
-static void save_windows(const struct pace *p, const struct window *w, size_t n,
+static void save_windows(const struct windows *p, const struct window *w, size_t n,
                          struct blocks_out *out) {
     blocks_put_number(out, n);
     for (; n; n--, w++) {
@@ -282,7 +282,7 @@ static void save_windows(const struct pace *p, const struct window *w, size_t n,
     }
 }
 
-void pace_save(const struct pace *p, struct blocks_out *out) {
+void windows_save(const struct windows *p, struct blocks_out *out) {
     blocks_put_number(out, p->records);
     blocks_put_number(out, p->newest);
     blocks_put_number(out, p->over);
@@ -291,7 +291,7 @@ void pace_save(const struct pace *p, struct blocks_out *out) {
 }
 
 /* Windows follow one another; those of the records' own time hold their first record. */
-static bool follows(const struct pace *p, const struct window *before, const struct window *w) {
+static bool follows(const struct windows *p, const struct window *before, const struct window *w) {
     if ((w->number | w->from | w->begin | w->end) >> 62) return false;
     if (before && w->number <= before->number) return false;
     if (!p->own) return true;
@@ -299,7 +299,7 @@ static bool follows(const struct pace *p, const struct window *before, const str
     return !before || w->begin >= before->end;
 }
 
-static bool load_window(struct pace *p, const struct window *before, struct blocks_in *in,
+static bool load_window(struct windows *p, const struct window *before, struct blocks_in *in,
                         struct window *w) {
     *w = (struct window){.number = blocks_get_number(in)};
     w->from = blocks_get_number(in);
@@ -309,7 +309,7 @@ static bool load_window(struct pace *p, const struct window *before, struct bloc
 }
 
 /* Fewer than the sub-windows of a window have ended and are in the row of the next. */
-static const struct window *load_past(struct pace *p, struct blocks_in *in, bool *bad) {
+static const struct window *load_past(struct windows *p, struct blocks_in *in, bool *bad) {
     const struct window *before = NULL;
     uint64_t n = blocks_get_number(in);
     *bad = n >= p->subwindows;
@@ -320,7 +320,7 @@ static const struct window *load_past(struct pace *p, struct blocks_in *in, bool
     return before;
 }
 
-bool pace_load(struct pace *p, struct blocks_in *in) {
+bool windows_load(struct windows *p, struct blocks_in *in) {
     bool bad;
     p->records = blocks_get_number(in);
     p->newest = blocks_get_number(in);
@@ -341,7 +341,7 @@ bool pace_load(struct pace *p, struct blocks_in *in) {
 
 /* -- what is told ------------------------------------------------------------------------- */
 
-void pace_tell(const struct pace *p, const struct input_options *input, const char *where) {
+void windows_tell(const struct windows *p, const struct input_options *input, const char *where) {
     bool one = p->late == 1;
     if (input->quiet) return;
     if (p->late)
@@ -356,7 +356,7 @@ void pace_tell(const struct pace *p, const struct input_options *input, const ch
              p->crowded, one ? " was" : "s were", p->most, where);
 }
 
-const char *pace_from(const struct pace *p, uint64_t from, char buf[32]) {
+const char *windows_from(const struct windows *p, uint64_t from, char buf[32]) {
     struct tm tm;
     time_t seconds = (time_t)(from / 1000000);
     if (p->timed && gmtime_r(&seconds, &tm))

@@ -1,6 +1,6 @@
-/* plan.h - rows of `seen plan`, and the lower bounds of any structure. */
-#ifndef SEEN_PLAN_PLAN_H
-#define SEEN_PLAN_PLAN_H
+/* table.h - rows of `seen plan`: plans beside each other, and the lower bounds of any structure. */
+#ifndef SEEN_PLAN_TABLE_H
+#define SEEN_PLAN_TABLE_H
 
 #include "seen.h"
 
@@ -34,7 +34,7 @@ void bounds_print(const struct bounds *, const struct seen_plan *, int n);
  * call. */
 const char *bounds_json(const struct bounds *, const struct seen_plan *);
 
-enum { PLANS_MOST = 64, MAX_SPEC = 4096, CELL = 48, COLUMNS = 9 };
+enum { MAX_PLANS = 64, MAX_SPEC = 4096, CELL = 48, COLUMNS = 9 };
 
 typedef char table_row[COLUMNS][CELL];
 

@@ -1,16 +1,16 @@
-/* pace.h - which window a record belongs to, and when windows end.
+/* windows.h - which window a record belongs to, and when windows end.
  *
  * A record with a time of its own belongs to the window that holds this time, in any order of
- * arrival.  So several windows are open at once.  From regular files windows
- * end at the end of the input.  From pipes a window ends when a record comes that is later than its
+ * arrival.  So several windows are open at once.  From regular files windows end at the end of the
+ * input.  From pipes a window ends when a record comes that is later than its
  * end by --lateness.  Memory is bounded: with --open-windows N open, the earliest one ends before
  * another begins.  A record whose window has ended is outside of all, and counted.
  *
  * Other windows (of N records, by arrival, begun by a pattern) follow the order of records, and one
  * is open at a time.  A landmark detector that is shown one key over and over calls it new in each
  * window's first record.  So these windows mean here what they mean everywhere. */
-#ifndef SEEN_COUNT_PACE_H
-#define SEEN_COUNT_PACE_H
+#ifndef SEEN_COUNT_WINDOWS_H
+#define SEEN_COUNT_WINDOWS_H
 
 #include "state/state.h"
 
@@ -20,7 +20,7 @@
  * its input ends are printed as they stand, and stay open in the state.  Windows that ended before
  * are printed once. */
 
-/* Into the state's blob, where `seen state` finds it. */
+/* What the blob of a state holds of the counts; `seen state` prints it. */
 struct kept {
     uint64_t records; /* that were judged */
     uint64_t open;    /* windows */
@@ -28,19 +28,20 @@ struct kept {
     bool headed;      /* the heading of the table is printed */
 };
 
-/* All options are known: loads the state, if there is one, and dies where options differ. */
+/* Loads the state, if there is one; all options are known.  Dies if options differ from the
+ * state's. */
 void kept_ask(struct state *, struct window_options *, struct input_options *);
 
-/* Rows so far go out; false: they have not arrived. */
+/* Writes all rows that wait in a buffer; false if they have not arrived. */
 bool kept_deliver(void *);
 
-/* Does the detector, of a state, follow that plan?  Its seed may be another. */
+/* True if a detector from a state follows that plan.  Its seed may differ. */
 bool kept_same_plan(const struct seen_plan *, const seen_detector *);
 
 void kept_pack(const struct kept *, struct packer *);
 bool kept_unpack(struct kept *, const char *bytes, size_t len);
 
-/* Ends the line in which an earlier run was killed. */
+/* Ends the line that an earlier run did not finish because it was killed. */
 void kept_mend(bool *unended);
 
 struct window {
@@ -50,24 +51,25 @@ struct window {
     void *own; /* what the caller counts in it */
 };
 
-struct pace_events {
+struct windows_events {
     void *(*begin)(void *ctx); /* a window begins: returns what is counted in it */
     /* A window ends: the last of these n.  Before it stand, the oldest first, the sub-windows that
      * ended earlier and are in the same jumping window.  They end in the order of their numbers. */
     void (*end)(void *ctx, const struct window *, size_t n);
     void (*drop)(void *ctx, void *own); /* no later row holds it: `own` is the caller's again */
-    /* For a state: what is counted in a window, and back again: NULL if that cannot be right. */
+    /* Write what is counted in a window to a state and read it back; NULL if that cannot be
+     * right. */
     void (*save)(const void *ctx, const void *own, struct blocks_out *);
     void *(*load)(void *ctx, struct blocks_in *);
 };
 
-struct pace {
+struct windows {
     struct judge judge; /* keys, times and landmarks of a batch */
     seen_detector *detector;
-    const struct pace_events *on;
+    const struct windows_events *on;
     void *ctx;
-    bool by_order;       /* set before pace_init: jumping windows follow the order of records */
-    bool may_slide;      /* set before pace_init: the caller takes sliding windows, and ... */
+    bool by_order;       /* set before windows_init: jumping windows follow the order of records */
+    bool may_slide;      /* set before windows_init: the caller takes sliding windows, and ... */
     const char *every;   /* ... the periods in which it tells of them; NULL: one */
     uint64_t slides;     /* a sliding window's length, whose periods the windows here are; or 0 */
     uint64_t length;     /* of a window or, jumping, a sub-window; 0: none */
@@ -88,44 +90,48 @@ struct pace {
     uint64_t late, crowded; /* records outside: their windows were over, or too many are open */
 };
 
-enum { PACE_LATENESS = 950, PACE_OPEN_WINDOWS };
+enum { WINDOWS_LATENESS = 950, WINDOWS_OPEN };
 
-#define PACE_ROWS                                                                                  \
+#define WINDOWS_ROWS                                                                               \
     {"lateness", 0, "SPAN", "from pipes: keep windows open so long for late records",              \
-     PACE_LATENESS},                                                                               \
+     WINDOWS_LATENESS},                                                                            \
     {                                                                                              \
         "open-windows", 0, "N", "windows of time open at once (default: 10000; top: 400)",         \
-            PACE_OPEN_WINDOWS                                                                      \
+            WINDOWS_OPEN                                                                           \
     }
 
-/* False if the option is none of these rows. */
-bool pace_take(struct pace *, int id, const char *value);
+/* Takes one option; false if it is none of WINDOWS_ROWS. */
+bool windows_take(struct windows *, int id, const char *value);
 
 /* Reads the spec asked for, or dies: landmark and jumping windows only, unless it may slide.  The
  * state, which has been loaded, says where an earlier run stopped. */
-void pace_init(struct pace *, struct window_options *, struct input_options *,
-               const struct layout *, struct state *);
-void pace_free(struct pace *); /* its windows have ended */
+void windows_init(struct windows *, struct window_options *, struct input_options *,
+                  const struct layout *, struct state *);
 
-/* What the caller does with windows; `most` are open at once unless --open-windows says otherwise.
- */
-void pace_begin(struct pace *, const struct pace_events *, void *ctx, uint64_t most);
+/* Frees the memory; all windows have ended. */
+void windows_free(struct windows *);
 
-/* The window of record m of the judge's batch, until the next call; NULL: it is outside. */
-struct window *pace_window(struct pace *, size_t m);
+/* Sets what happens when windows begin and end.  At most `most` windows are open at once unless
+ * --open-windows is given. */
+void windows_begin(struct windows *, const struct windows_events *, void *ctx, uint64_t most);
 
-/* The windows that are open, and those in later rows, into a state, and back again: false if that
- * cannot be right. */
-void pace_save(const struct pace *, struct blocks_out *);
-bool pace_load(struct pace *, struct blocks_in *);
+/* The window of record m of the judge's batch; NULL: the record is outside of all windows.  Good
+ * until the next call. */
+struct window *windows_find(struct windows *, size_t m);
 
-/* All windows end. */
-void pace_end(struct pace *);
+/* Write the open windows, and those that later rows need, to a state and read them back; false if
+ * the bytes cannot be right. */
+void windows_save(const struct windows *, struct blocks_out *);
+bool windows_load(struct windows *, struct blocks_in *);
 
-/* Says how many records were outside, and `where` they are counted all the same, unless --quiet. */
-void pace_tell(const struct pace *, const struct input_options *, const char *where);
+/* Ends all windows. */
+void windows_end(struct windows *);
 
-/* Where a window began, as text: a record's number or a time in UTC. */
-const char *pace_from(const struct pace *, uint64_t from, char buf[32]);
+/* Warns how many records were outside of all windows, unless --quiet is given.  `where`: where they
+ * are counted all the same. */
+void windows_tell(const struct windows *, const struct input_options *, const char *where);
+
+/* The beginning of a window as text: the number of a record, or a time in UTC. */
+const char *windows_from(const struct windows *, uint64_t from, char buf[32]);
 
 #endif
