@@ -139,7 +139,7 @@ static void warn_if_short(RedisModuleCtx *ctx, RedisModuleString *name, struct v
     enum { LOOK = 4096 };
     char text[256], kept[32], length[32];
     struct seen_stats s;
-    v->unlooked += (uint64_t)items;
+    v->unlooked = (uint16_t)(items < LOOK ? v->unlooked + items : LOOK);
     if (v->unlooked < LOOK || command_obeys(ctx)) return;
     v->unlooked = 0;
     struct seen_plan plan = seen_plan_of(value_filter(v));

@@ -1,6 +1,7 @@
 /* chain.c - plans the filters of a chain, and asks and extends it. */
 #include "chain.h"
 
+#include "few.h"
 #include "plans.h"
 
 #include <math.h>
@@ -32,53 +33,90 @@ static int refuse(struct seen_error *e) {
     return e->code;
 }
 
-static int add_link(struct value *v, uint64_t seed, uint64_t limit, struct seen_error *e) {
+static int add_filter(struct value *v, uint64_t capacity, uint64_t limit, struct seen_error *e) {
     char spec[128];
-    uint64_t capacity = capacity_of(&v->chain, v->links);
-    if (!capacity || v->links == v->room) return refuse(e);
     snprintf(spec, sizeof spec, "landmark fp=%.17g items=%llu", error_of(&v->chain, v->links),
              (unsigned long long)capacity);
     const struct seen_plan *known = plans_get(spec, 0, e);
     if (!known) return e->code;
     struct seen_plan plan = *known;
-    snprintf(spec, sizeof spec, "%llu", (unsigned long long)seed);
+    snprintf(spec, sizeof spec, "%llu", (unsigned long long)v->seed);
     int bad = seen_spec_set(&plan.spec, "seed", spec, e);
-    if (!bad) bad = value_make(v, &plan, limit, e);
+    return bad ? bad : value_make(v, &plan, limit, e);
+}
+
+static int add_few(struct value *v, uint64_t capacity, uint32_t width, uint64_t limit,
+                   struct seen_error *e) {
+    int bad = value_fits(v, sizeof(struct few) + capacity * width, limit, e);
+    if (bad) return bad;
+    struct few *few = value_room(v) ? few_new(&v->memory, width) : NULL;
+    if (!few) {
+        *e = (struct seen_error){.code = SEEN_ENOMEM, .text = "no memory for another filter"};
+        return e->code;
+    }
+    v->link[v->links++] = (struct link){.few = few};
+    return 0;
+}
+
+static int add_link(struct value *v, uint64_t limit, struct seen_error *e) {
+    uint64_t capacity = capacity_of(&v->chain, v->links);
+    if (!capacity || v->links == LINKS_MOST) return refuse(e);
+    uint32_t width = few_width(capacity, error_of(&v->chain, v->links));
+    int bad = width ? add_few(v, capacity, width, limit, e) : add_filter(v, capacity, limit, e);
     if (!bad) v->youngest = 0;
     return bad;
 }
 
 int chain_begin(struct value *v, uint64_t seed, uint64_t limit, struct seen_error *e) {
-    return add_link(v, seed, limit, e);
+    v->seed = seed;
+    return add_link(v, limit, e);
+}
+
+uint64_t chain_link_capacity(const struct value *v, uint32_t link) {
+    return capacity_of(&v->chain, link);
 }
 
 /* -- asking and adding -------------------------------------------------------------------- */
 
-static bool has(const struct value *v, seen_digest digest) {
+static bool link_has(const struct link *link, seen_digest digest) {
     uint8_t verdict = SEEN_NEW;
-    for (uint32_t i = v->links; i > 0 && verdict == SEEN_NEW; i--)
-        seen_query(v->link[i - 1], 1, &digest, 0, &verdict);
+    if (link->few) return few_has(link->few, digest);
+    seen_query(link->filter, 1, &digest, 0, &verdict);
     return verdict != SEEN_NEW;
 }
 
-static seen_digest digest_of(const struct value *v, const void *item, size_t len) {
-    return seen_hash(item, len, seen_seed(v->link[0]));
+static bool has(const struct value *v, seen_digest digest) {
+    uint32_t i = v->links;
+    while (i > 0 && !link_has(&v->link[i - 1], digest)) i--;
+    return i > 0;
 }
 
 bool chain_has(const struct value *v, const void *item, size_t len) {
-    return has(v, digest_of(v, item, len));
+    return has(v, seen_hash(item, len, v->seed));
+}
+
+/* To the youngest link, which has a place for it. */
+static bool link_add(struct value *v, seen_digest digest) {
+    struct link *link = &v->link[v->links - 1];
+    uint8_t verdict;
+    if (link->few)
+        return few_add(&v->memory, &link->few, capacity_of(&v->chain, v->links - 1U), digest);
+    seen_observe(link->filter, 1, &digest, &verdict);
+    return true;
 }
 
 enum chain_verdict chain_add(struct value *v, const void *item, size_t len, uint64_t limit,
                              struct seen_error *e) {
-    uint8_t verdict;
-    seen_digest digest = digest_of(v, item, len);
+    seen_digest digest = seen_hash(item, len, v->seed);
     if (has(v, digest)) return CHAIN_SEEN;
-    if (v->youngest >= capacity_of(&v->chain, v->links - 1)) {
+    if (v->youngest >= capacity_of(&v->chain, v->links - 1U)) {
         if (!v->chain.expansion) return CHAIN_FULL;
-        if (add_link(v, seen_seed(v->link[0]), limit, e)) return CHAIN_FAILED;
+        if (add_link(v, limit, e)) return CHAIN_FAILED;
     }
-    seen_observe(value_filter(v), 1, &digest, &verdict);
+    if (!link_add(v, digest)) {
+        if (e) *e = (struct seen_error){.code = SEEN_ENOMEM, .text = "the server has no memory"};
+        return CHAIN_FAILED;
+    }
     v->youngest++;
     v->items++;
     value_changed(v);
@@ -95,25 +133,35 @@ uint64_t chain_capacity(const struct value *v) {
     return sum;
 }
 
+static uint64_t link_items(const struct link *link) {
+    struct seen_stats s;
+    if (link->few) return link->few->used;
+    seen_stats(link->filter, &s);
+    return s.unique;
+}
+
 void chain_count(struct value *v) {
     v->items = 0;
     for (uint32_t i = 0; i < v->links; i++) {
-        struct seen_stats s;
-        seen_stats(v->link[i], &s);
-        v->youngest = s.unique;
-        v->items += s.unique;
+        v->youngest = link_items(&v->link[i]);
+        v->items += v->youngest;
     }
 }
 
-int chain_describe(const struct value *v, uint32_t link, char *buf, size_t cap) {
-    struct seen_stats s;
-    struct seen_plan plan = seen_plan_of(v->link[link]);
-    seen_stats(v->link[link], &s);
+int chain_describe(const struct value *v, uint32_t i, char *buf, size_t cap) {
+    const struct link *link = &v->link[i];
+    uint64_t bytes, probes = 1;
+    if (link->few) {
+        bytes = few_bytes(link->few);
+    } else {
+        struct seen_plan plan = seen_plan_of(link->filter);
+        bytes = plan.bytes;
+        probes = seen_spec_get_count(&plan.spec, "k");
+    }
     return snprintf(buf, cap,
                     "bytes:%llu bits:%llu hashes:%llu hashwidth:64 capacity:%llu size:%llu "
                     "ratio:%g",
-                    (unsigned long long)plan.bytes, (unsigned long long)plan.bytes * 8,
-                    (unsigned long long)seen_spec_get_count(&plan.spec, "k"),
-                    (unsigned long long)capacity_of(&v->chain, link), (unsigned long long)s.unique,
-                    error_of(&v->chain, link));
+                    (unsigned long long)bytes, (unsigned long long)bytes * 8,
+                    (unsigned long long)probes, (unsigned long long)capacity_of(&v->chain, i),
+                    (unsigned long long)link_items(link), error_of(&v->chain, i));
 }

@@ -1,6 +1,6 @@
 /* chain.h - the growing filter of BF.*: a chain of landmark windows without an end, each made when
  * the one before it is full, larger by `expansion` and with half its errors, so that all of them
- * together err at the rate asked for at most. */
+ * together err at the rate asked for at most.  Small links are lists of fingerprints (few.h). */
 #ifndef MODULE_CHAIN_H
 #define MODULE_CHAIN_H
 
@@ -23,6 +23,7 @@ enum chain_verdict chain_add(struct value *, const void *item, size_t len, uint6
 
 uint64_t chain_items(const struct value *);
 uint64_t chain_capacity(const struct value *);
+uint64_t chain_link_capacity(const struct value *, uint32_t link);
 
 /* One link in words, as BF.DEBUG says it; returns what snprintf does. */
 int chain_describe(const struct value *, uint32_t link, char *buf, size_t cap);

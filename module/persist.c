@@ -2,6 +2,7 @@
 #include "persist.h"
 
 #include "chain.h"
+#include "few.h"
 
 #include <stddef.h>
 #include <string.h>
@@ -31,8 +32,11 @@ int persist_write(const struct value *v, struct seen_writer w) {
         h.sum = sum_of(&h);
         if (w.write(w.ctx, &h, sizeof h)) return SEEN_EIO;
     }
-    for (uint32_t i = 0; i < links; i++)
-        if (seen_save(v->link[i], NULL, 0, w, NULL)) return SEEN_EIO;
+    for (uint32_t i = 0; i < links; i++) {
+        const struct link *link = &v->link[i];
+        if (link->few ? few_save(link->few, v->seed, w) : seen_save(link->filter, NULL, 0, w, NULL))
+            return SEEN_EIO;
+    }
     return 0;
 }
 
@@ -78,20 +82,45 @@ static bool is_link(const seen_detector *d) {
            !seen_spec_get_count(&plan.spec, "verify") && !(plan.traits & SEEN_GROWS);
 }
 
-static int read_links(struct value *v, uint64_t links, struct peeked *p, uint64_t limit,
-                      struct seen_error *e) {
+static int read_few(struct value *v, struct peeked *p, uint64_t *seed, struct seen_error *e) {
+    struct seen_reader r = {read_on, p};
+    struct few *few = few_load(&v->memory, seed, chain_link_capacity(v, v->links), r, e);
+    if (!few) return e->code;
+    v->link[v->links++] = (struct link){.few = few};
+    return 0;
+}
+
+static int read_filter(struct value *v, struct peeked *p, uint64_t *seed, uint64_t limit,
+                       struct seen_error *e) {
     struct seen_reader r = {read_on, p};
     struct seen_allocator from = memory_allocator(&v->memory);
+    seen_detector *d;
+    uint64_t left = !limit ? 0 : limit > v->memory.bytes ? limit - v->memory.bytes : 1;
+    int bad = seen_load(&d, r, left, NULL, &from, e);
+    if (bad) return bad;
+    value_link(v, d);
+    *seed = seen_seed(d);
+    struct seen_plan plan = seen_plan_of(d);
+    bad = value_takes(&plan, e);
+    return !bad && v->chain.capacity && !is_link(d) ? bad_chain(e) : bad;
+}
+
+/* The next bytes tell what a link is.  All links of a chain hash with one seed. */
+static int read_links(struct value *v, uint64_t links, struct peeked *p, uint64_t limit,
+                      struct seen_error *e) {
     for (uint64_t i = 0; i < links; i++) {
-        seen_detector *d;
-        uint64_t left = !limit ? 0 : limit > v->memory.bytes ? limit - v->memory.bytes : 1;
-        int bad = seen_load(&d, r, left, NULL, &from, e);
+        uint64_t seed;
+        if (!p->left && p->in.read(p->in.ctx, p->head, sizeof p->head)) return bad_chain(e);
+        p->left = sizeof p->head;
+        if (!value_room(v)) {
+            *e = (struct seen_error){.code = SEEN_ENOMEM, .text = "no memory for another filter"};
+            return e->code;
+        }
+        bool few = v->chain.capacity && !memcmp(p->head, few_magic, sizeof p->head);
+        int bad = few ? read_few(v, p, &seed, e) : read_filter(v, p, &seed, limit, e);
         if (bad) return bad;
-        value_link(v, d);
-        struct seen_plan plan = seen_plan_of(d);
-        bad = value_takes(&plan, e);
-        if (bad) return bad;
-        if (v->chain.capacity && !is_link(d)) return bad_chain(e);
+        if (v->links > 1 && seed != v->seed) return bad_chain(e);
+        v->seed = seed;
     }
     return 0;
 }

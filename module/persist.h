@@ -1,7 +1,7 @@
 /* persist.h - a value as bytes, and back.
  *
  * A filter is a snapshot of the library's, and nothing else (doc/snapshot.md).  A chain is a header
- * and the snapshots of its links.  One validator, the engine's, serves them all. */
+ * and its links: snapshots, or small parts (few.h). */
 #ifndef MODULE_PERSIST_H
 #define MODULE_PERSIST_H
 

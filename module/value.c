@@ -1,6 +1,7 @@
 /* value.c - creates, frees, versions and measures the values of keys. */
 #include "value.h"
 
+#include "few.h"
 #include "load.h"
 #include "transfer.h"
 
@@ -30,12 +31,23 @@ void value_reborn(struct value *v) {
 }
 
 struct value *value_new(const struct chain *chain) {
-    uint32_t room = chain->capacity ? LINKS_MOST : 1;
-    struct value *v = RedisModule_TryAlloc(sizeof *v + room * sizeof *v->link);
+    struct value *v = RedisModule_TryAlloc(sizeof *v);
     if (!v) return NULL;
-    *v = (struct value){.chain = *chain, .room = room};
+    *v = (struct value){.chain = *chain, .room = 1, .link = &v->first};
     value_reborn(v);
     return v;
+}
+
+bool value_room(struct value *v) {
+    uint8_t room = (uint8_t)(v->room == 1 ? 4 : 2 * v->room);
+    if (v->links < v->room) return true;
+    struct link *link = RedisModule_TryAlloc(room * sizeof *link);
+    if (!link) return false;
+    memcpy(link, v->link, v->links * sizeof *link);
+    if (v->link != &v->first) RedisModule_Free(v->link);
+    v->link = link;
+    v->room = room;
+    return true;
 }
 
 void value_end_dumps(struct value *v, bool all) {
@@ -54,14 +66,18 @@ void value_end_dumps(struct value *v, bool all) {
 static void free_all(void *value) {
     struct value *v = value;
     load_free(v);
-    for (uint32_t i = 0; i < v->links; i++) seen_free(v->link[i]);
+    for (uint32_t i = 0; i < v->links; i++) {
+        seen_free(v->link[i].filter);
+        few_free(&v->memory, v->link[i].few);
+    }
+    if (v->link != &v->first) RedisModule_Free(v->link);
     RedisModule_Free(v);
 }
 
 /* Whether it is many blocks: a filter that grew, or the chunks of a load. */
 static bool is_many(const struct value *v) {
     if (v->load) return load_bytes(v) >= MEMORY_LARGE;
-    return v->links && v->memory.bytes >= MEMORY_LARGE &&
+    return v->links && !v->chain.capacity && v->memory.bytes >= MEMORY_LARGE &&
            seen_plan_of(value_filter(v)).traits & SEEN_GROWS;
 }
 
@@ -71,12 +87,22 @@ void value_free(void *value) {
     is_many(v) ? memory_free_many(free_all, v) : free_all(v);
 }
 
+static void move_link(struct link *link, const struct seen_allocator *from,
+                      RedisModuleDefragCtx *ctx) {
+    struct few *few = link->few ? RedisModule_DefragAlloc(ctx, link->few) : NULL;
+    if (few) link->few = few;
+    if (link->filter) seen_move(&link->filter, memory_mover(ctx), from);
+}
+
 struct value *value_move(struct value *v, RedisModuleDefragCtx *ctx) {
     if (v->dumps || v->load) return v;
+    bool inside = v->link == &v->first;
     struct value *moved = RedisModule_DefragAlloc(ctx, v);
     if (moved) v = moved;
+    struct link *link = inside ? &v->first : RedisModule_DefragAlloc(ctx, v->link);
+    if (link) v->link = link;
     struct seen_allocator from = memory_allocator(&v->memory);
-    for (uint32_t i = 0; i < v->links; i++) seen_move(&v->link[i], memory_mover(ctx), &from);
+    for (uint32_t i = 0; i < v->links; i++) move_link(&v->link[i], &from, ctx);
     return v;
 }
 
@@ -92,7 +118,7 @@ static bool is_quiet(const struct seen_spec *s) {
 
 void value_link(struct value *v, seen_detector *d) {
     const struct seen_spec *s = seen_spec_of(d);
-    v->link[v->links++] = d;
+    v->link[v->links++] = (struct link){.filter = d};
     v->timed = s->unit == SEEN_UNIT_MICROSECONDS;
     v->quiet = is_quiet(s);
     v->plain = seen_spec_get_count(s, "hash") == SEEN_HASH_XXH3 ||
@@ -128,21 +154,27 @@ static int refuse_bytes(struct seen_error *e, const char *smaller) {
     return e->code = SEEN_EREFUSED;
 }
 
+int value_fits(const struct value *v, uint64_t bytes, uint64_t limit, struct seen_error *e) {
+    if (!limit || (bytes <= limit && v->memory.bytes <= limit - bytes)) return 0;
+    return refuse_bytes(e,
+                        v->chain.capacity ? "its capacity or error rate" : "mem=, fp= or items=");
+}
+
 int value_make(struct value *v, const struct seen_plan *plan, uint64_t limit,
                struct seen_error *e) {
     struct seen_allocator from = memory_allocator(&v->memory);
     seen_detector *d;
-    if (limit && (plan->bytes > limit || v->memory.bytes > limit - plan->bytes))
-        return refuse_bytes(e, v->chain.capacity ? "its capacity or error rate"
-                                                 : "mem=, fp= or items=");
-    int bad = value_takes(plan, e);
+    int bad = value_fits(v, plan->bytes, limit, e);
+    if (!bad) bad = value_takes(plan, e);
+    if (!bad && !value_room(v)) bad = refuse(e, SEEN_ENOMEM, "no memory for another filter");
     if (!bad) bad = seen_new(&d, plan, &from, e);
     if (!bad) value_link(v, d);
     return bad;
 }
 
 size_t value_bytes(const struct value *v) {
-    return sizeof *v + v->room * sizeof *v->link + v->memory.bytes + (v->load ? load_bytes(v) : 0);
+    size_t links = v->link == &v->first ? 0 : v->room * sizeof *v->link;
+    return sizeof *v + links + v->memory.bytes + (v->load ? load_bytes(v) : 0);
 }
 
 uint64_t value_limit(RedisModuleCtx *ctx) {

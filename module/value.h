@@ -10,6 +10,7 @@
 
 struct transfer;
 struct load;
+struct few;
 
 #define VALUE_TYPE           "seenfiltr"
 #define LINKS_MOST           64
@@ -30,23 +31,31 @@ struct dump {
     long long cursor;          /* that it goes on with */
 };
 
+/* A part of a value: one of the two. */
+struct link {
+    seen_detector *filter;
+    struct few *few; /* of a chain */
+};
+
 struct value {
     struct memory memory;
     struct dump *dumps; /* under way */
     struct load *load;  /* under way, and no link yet */
     uint64_t version;   /* of the contents: no two are the same, of any values of this process */
     uint64_t life;      /* of the value, from its making or its last SEEN.CLEAR on: the same */
-    long long warned;   /* the server's log, last (ms) */
-    uint64_t unlooked;  /* items added since its statistics were looked at */
     uint64_t repeats;   /* duplicates that changed nothing and reached no detector */
     seen_time last;     /* of a timed window: when the last effect happened */
+    long long warned;   /* the server's log, last (ms) */
+    uint16_t unlooked;  /* items added since its statistics were looked at */
     bool timed;         /* its clock is time */
     bool quiet;         /* a duplicate changes nothing */
     bool plain;         /* any bytes are a key */
+    uint8_t links, room;
     struct chain chain;
+    uint64_t seed;            /* of a chain: of all links */
     uint64_t items, youngest; /* of a chain: in all links, in the last */
-    uint32_t links, room;
-    seen_detector *link[]; /* the youngest last */
+    struct link *link;        /* the youngest last; `first` while there is one */
+    struct link first;
 };
 
 extern RedisModuleType *value_type;
@@ -66,16 +75,24 @@ void value_reborn(struct value *);
  * dump or a load under way knows where its value is: then it stays. */
 struct value *value_move(struct value *, RedisModuleDefragCtx *);
 
-/* Takes the detector. */
+/* Makes room for one more link; false without memory. */
+bool value_room(struct value *);
+
+/* Takes the detector; there is room for it. */
 void value_link(struct value *, seen_detector *);
 
-/* The youngest detector; the only one unless it is a chain. */
-static inline seen_detector *value_filter(const struct value *v) { return v->link[v->links - 1]; }
+/* The only detector, of what is no chain; of a chain the youngest, if that is one. */
+static inline seen_detector *value_filter(const struct value *v) {
+    return v->link[v->links - 1].filter;
+}
 
 /* Refuses keys of several digests. */
 int value_takes(const struct seen_plan *, struct seen_error *);
 
-/* Makes a detector and links it.  `limit`: bytes allowed for the whole value, 0 any. */
+/* Refuses what takes `bytes` more.  `limit`: bytes allowed for the whole value, 0 any. */
+int value_fits(const struct value *, uint64_t bytes, uint64_t limit, struct seen_error *);
+
+/* Makes a detector and links it. */
 int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);
 
 /* Ends all dumps, or those that ended already. */

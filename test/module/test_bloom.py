@@ -305,3 +305,55 @@ def test_a_limit_of_bytes_is_named(start, refused):
         assert "seen.max-bytes" in str(reply[-1])
     log = server.log.read_text(errors="replace")
     assert log.count("key 'g': problem inserting") == 1 and log.count("key 'b': Insufficient memory") == 1
+
+
+# -- small parts ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("items, most", [(1, 430), (10, 430), (100, 500)])
+def test_many_small_filters_take_little_memory(start, items, most):
+    r = start().client
+    before, filters = r.info("memory")["used_memory"], 4000
+    with r.pipeline(transaction=False) as p:
+        for i in range(filters):
+            p.execute_command("BF.MADD", "filter:%d" % i, *range(items))
+        p.execute()
+    each = (r.info("memory")["used_memory"] - before) / filters
+    assert each <= most
+    assert r.memory_usage("filter:7") <= each
+
+
+def test_small_filters_keep_to_their_rate_and_miss_nothing(r):
+    false = 0
+    for i in range(40):
+        r.bf().madd("b%d" % i, *range(100))
+        r.bf().madd("b%d" % i, *range(100, 300))
+        assert r.bf().mexists("b%d" % i, *range(300)) == [1] * 300
+        false += sum(r.bf().mexists("b%d" % i, *range(10_000, 11_000)))
+    assert false <= 400 + 3 * 400 ** 0.5
+
+
+def test_a_damaged_small_part_is_refused(r):
+    r.bf().madd("b", *range(20))
+    (cursor, data), = scanned(r, "b")
+    assert r.bf().loadchunk("same", cursor, data) in (True, b"OK")
+    for at in range(len(data)):
+        for bit in (1, 128):
+            wrong = data[:at] + bytes([data[at] ^ bit]) + data[at + 1:]
+            with pytest.raises(Exception):
+                r.bf().loadchunk("wrong", cursor, wrong)
+            assert not r.exists("wrong")
+    assert contents(r)[b"same"] == contents(r)[b"b"]
+
+
+@pytest.mark.parametrize("error, capacity", [(0.01, 1), (0.3, 256), (1e-6, 200), (1e-9, 7), (0.001, 257)])
+def test_parts_of_any_size_survive_a_copy_and_a_dump(r, error, capacity):
+    r.bf().create("b", error, capacity)
+    for i in range(0, 4 * capacity, 50):
+        r.bf().madd("b", *range(i, i + 50))
+    do(r, "COPY b c")
+    r.restore("d", 0, r.dump("b"))
+    r.bf().madd("b", *range(10**6, 10**6 + capacity))
+    r.bf().madd("d", *range(10**6, 10**6 + capacity))
+    assert contents(r)[b"b"] == contents(r)[b"d"] != contents(r)[b"c"]
+    assert r.bf().mexists("c", *range(4 * capacity)) == [1] * (4 * capacity)
