@@ -14,6 +14,7 @@
 #include "load.h"
 #include "transfer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define OFFSET_BITS 40
@@ -174,12 +175,32 @@ static int load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     return read_cursor(ctx, argv[2], &cursor) ? load_chunk(ctx, argv, cursor) : REDISMODULE_OK;
 }
 
+#define FOREIGN                                                                                    \
+    "this chunk is of a dump by RedisBloom, which seen cannot read; make a new filter and add "    \
+    "its "                                                                                         \
+    "items again (doc/migrate-redisbloom.md)"
+
+/* RedisBloom's iterators are offsets, below any of ours.  A server that reads its own AOF goes on
+ * after an error, and would begin without the filter: it must not begin. */
+static int refuse_foreign(RedisModuleCtx *ctx, const RedisModuleString *name) {
+    int loading = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_REPLICA;
+    if ((RedisModule_GetContextFlags(ctx) & loading) == REDISMODULE_CTX_FLAGS_LOADING) {
+        size_t len;
+        const char *key = RedisModule_StringPtrLen(name, &len);
+        RedisModule_Log(ctx, "warning", "the AOF, key '%.*s': %s", (int)(len < 64 ? len : 64), key,
+                        FOREIGN);
+        exit(1);
+    }
+    return RedisModule_ReplyWithError(ctx, "ERR " FOREIGN);
+}
+
 static int bf_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     long long cursor;
     if (argc != 4) return RedisModule_WrongArity(ctx);
     if (RedisModule_StringToLongLong(argv[2], &cursor))
         return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
     if (cursor <= 0) return RedisModule_ReplyWithError(ctx, "ERR received bad data");
+    if (cursor < (long long)1 << OFFSET_BITS) return refuse_foreign(ctx, argv[1]);
     return load_chunk(ctx, argv, cursor == BF_LAST ? 0 : cursor);
 }
 

@@ -81,7 +81,7 @@ bool value_room(struct value *);
 /* Takes the detector; there is room for it. */
 void value_link(struct value *, seen_detector *);
 
-/* The only detector, of what is no chain; of a chain the youngest, if that is one. */
+/* The only detector of a filter; of a chain the youngest link, if that is a detector. */
 static inline seen_detector *value_filter(const struct value *v) {
     return v->link[v->links - 1].filter;
 }
