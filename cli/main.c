@@ -1,10 +1,14 @@
-/* main.c - the subcommands' table.  Without one, `seen` is the first, `seen dedup`. */
+/* main.c - finds the subcommand, reads its options, each with the function of its group, and runs
+ * it.  Without a subcommand, `seen` is the first one, `seen dedup`. */
 #include "base/cli.h"
 #include "help/help.h"
+#include "judge/window_options.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,15 +47,153 @@ static void suspect_slip(const char *word) {
         die("there is no command and no file '%s'; did you mean seen %s?", word, near);
 }
 
+/* -- options ------------------------------------------------------------------------------ */
+
+enum { MAX_OPTIONS = 192, MAX_WORD = 32, FIRST_VALUE = 1000 };
+
+/* The next of words with blanks between. */
+static const char *next_word(void *ctx) {
+    char **rest = ctx, *word;
+    while ((word = strsep(rest, " ")) && !*word) continue;
+    return word;
+}
+
+/* "a", "a or b", "a, b or c". */
+static void list_words(const char *words, char *list, size_t cap) {
+    size_t at = 0;
+    *list = '\0';
+    for (const char *p = words; *p && at < cap;) {
+        size_t n = strcspn(p, " ");
+        bool last = !p[n];
+        at += (size_t)snprintf(list + at, cap - at, "%s%.*s",
+                               !at    ? ""
+                               : last ? " or "
+                                      : ", ",
+                               (int)n, p);
+        p += n + !last;
+    }
+}
+
+/* A value that is one of a few words has to be one of them. */
+static void check_choice(const struct option_row *row, const char *value) {
+    struct option_value v = option_value_of(row);
+    char words[sizeof v.words], list[2 * sizeof v.words], *rest = words;
+    if (!value || v.kind != VALUE_CHOICES) return;
+    for (const char *w = v.words; *w; w += strcspn(w, " "), w += *w == ' ')
+        if (strcspn(w, " ") == strlen(value) && !strncmp(w, value, strlen(value))) return;
+    strcpy(words, v.words);
+    const char *near = nearest_name(value, next_word, &rest);
+    list_words(v.words, list, sizeof list);
+    if (near) die("--%s takes %s, not '%s'; did you mean %s?", row->name, list, value, near);
+    die("--%s takes %s, not '%s', as in --%s%c%.*s", row->name, list, value, row->name,
+        v.optional ? '=' : ' ', (int)strcspn(v.words, " "), v.words);
+}
+
+static const char *next_option(void *ctx) {
+    const struct option_row **at = ctx;
+    while ((*at)->name && !(*at)->id) (*at)++;
+    return (*at)->name ? (*at)++->name : NULL;
+}
+
+_Noreturn static void refuse_unknown(const struct command *c, const char *word) {
+    const struct option_row *rows = command_rows(c);
+    bool by_name = !strncmp(word, "--", 2);
+    if (optopt >= FIRST_VALUE && by_name)
+        die("--%s takes no value", rows[optopt - FIRST_VALUE].name);
+    if (optopt && !by_name) die("unknown option -%c; seen %s --help lists them", optopt, c->name);
+    char name[MAX_WORD + 1];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word + 2, "="), word + 2);
+    const char *near = nearest_name(name, next_option, &rows);
+    if (near) die("unknown option --%s; did you mean --%s?", name, near);
+    die("unknown option --%s; seen %s --help lists them", name, c->name);
+}
+
+/* What every subcommand answers alike. */
+static void answer(const struct command *c, const struct option_row *row, const char *value) {
+    if (row->id == OPTION_LOG) {
+        message_set_json(option_is_json(value));
+        return;
+    }
+    if (row->id == OPTION_HELP) help_command_print(c, value);
+    if (row->id == OPTION_VERSION) puts("seen " SEEN_VERSION);
+    finish_output();
+    exit(EXIT_FINE);
+}
+
+static void note(struct args *a, const struct option_row *row, const char *value) {
+    a->given = realloc(a->given, (a->n + 1) * sizeof *a->given);
+    if (!a->given) die("out of memory for options");
+    a->given[a->n++] = (struct given_option){row, value};
+}
+
+static const struct option_row *row_of(const struct option_row *rows, int got) {
+    if (got >= FIRST_VALUE) return &rows[got - FIRST_VALUE];
+    while (rows->name && rows->letter != got) rows++;
+    return rows;
+}
+
+/* The name that an option of the engine had before; NULL: none. */
+static const char *old_name(const struct option_row *row) {
+    const struct seen_option *o = seen_option_find(row->name);
+    return o && !strcmp(o->name, row->name) ? o->old_name : NULL;
+}
+
+/* The rows as getopt_long takes them: a row's value is its place, from FIRST_VALUE on. */
+static void read_options(const struct command *c, int argc, char **argv, struct args *a) {
+    const struct option_row *rows = command_rows(c), *row;
+    struct option names[2 * MAX_OPTIONS + 1];
+    char letters[3 * MAX_OPTIONS + 2] = ":",
+                                   *s = letters +
+                                        1; /* tells a missing value from an unknown option */
+    size_t n = 0;
+    for (row = rows; row->name; row++) {
+        if (!row->id) continue;
+        int takes = !row->arg            ? no_argument
+                    : row->arg[0] == '[' ? optional_argument
+                                         : required_argument;
+        names[n++] = (struct option){row->name, takes, NULL, FIRST_VALUE + (int)(row - rows)};
+        if (old_name(row)) names[n] = names[n - 1], names[n++].name = old_name(row);
+        if (row->letter)
+            s += sprintf(s, "%c%s", row->letter, takes == required_argument ? ":" : "");
+    }
+    names[n] = (struct option){0};
+    opterr = 0;
+    for (int got; (got = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
+        const char *word = argv[optind - 1]; /* where a long option that was refused stands */
+        if (got == '?') refuse_unknown(c, word);
+        row = row_of(rows, got == ':' ? optopt : got);
+        if (got == ':') die("%s needs a value: --%s %s", word, row->name, row->arg);
+        check_choice(row, optarg);
+        const struct option_group *group = command_group(row);
+        if (group->take)
+            group->take((char *)c->options + group->at, row, optarg);
+        else
+            answer(c, row, optarg);
+        note(a, row, optarg);
+    }
+    a->operand = argv + optind;
+    a->operands = (size_t)(argc - optind);
+}
+
+/* -- the run ------------------------------------------------------------------------------ */
+
+static int run_command(const struct command *c, int argc, char **argv) {
+    struct args a = {0};
+    if (c->begin) c->begin();
+    read_options(c, argc, argv, &a);
+    int code = c->run(&a);
+    free(a.given);
+    return code;
+}
+
 static int run(int argc, char **argv) {
     const struct command *first = commands[0];
     bool idle = argc < 2 && isatty(STDIN_FILENO); /* records come from a pipe, not by hand */
     if (idle || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))))
         return help_overview_print(), EXIT_FINE;
-    if (argc < 2) return first->run(argc, argv);
-    const struct command *c = command_find(argv[1]);
+    const struct command *c = argc < 2 ? first : command_find(argv[1]);
     if (!c) suspect_slip(argv[1]);
-    return c ? c->run(argc - 1, argv + 1) : first->run(argc, argv);
+    return c && argc > 1 ? run_command(c, argc - 1, argv + 1) : run_command(first, argc, argv);
 }
 
 /* A standard descriptor that was closed must not become some other file: it gets one that refuses
@@ -65,6 +207,7 @@ static void hold_standard_descriptors(void) {
 int main(int argc, char **argv) {
     hold_standard_descriptors();
     message_look_for_format(argc, argv);
+    window_prepare();
     int code = run(argc, argv);
     finish_output();
     return code;

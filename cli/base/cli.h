@@ -9,9 +9,38 @@
 /* Exit statuses.  If several apply, the first of EXIT_TROUBLE, EXIT_DEGRADED, EXIT_FOUND counts. */
 enum { EXIT_FINE = 0, EXIT_FOUND = 1, EXIT_TROUBLE = 2, EXIT_DEGRADED = 3 };
 
-/* -- subcommands: one file and one row of main.c's table each ----------------------------- */
+/* -- subcommands: one folder and one row of main.c's table each ---------------------------- */
 
-struct option_row;
+/* One option of a subcommand. */
+struct option_row {
+    const char *name; /* --name; NULL: the rows end */
+    int letter;       /* -x, or 0 */
+    const char *arg;  /* its value: of "text|json" it is one, "[=json]" may be left out, FILE,
+                         SPEC, ZONE, FILTER (option_value_of) are completed; NULL: a flag */
+    const char *help; /* one line; NULL: known and not shown */
+    int id;           /* > 0, its number in this table; 0: the name is a heading */
+};
+
+/* Options of one kind, and the function that takes them: it puts the value (NULL: none was given)
+ * into the options of its kind, or dies with a sentence. */
+struct option_group {
+    const struct option_row *rows;
+    void (*take)(void *options, const struct option_row *, const char *value);
+    size_t at; /* where the options of this kind stand in those of the subcommand (offsetof) */
+};
+
+/* The options that a subcommand was given, in order, and the other arguments. */
+struct given_option {
+    const struct option_row *row;
+    const char *value;
+};
+
+struct args {
+    char **operand;
+    size_t operands;
+    struct given_option *given;
+    size_t n;
+};
 
 /* A line that can be typed, and what it is good for. */
 struct example {
@@ -23,12 +52,14 @@ struct example {
  * its first paragraph stands in --help as well. */
 struct command {
     const char *name;
-    int (*run)(int argc, char **argv); /* argv[0] is the subcommand's name; returns the exit code */
+    int (*run)(const struct args *);   /* all options are taken; returns the exit code */
+    const struct option_group *groups; /* in the order of --help, ended by one without rows */
+    void *options;                     /* what the groups fill in */
+    void (*begin)(void);               /* sets the defaults; NULL: all are 0 */
     const char *help;                  /* one line */
     const char *usage; /* what follows its name; FILE, SPEC and COMMAND say what to complete */
     const char *about; /* prose */
     const struct example *examples; /* ended by a row without a line */
-    const struct option_row *(*rows)(void);
     const char *often; /* names of the options that --help explains; it lists the others */
 };
 
@@ -39,43 +70,18 @@ extern const struct command dedup_command, plan_command, compare_command, filter
 const struct command *command_find(const char *name); /* or NULL */
 const char *command_near(const char *name);           /* the one that was probably meant, or NULL */
 
-/* What was printed has arrived, or a sentence and exit 2. */
+/* All rows of a subcommand's groups in one table, each name once: of two equal names the earlier
+ * group's counts.  Valid until the next call for another subcommand.  And a row's group. */
+const struct option_row *command_rows(const struct command *);
+const struct option_group *command_group(const struct option_row *);
+
+/* Rows that every subcommand has, for one of its groups: --help, --version and --log, which main.c
+ * takes. */
+enum { OPTION_HELP = 1, OPTION_VERSION, OPTION_LOG };
+extern const struct option_row help_rows[];
+
+/* Dies with a sentence if what was printed has not arrived. */
 void finish_output(void);
-
-/* -- options: one row each (options.c) ---------------------------------------------------- */
-
-struct option_row {
-    const char *name; /* --name */
-    int letter;       /* -x, or 0 */
-    const char *arg;  /* its value: of "text|json" it is one, "[=json]" may be left out, FILE,
-                         SPEC, ZONE, FILTER (value_of) are completed; NULL: a flag */
-    const char *help; /* one line; NULL: known and not shown */
-    int id;           /* what args_next returns, > 0; 0: the name is a heading */
-};
-
-struct args {
-    int argc;
-    char **argv;
-    const struct command *command;
-    const struct option_row *row; /* the option just returned, ... */
-    const char *value;            /* ... and its value; NULL: it has none */
-    int at;                       /* first operand, once args_next has returned 0 */
-};
-
-/* The next option's id; 0 when only operands are left (argv[at] .. argv[argc-1]).  --help and
- * --version are answered, and exit; --log is obeyed.  An unknown option, a missing value or one
- * that is none of the row's choices is reported with the nearest known name, and exits with 2. */
-int args_next(struct args *);
-
-/* Rows that every subcommand has: --help, --version and --log. */
-enum { OPTION_HELP = 400, OPTION_VERSION, OPTION_LOG };
-#define HELP_ROWS                                                                                  \
-    {"Help and messages", 0, NULL, NULL, 0},                                                       \
-        {"help", 'h', "[=all]", "a short help; all: every option", OPTION_HELP},                   \
-        {"log", 0, "text|json", "messages as sentences, or as a JSON object a line", OPTION_LOG},  \
-    {                                                                                              \
-        "version", 'V', NULL, "the version", OPTION_VERSION                                        \
-    }
 
 /* -- what the value of an option can be, as far as that can be listed --------------------- */
 

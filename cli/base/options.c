@@ -1,4 +1,5 @@
-/* options.c - what the value of an option can be, and the nearest of some names. */
+/* options.c - puts the options of a subcommand into one table, lists what their values can be, and
+ * finds the nearest of some names. */
 #include "base/cli.h"
 
 #include "seen.h"
@@ -6,6 +7,42 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* -- tables -------------------------------------------------------------------------------- */
+
+enum { MAX_ROWS = 192 };
+
+const struct option_row help_rows[] = {
+    {"Help and messages", 0, NULL, NULL, 0},
+    {"help", 'h', "[=all]", "a short help; all: every option", OPTION_HELP},
+    {"log", 0, "text|json", "messages as sentences, or as a JSON object a line", OPTION_LOG},
+    {"version", 'V', NULL, "the version", OPTION_VERSION},
+    {0},
+};
+
+static struct option_row table[MAX_ROWS + 1];
+static const struct option_group *group_of[MAX_ROWS];
+
+const struct option_row *command_rows(const struct command *c) {
+    static const struct command *listed;
+    size_t n = 0, same;
+    if (c == listed) return table;
+    for (const struct option_group *g = c->groups; g->rows; g++) {
+        for (const struct option_row *row = g->rows; row->name && n < MAX_ROWS; row++) {
+            for (same = 0; same < n && strcmp(table[same].name, row->name) != 0;) same++;
+            if (same < n && row->id) continue;
+            group_of[n] = g;
+            table[n++] = *row;
+        }
+    }
+    table[n] = (struct option_row){0};
+    listed = c;
+    return table;
+}
+
+const struct option_group *command_group(const struct option_row *row) {
+    return group_of[row - table];
+}
 
 /* -- values -------------------------------------------------------------------------------- */
 

@@ -22,7 +22,8 @@ struct pool;
 struct pool *pool_new(unsigned threads);
 void pool_free(struct pool *); /* NULL is fine; no job may be left */
 
-unsigned pool_size(const struct pool *); /* NULL: 1 */
+/* How many threads do jobs, the calling one among them; 1 without a pool (NULL). */
+unsigned pool_size(const struct pool *);
 
 /* Hands a job in; urgent jobs go before the others.  The caller keeps the job's memory and must not
  * use it until pool_done says that the job is done. */
@@ -30,7 +31,8 @@ void pool_start(struct pool *, struct job *);
 void pool_start_urgent(struct pool *, struct job *);
 bool pool_done(struct pool *, const struct job *);
 
-/* Until one of the two is done; b may be NULL. */
+/* Waits until one of the two jobs is done; b may be NULL.  The calling thread does other waiting
+ * jobs meanwhile, and sleeps only when there are none. */
 void pool_wait(struct pool *, const struct job *a, const struct job *b);
 
 #endif

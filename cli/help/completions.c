@@ -149,13 +149,13 @@ static void bash_print(void) {
     printf("'\n_seen_spec='%s'\n\n_seen_options() {\n    case $1 in\n", spec_words());
     for (const struct command *const *c = commands; *c; c++) {
         printf("    %s) echo '", (*c)->name);
-        for (const struct option_row *row = (*c)->rows(); row->name; row++)
+        for (const struct option_row *row = command_rows(*c); row->name; row++)
             if (shown(row)) bash_option(row);
         puts("' ;;");
     }
     puts("    esac\n}\n\n_seen_takes() {\n    case $1 in");
     for (const struct command *const *c = commands; *c; c++)
-        for (const struct option_row *row = (*c)->rows(); row->name; row++)
+        for (const struct option_row *row = command_rows(*c); row->name; row++)
             if (shown(row)) bash_takes(*c, row);
     puts("    esac\n}\n\n_seen_operands() {\n    case $1 in");
     for (const struct command *const *c = commands; *c; c++)
@@ -196,7 +196,7 @@ static void zsh_option(const struct option_row *row) {
 
 static void zsh_command(const struct command *c) {
     printf("_seen_%s() {\n    _arguments -s -S", c->name);
-    for (const struct option_row *row = c->rows(); row->name; row++)
+    for (const struct option_row *row = command_rows(c); row->name; row++)
         if (shown(row)) zsh_option(row);
     switch (operands_of(c)) {
     case VALUE_FILE: printf(" \\\n        '*:file:_files'"); break;
@@ -311,7 +311,7 @@ static void fish_print(void) {
     }
     for (const struct command *const *c = commands; *c; c++) {
         fish_operands(*c);
-        for (const struct option_row *row = (*c)->rows(); row->name; row++)
+        for (const struct option_row *row = command_rows(*c); row->name; row++)
             if (shown(row)) fish_option(*c, row);
     }
 }

@@ -95,15 +95,15 @@ static void put_options(const struct option_row *row) {
 }
 
 bool help_has_option(const struct command *c, const char *name) {
-    for (const struct option_row *row = c->rows(); row->name; row++)
+    for (const struct option_row *row = command_rows(c); row->name; row++)
         if (row->id && !strcmp(row->name, name)) return true;
     return false;
 }
 
 enum help_spec help_spec(const struct command *c) {
     enum help_spec found = SPEC_NONE;
-    for (const struct option_row *row = c->rows(); row->name; row++) {
-        if (row->id >= WINDOW_ENGINE) return SPEC_AND_OPTIONS;
+    for (const struct option_row *row = command_rows(c); row->name; row++) {
+        if (command_group(row)->rows == window_engine_rows) return SPEC_AND_OPTIONS;
         if (option_value_of(row).kind == VALUE_SPEC) found = SPEC_ALONE;
     }
     return found;
@@ -124,7 +124,7 @@ static void put_often(const struct command *c) {
     const struct option_row *row;
     for (const char *word = c->often; *word; word += strspn(word, " ")) {
         size_t n = strcspn(word, " ");
-        for (row = c->rows(); row->name; row++)
+        for (row = command_rows(c); row->name; row++)
             if (row->id && strlen(row->name) == n && !strncmp(row->name, word, n)) break;
         if (!row->name) die("no option of %s is called %.*s", c->name, (int)n, word);
         put_option(row);
@@ -136,8 +136,9 @@ static void put_often(const struct command *c) {
 static void put_others(const struct command *c) {
     char word[64];
     size_t at = 0;
-    for (const struct option_row *row = c->rows(); row->name; row++) {
-        if (row->id == 0 || hidden(row) || row->id >= WINDOW_ENGINE || listed(c->often, row->name))
+    for (const struct option_row *row = command_rows(c); row->name; row++) {
+        if (row->id == 0 || hidden(row) || command_group(row)->rows == window_engine_rows ||
+            listed(c->often, row->name))
             continue;
         if (!at) at = (size_t)printf("\nAlso");
         snprintf(word, sizeof word, "--%s", row->name);
@@ -210,9 +211,9 @@ static void put_all(const struct command *c) {
     put_examples(c);
     put_usage(c);
     if (help_spec(c)) printf("\n%s\n", window_grammar);
-    if (c->rows()->id) putchar('\n'); /* no heading */
-    put_options(c->rows());
-    if (help_spec(c) == SPEC_ALONE) put_in_spec(window_rows(NULL, 0));
+    if (command_rows(c)->id) putchar('\n'); /* no heading */
+    put_options(command_rows(c));
+    if (help_spec(c) == SPEC_ALONE) put_in_spec(window_engine_rows);
     put_exits(c);
 }
 

@@ -30,6 +30,7 @@ struct exit_row {
  */
 const struct exit_row *exits_next(const struct exit_row *row, const struct command *);
 
+/* Does the subcommand have an option of that name? */
 bool help_has_option(const struct command *, const char *name);
 
 /* Does it take specs, and what may stand in them as options as well? */

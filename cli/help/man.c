@@ -145,7 +145,7 @@ static void put_spec(const struct command *c) {
         put_text(name);
     }
     puts(".");
-    if (help_spec(c) == SPEC_ALONE) put_options(window_rows(NULL, 0), true);
+    if (help_spec(c) == SPEC_ALONE) put_options(window_engine_rows, true);
     if (help_spec(c) == SPEC_AND_OPTIONS)
         puts("The names of NAME=VALUE are the options under \\(lqThe same as in SPEC\\(rq,\n"
              "without their dashes.");
@@ -192,7 +192,7 @@ static void put_command(const struct command *c) {
     puts("\n.SH DESCRIPTION");
     put_prose(c->about);
     puts(".SH OPTIONS");
-    put_options(c->rows(), false);
+    put_options(command_rows(c), false);
     put_spec(c);
     put_exit_status(c);
     put_environment(c);

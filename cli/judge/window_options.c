@@ -19,7 +19,23 @@ const char window_grammar[] =
 
 /* -- the table of options ----------------------------------------------------------------- */
 
-enum { MAX_OWN = 96 };
+enum { WINDOW = 1, LANDMARK_ON, TIME_FORMAT, ZONE };
+
+const struct option_row window_spec_rows[] = {
+    {"Window", 0, NULL, NULL, 0},
+    {"window", 'w', "SPEC", "what counts as seen, e.g. 'sliding:1h fp=1e-6'", WINDOW},
+    {"landmark-on", 0, "REGEX", "a line that matches begins a new landmark window", LANDMARK_ON},
+    {0},
+};
+
+const struct option_row window_time_rows[] = {
+    {"time-format", 0, "FORMAT", "how it is written, as in strptime(3): '%d/%b/%Y %T %z'",
+     TIME_FORMAT},
+    {"zone", 0, "ZONE", "where times without an offset are, and days begin", ZONE},
+    {0},
+};
+
+struct option_row window_engine_rows[SEEN_MAX_OPTIONS + 1];
 
 static const char *placeholder(const struct seen_option *o, size_t i) {
     static char choices[SEEN_MAX_OPTIONS][64];
@@ -42,40 +58,28 @@ static const char *help_of(const struct seen_option *o, size_t i) {
     return text[i];
 }
 
-/* True if the subcommand has an option of that name, which replaces the engine's. */
-static bool is_own(const struct option_row *own, size_t n, const char *name) {
-    for (size_t i = 0; i < n; i++)
-        if (own[i].id && !strcmp(own[i].name, name)) return true;
-    return false;
-}
-
-const struct option_row *window_rows(const struct option_row *own, size_t own_n) {
-    static struct option_row rows[MAX_OWN + SEEN_MAX_OPTIONS + 1];
+void window_prepare(void) {
     const struct seen_option *o;
-    if (own_n) memcpy(rows, own, own_n * sizeof *own);
-    size_t all = own_n;
     for (size_t i = 0; (o = seen_option(i)); i++)
-        if (!is_own(own, own_n, o->name))
-            rows[all++] = (struct option_row){o->name, 0, placeholder(o, i), help_of(o, i),
-                                              WINDOW_ENGINE + (int)i};
-    rows[all] = (struct option_row){0};
-    return rows;
+        window_engine_rows[i] =
+            (struct option_row){o->name, 0, placeholder(o, i), help_of(o, i), (int)i + 1};
 }
 
-bool window_take(struct window_options *a, int id, const char *value) {
-    switch (id) {
-    case WINDOW_WINDOW:
-        if (a->specs == MAX_SPECS) die("more than %d specs: give fewer -w", MAX_SPECS);
-        a->spec[a->specs++] = value;
-        return true;
-    case WINDOW_ZONE: a->zone = value; return true;
-    case WINDOW_TIME_FORMAT: a->time_format = value; return true;
-    case WINDOW_LANDMARK_ON: a->landmark_on = value; return true;
-    default: break;
+void window_take(void *options, const struct option_row *row, const char *value) {
+    struct window_options *o = options;
+    switch (row->id) {
+    case WINDOW:
+        if (o->specs == MAX_SPECS) die("more than %d specs: give fewer -w", MAX_SPECS);
+        o->spec[o->specs++] = value;
+        break;
+    case ZONE: o->zone = value; break;
+    case TIME_FORMAT: o->time_format = value; break;
+    case LANDMARK_ON: o->landmark_on = value; break;
     }
-    if (id < WINDOW_ENGINE) return false;
-    window_set(a, seen_option((size_t)(id - WINDOW_ENGINE))->name, value);
-    return true;
+}
+
+void window_take_engine(void *options, const struct option_row *row, const char *value) {
+    window_set(options, row->name, value);
 }
 
 void window_set(struct window_options *a, const char *name, const char *value) {

@@ -27,38 +27,21 @@ struct window_options {
     size_t n;
 };
 
-enum {
-    WINDOW_WINDOW = 600,
-    WINDOW_ZONE,
-    WINDOW_LANDMARK_ON,
-    WINDOW_TIME_FORMAT,
-    WINDOW_ENGINE = 1000
-};
-
-#define WINDOW_ROWS                                                                                \
-    {"Window", 0, NULL, NULL, 0},                                                                  \
-        {"window", 'w', "SPEC", "what counts as seen, e.g. 'sliding:1h fp=1e-6'", WINDOW_WINDOW},  \
-        {"landmark-on", 0, "REGEX", "a line that matches begins a new landmark window",            \
-         WINDOW_LANDMARK_ON},                                                                      \
-        SOURCE_TIME_ROWS,                                                                          \
-        {"time-format", 0, "FORMAT", "how it is written, as in strptime(3): '%d/%b/%Y %T %z'",     \
-         WINDOW_TIME_FORMAT},                                                                      \
-    {                                                                                              \
-        "zone", 0, "ZONE", "where times without an offset are, and days begin", WINDOW_ZONE        \
-    }
+/* Rows for a subcommand's groups, taken by window_take, and one row for each option of the engine,
+ * taken by window_take_engine: valid once window_prepare was called. */
+extern const struct option_row window_spec_rows[], window_time_rows[];
+extern struct option_row window_engine_rows[];
+void window_prepare(void);
 
 /* The grammar of specs, for --help=all and manual pages. */
 extern const char window_grammar[];
 
-/* Returns a subcommand's n rows followed by a row for each of the engine's options.  The result is
- * valid until the next call. */
-const struct option_row *window_rows(const struct option_row *own, size_t n);
-
 /* Sets the time zone of the process, or dies if this machine does not know it. */
 void window_set_zone(const char *zone);
 
-/* Takes one option; false if it is none of WINDOW_ROWS and no option of the engine. */
-bool window_take(struct window_options *, int id, const char *value);
+/* Takes one of the rows above into a struct window_options (struct option_group). */
+void window_take(void *options, const struct option_row *, const char *value);
+void window_take_engine(void *options, const struct option_row *, const char *value);
 
 /* Dies if a FILE that does not exist looks like an option of a spec that was not quoted. */
 void window_check_files(const struct window_options *, const struct input_options *);

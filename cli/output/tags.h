@@ -40,10 +40,6 @@ struct tags {
     bool spans; /* ages are microseconds, told as seconds; else records */
 };
 
-/* A row of options; `by` is what the column is called otherwise. */
-#define TAG_COLUMN_ROW(by, id)                                                                     \
-    { "tag-column", 0, "NAME", "what that column of a table is called (default: " by ")", id }
-
 enum { TAGS_TEXT = TAG_KINDS * 48, TAGS_COLUMN = 32 };
 
 /* "verdict,age,first"; NULL: the verdict alone.  Dies if a name is not known, or given twice. */

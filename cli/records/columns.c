@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_COLUMN = SPAN_MOST, MAX_SLOTS = 4096, MAX_LIST = 400 };
+enum { MAX_COLUMN = MAX_PLACE, MAX_SLOTS = 4096, MAX_LIST = 400 };
 
 static void *allocate(void *old, size_t n, size_t size) {
     void *p = realloc(old, (n ? n : 1) * size);

@@ -14,9 +14,11 @@ void columns_free_header(struct header *);
  * have no names.  Dies, saying why, if a column is not there or its name is ambiguous. */
 void columns_resolve(struct layout *, const char *keys, const char *time,
                      const struct header *header);
-/* To come before: columns are paths into JSON texts. */
+
+/* Comes before the functions above and below: columns are paths into JSON texts. */
 void columns_of_json(struct layout *);
-/* One field more: its slot. */
+
+/* Asks for one more field and returns its slot. */
 uint32_t columns_slot(struct layout *, const char *option, const char *field,
                       const struct header *);
 
@@ -33,6 +35,8 @@ void columns_free_fields(struct fields *);
  * caller's to free.  No slot may be added afterwards. */
 void columns_other_key(struct layout *, const char *keys, const struct header *,
                        struct layout *other);
+
+/* Frees what the functions above have allocated in the layout; it then wants no columns. */
 void columns_free(struct layout *);
 
 #endif

@@ -14,6 +14,100 @@
 
 enum { MAX_RECORD = 1 << 30 };
 
+/* -- rows --------------------------------------------------------------------------------- */
+
+enum {
+    KEYS = 1,
+    DELIMITER,
+    BLANKS,
+    IGNORE_CASE,
+    TRIM,
+    KEY_REGEX,
+    KEY_URL,
+    CSV,
+    TSV,
+    NDJSON,
+    CLF,
+    END_NULL,
+    MERGE,
+    NO_HEADER,
+    NO_QUOTES,
+    CRLF,
+    TIME,
+    ARRIVAL,
+    NOW,
+    ALLOW_FUTURE,
+    RECORD_SIZE,
+    FIELD_SIZE,
+    UNPACK_MEM,
+    QUIET,
+    NO_PROGRESS,
+    STRICT,
+    REJECTS,
+    THREADS
+};
+
+const struct option_row input_time_rows[] = {
+    {"time", 0, "FIELD", "when a record happened (default: when it arrives)", TIME},
+    {"arrival", 0, NULL, "go by when a record arrives, also from a file", ARRIVAL},
+    {"now", 0, "TIME", "what the clock says, for replays and tests", NOW},
+    {"allow-future", 0, NULL, "judge times more than a day later than the clock, too",
+     ALLOW_FUTURE},
+    {"merge", 0, NULL, "several FILEs as one, in order of their --time", MERGE},
+    {0},
+};
+
+const struct option_row input_key_rows[] = {
+    {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},
+    {"keys", 'k', "LIST", INPUT_KEYS_HELP, KEYS},
+    {0},
+};
+
+const struct option_row input_format_rows[] = {
+    {"ignore-case", 0, NULL, "of keys: A and a are one letter (ASCII letters)", IGNORE_CASE},
+    {"trim", 0, NULL, "of keys: blanks around each field do not count", TRIM},
+    {"key-regex", 0, "RE", "the key is what the groups of an extended RE match", KEY_REGEX},
+    {"key-url", 0, NULL, "of keys: URLs without fragment, tracking and default port", KEY_URL},
+    {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)", DELIMITER},
+    {"blanks", 0, NULL, "fields stand between runs of blanks and TABs, as in awk", BLANKS},
+    {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", CSV},
+    {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", TSV},
+    {"ndjson", 0, NULL, "JSON a line; fields are paths, as user.id or items.0", NDJSON},
+    {"clf", 0, NULL, "web log: host, user, time, path, status, agent, ...", CLF},
+    {"null", '0', NULL, "records end in a NUL byte instead of a newline", END_NULL},
+    {"no-header", 0, NULL, "the first line is a record like others", NO_HEADER},
+    {"no-quotes", 0, NULL, "quotes in --csv are bytes like others", NO_QUOTES},
+    {"crlf", 0, NULL, "a CR before the newline is not part of the key", CRLF},
+    {"max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)", RECORD_SIZE},
+    {"max-field", 0, "SIZE", "longest quoted field of --csv (default: 1MiB)", FIELD_SIZE},
+    {"unpack-mem", 0, "SIZE", "to unpack .xz or .zst in at most this memory (default: 128MiB)",
+     UNPACK_MEM},
+    {0},
+};
+
+const struct option_row input_thread_rows[] = {
+    {"threads", 'j', "N", "read, split and hash on N threads (default: 1; 0: all)", THREADS},
+    {0},
+};
+
+const struct option_row input_quiet_rows[] = {
+    {"quiet", 'q', NULL, "no progress, no warnings", QUIET},
+    {"no-progress", 0, NULL, "warnings, but no line that tells how far it is", NO_PROGRESS},
+    {0},
+};
+
+const struct option_row input_strict_rows[] = {
+    {"strict", 0, NULL, "exit 2 if a record could not be judged", STRICT},
+    {0},
+};
+
+const struct option_row input_reject_rows[] = {
+    {"rejects", 0, "FILE", "where records that cannot be judged go instead", REJECTS},
+    {0},
+};
+
+/* -- values -------------------------------------------------------------------------------- */
+
 void input_options_init(struct input_options *s) {
     *s = (struct input_options){.header = true,
                                 .end = '\n',
@@ -84,45 +178,44 @@ static const char *rejects_file(const char *name) {
     return name;
 }
 
-bool input_options_take(struct input_options *s, int id, const char *value) {
-    switch (id) {
-    case SOURCE_KEYS: s->keys = value; break;
-    case SOURCE_DELIMITER: s->delimiter_given = value; break;
-    case SOURCE_BLANKS: s->blanks = true; break;
-    case SOURCE_IGNORE_CASE: s->form.ignore_case = true; break;
-    case SOURCE_TRIM: s->form.trim = true; break;
-    case SOURCE_KEY_REGEX: s->form.regex = value; break;
-    case SOURCE_KEY_URL: s->form.url = true; break;
-    case SOURCE_CSV: set_shape(s, SHAPE_CSV); break;
-    case SOURCE_TSV: set_shape(s, SHAPE_TSV); break;
-    case SOURCE_NDJSON: set_shape(s, SHAPE_NDJSON); break;
-    case SOURCE_CLF: set_shape(s, SHAPE_CLF); break;
-    case SOURCE_NULL: s->end = '\0'; break;
-    case SOURCE_NO_QUOTES: s->no_quotes = true; break;
-    case SOURCE_NO_HEADER: s->header = false; break;
-    case SOURCE_MERGE: s->merge = true; break;
-    case SOURCE_CRLF: s->crlf = true; break;
-    case SOURCE_TIME:
+void input_options_take(void *options, const struct option_row *row, const char *value) {
+    struct input_options *s = options;
+    switch (row->id) {
+    case KEYS: s->keys = value; break;
+    case DELIMITER: s->delimiter_given = value; break;
+    case BLANKS: s->blanks = true; break;
+    case IGNORE_CASE: s->form.ignore_case = true; break;
+    case TRIM: s->form.trim = true; break;
+    case KEY_REGEX: s->form.regex = value; break;
+    case KEY_URL: s->form.url = true; break;
+    case CSV: set_shape(s, SHAPE_CSV); break;
+    case TSV: set_shape(s, SHAPE_TSV); break;
+    case NDJSON: set_shape(s, SHAPE_NDJSON); break;
+    case CLF: set_shape(s, SHAPE_CLF); break;
+    case END_NULL: s->end = '\0'; break;
+    case NO_QUOTES: s->no_quotes = true; break;
+    case NO_HEADER: s->header = false; break;
+    case MERGE: s->merge = true; break;
+    case CRLF: s->crlf = true; break;
+    case TIME:
         s->time = value;
         s->time_given = true;
         break;
-    case SOURCE_ARRIVAL: s->arrival = true; break;
-    case SOURCE_NOW: fix_clock(s, value); break;
-    case SOURCE_ALLOW_FUTURE: s->allow_future = true; break;
-    case SOURCE_UNPACK_MEM: s->unpack_mem = memory_size(value); break;
-    case SOURCE_MAX_RECORD: s->max_record = limit_of("--max-record", value); break;
-    case SOURCE_MAX_FIELD:
+    case ARRIVAL: s->arrival = true; break;
+    case NOW: fix_clock(s, value); break;
+    case ALLOW_FUTURE: s->allow_future = true; break;
+    case UNPACK_MEM: s->unpack_mem = memory_size(value); break;
+    case RECORD_SIZE: s->max_record = limit_of("--max-record", value); break;
+    case FIELD_SIZE:
         s->max_field = limit_of("--max-field", value);
         s->max_field_given = true;
         break;
-    case SOURCE_THREADS: s->threads = thread_count(value); break;
-    case SOURCE_QUIET: s->quiet = true; break;
-    case SOURCE_NO_PROGRESS: s->no_progress = true; break;
-    case SOURCE_STRICT: s->strict = true; break;
-    case SOURCE_REJECTS: s->rejects = rejects_file(value); break;
-    default: return false;
+    case THREADS: s->threads = thread_count(value); break;
+    case QUIET: s->quiet = true; break;
+    case NO_PROGRESS: s->no_progress = true; break;
+    case STRICT: s->strict = true; break;
+    case REJECTS: s->rejects = rejects_file(value); break;
     }
-    return true;
 }
 
 static void set_blanks(struct input_options *s) {
@@ -169,8 +262,8 @@ void input_options_files(struct input_options *s, const struct args *a) {
     if (s->merge && !s->time && s->shape == SHAPE_CLF) s->time = "time";
     if (s->merge && !s->time) die("--merge needs the field that holds the time: --time FIELD");
     s->header = s->header && input_options_column(s);
-    s->files = a->at < a->argc ? a->argv + a->at : standard_input;
-    s->file_count = a->at < a->argc ? (size_t)(a->argc - a->at) : 1;
+    s->files = a->operands ? a->operand : standard_input;
+    s->file_count = a->operands ? a->operands : 1;
 }
 
 #define DAY      (UINT64_C(86400) * 1000000)

@@ -43,101 +43,18 @@ struct input_options {
     struct key_form form; /* what is done to the values of a key */
 };
 
-enum {
-    SOURCE_KEYS = 500,
-    SOURCE_DELIMITER,
-    SOURCE_BLANKS,
-    SOURCE_IGNORE_CASE,
-    SOURCE_TRIM,
-    SOURCE_KEY_REGEX,
-    SOURCE_KEY_URL,
-    SOURCE_CSV,
-    SOURCE_TSV,
-    SOURCE_NDJSON,
-    SOURCE_CLF,
-    SOURCE_NULL,
-    SOURCE_MERGE,
-    SOURCE_NO_HEADER,
-    SOURCE_NO_QUOTES,
-    SOURCE_CRLF,
-    SOURCE_TIME,
-    SOURCE_ARRIVAL,
-    SOURCE_NOW,
-    SOURCE_ALLOW_FUTURE,
-    SOURCE_MAX_RECORD,
-    SOURCE_MAX_FIELD,
-    SOURCE_UNPACK_MEM,
-    SOURCE_QUIET,
-    SOURCE_NO_PROGRESS,
-    SOURCE_STRICT,
-    SOURCE_REJECTS,
-    SOURCE_THREADS
-};
+/* Rows for a subcommand's groups, all taken by input_options_take. */
+#define INPUT_KEYS_HELP "fields that make the key: 2,5 or 2-4, 2-, last, or names"
+extern const struct option_row input_time_rows[], input_key_rows[], input_format_rows[],
+    input_thread_rows[], input_quiet_rows[], input_strict_rows[], input_reject_rows[];
 
-/* Rows for a subcommand's table of options. */
-#define SOURCE_TIME_ROWS                                                                           \
-    {"time", 0, "FIELD", "when a record happened (default: when it arrives)", SOURCE_TIME},        \
-        {"arrival", 0, NULL, "go by when a record arrives, also from a file", SOURCE_ARRIVAL},     \
-        {"now", 0, "TIME", "what the clock says, for replays and tests", SOURCE_NOW},              \
-        {"allow-future", 0, NULL, "judge times more than a day later than the clock, too",         \
-         SOURCE_ALLOW_FUTURE},                                                                     \
-    {                                                                                              \
-        "merge", 0, NULL, "several FILEs as one, in order of their --time", SOURCE_MERGE           \
-    }
-#define SOURCE_KEYS_HELP "fields that make the key: 2,5 or 2-4, 2-, last, or names"
-#define SOURCE_ROWS                                                                                \
-    {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},                              \
-        {"keys", 'k', "LIST", SOURCE_KEYS_HELP, SOURCE_KEYS}, SOURCE_FORMAT_ROWS
-#define SOURCE_FORMAT_ROWS                                                                         \
-    {"ignore-case", 0, NULL, "of keys: A and a are one letter (ASCII letters)",                    \
-     SOURCE_IGNORE_CASE},                                                                          \
-        {"trim", 0, NULL, "of keys: blanks around each field do not count", SOURCE_TRIM},          \
-        {"key-regex", 0, "RE", "the key is what the groups of an extended RE match",               \
-         SOURCE_KEY_REGEX},                                                                        \
-        {"key-url", 0, NULL, "of keys: URLs without fragment, tracking and default port",          \
-         SOURCE_KEY_URL},                                                                          \
-        {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)",            \
-         SOURCE_DELIMITER},                                                                        \
-        {"blanks", 0, NULL, "fields stand between runs of blanks and TABs, as in awk",             \
-         SOURCE_BLANKS},                                                                           \
-        {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", SOURCE_CSV},          \
-        {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", SOURCE_TSV},        \
-        {"ndjson", 0, NULL, "JSON a line; fields are paths, as user.id or items.0",                \
-         SOURCE_NDJSON},                                                                           \
-        {"clf", 0, NULL, "web log: host, user, time, path, status, agent, ...", SOURCE_CLF},       \
-        {"null", '0', NULL, "records end in a NUL byte instead of a newline", SOURCE_NULL},        \
-        {"no-header", 0, NULL, "the first line is a record like others", SOURCE_NO_HEADER},        \
-        {"no-quotes", 0, NULL, "quotes in --csv are bytes like others", SOURCE_NO_QUOTES},         \
-        {"crlf", 0, NULL, "a CR before the newline is not part of the key", SOURCE_CRLF},          \
-        {"max-record", 0, "SIZE", "longer records pass unjudged (default: 16MiB)",                 \
-         SOURCE_MAX_RECORD},                                                                       \
-        {"max-field", 0, "SIZE", "longest quoted field of --csv (default: 1MiB)",                  \
-         SOURCE_MAX_FIELD},                                                                        \
-    {                                                                                              \
-        "unpack-mem", 0, "SIZE", "to unpack .xz or .zst in at most this memory (default: 128MiB)", \
-            SOURCE_UNPACK_MEM                                                                      \
-    }
-#define SOURCE_THREADS_ROW                                                                         \
-    {                                                                                              \
-        "threads", 'j', "N", "read, split and hash on N threads (default: 1; 0: all)",             \
-            SOURCE_THREADS                                                                         \
-    }
-#define SOURCE_QUIET_ROW                                                                           \
-    {"quiet", 'q', NULL, "no progress, no warnings", SOURCE_QUIET}, {                              \
-        "no-progress", 0, NULL, "warnings, but no line that tells how far it is",                  \
-            SOURCE_NO_PROGRESS                                                                     \
-    }
-#define SOURCE_STRICT_ROW                                                                          \
-    { "strict", 0, NULL, "exit 2 if a record could not be judged", SOURCE_STRICT }
-#define SOURCE_UNJUDGED_ROWS                                                                       \
-    SOURCE_STRICT_ROW, {                                                                           \
-        "rejects", 0, "FILE", "where records that cannot be judged go instead", SOURCE_REJECTS     \
-    }
-
-/* input_options_init sets the defaults.  input_options_take returns false if the option is none of
- * these.  input_options_files comes once all options are known: the other arguments are files. */
+/* Sets the defaults. */
 void input_options_init(struct input_options *);
-bool input_options_take(struct input_options *, int id, const char *value);
+
+/* Takes one of the rows above into a struct input_options (struct option_group). */
+void input_options_take(void *options, const struct option_row *, const char *value);
+
+/* All options are known: checks them.  The operands are the files. */
 void input_options_files(struct input_options *, const struct args *);
 
 /* The byte before one column more, where records are rows of a table; 0 where they are not. */

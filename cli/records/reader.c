@@ -113,11 +113,6 @@ const char *reader_unpack_header(struct unpacker *u, size_t *len) {
     return has_header ? header : NULL;
 }
 
-static void first_header(struct reader *r, const struct record *line) {
-    reader_adopt_header(r, line->at, line->bare);
-    if (r->on->header) r->on->header(r->ctx, line);
-}
-
 /* The length of a byte order mark before a header, or 0. */
 static size_t mark_length(const char *p, size_t n) {
     return n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
@@ -141,10 +136,12 @@ static bool take_header(struct reader *r, bool last) {
     if (!n) return false;
     const char *stop = begin(r) + n - (begin(r)[n - 1] == '\n');
     struct record line = record_of(begin(r), stop, begin(r) + n, true);
-    if (r->header)
+    if (r->header) {
         later_header(r, &line);
-    else
-        first_header(r, &line);
+    } else {
+        reader_adopt_header(r, line.at, line.bare);
+        if (r->on->header) r->on->header(r->ctx, &line);
+    }
     r->in.begin += n;
     s->lines = s->tail_line - 1;
     r->header_due = false;
@@ -177,10 +174,6 @@ static void drain(struct reader *r, bool last) {
     if (!last && blocks_push(r->blocks, &r->splitter, r->now)) return;
     settle(r);
     blocks_pass(r->blocks, &r->splitter, last, r->now);
-}
-
-static bool too_long(const struct reader *r) {
-    return r->in.end - r->in.begin > (size_t)r->input->max_record + 1; /* a CR does not count */
 }
 
 static void refuse_open_quote(struct reader *r) {
@@ -241,7 +234,8 @@ static bool complete(struct reader *r) {
         /* The limit reached first decides, so the place where the buffer ends does not matter. */
         if (s->overrun && s->overrun <= (uint64_t)r->input->max_record + 1)
             return pass_through(r, CAUSE_QUOTED), true;
-        if (too_long(r)) return pass_through(r, CAUSE_LONG), true;
+        if (r->in.end - r->in.begin > (size_t)r->input->max_record + 1) /* a CR does not count */
+            return pass_through(r, CAUSE_LONG), true;
         size_t got = fill(r);
         if (!got) return false;
         if (s->format->tail(s, end(r) - got, end(r))) return true;

@@ -23,9 +23,6 @@ void progress_show(struct progress *, const struct reader *, const char *text);
 
 /* -- --stats: how many records were read, how many could not be judged and why, how fast --- */
 
-#define ACCOUNT_ROW(id, what)                                                                      \
-    { "stats", 0, "[=text|json]", what ", on stderr", id }
-
 struct run_stats {
     bool wanted, json;
     double started; /* seconds, on the monotonic clock */

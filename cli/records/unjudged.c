@@ -59,29 +59,6 @@ static struct value shown_field(const struct slice *f) {
 
 /* -- the causes --------------------------------------------------------------------------- */
 
-static void tell_long(const struct reject *r, char *text) {
-    char most[32];
-    seen_print_size(r->all->input->max_record, most, sizeof most);
-    snprintf(text, UNJUDGED_TEXT, "record %ju is longer than --max-record (%s)", r->number, most);
-}
-
-static void tell_quoted(const struct reject *r, char *text) {
-    snprintf(text, UNJUDGED_TEXT,
-             "record %ju has a quote that is not closed, and all that follows is part of it",
-             r->number);
-}
-
-static void tell_not_json(const struct reject *r, char *text) {
-    struct value v = shown(r->record->at, r->record->bare);
-    snprintf(text, UNJUDGED_TEXT, "record %ju is not a JSON object or array: '%s'", r->number,
-             v.text);
-}
-
-static void tell_not_log(const struct reject *r, char *text) {
-    struct value v = shown(r->record->at, r->record->bare);
-    snprintf(text, UNJUDGED_TEXT, "record %ju is not a line of a web log: '%s'", r->number, v.text);
-}
-
 /* The first slot beside key and time that has no field; NULL: all have. */
 static const uint32_t *missing_slot(const struct unjudged *u, const struct slice *field) {
     for (uint32_t i = 0; i < u->slots; i++)
@@ -147,28 +124,10 @@ static void tell_field(const struct reject *r, char *text) {
              n == 1 ? "" : "s", option, wanted, guess ? ": try " : "", guess ? guess : "");
 }
 
-static void tell_pattern(const struct reject *r, char *text) {
+static struct value shown_key(const struct reject *r) {
     const struct layout *l = r->all->layout;
     const struct slice whole = {r->record->at, r->record->bare, AS_IT_IS};
-    struct value v = shown_field(l->keys ? &r->field[l->key[0]] : &whole);
-    snprintf(text, UNJUDGED_TEXT, "key '%s' does not match --key-regex '%.60s', record %ju", v.text,
-             l->form->regex, r->number);
-}
-
-static void tell_empty(const struct reject *r, char *text) {
-    snprintf(text, UNJUDGED_TEXT, "record %ju has neither a --query-key nor an --add-key",
-             r->number);
-}
-
-static void tell_key(const struct reject *r, char *text) {
-    const struct layout *l = r->all->layout;
-    const struct slice whole = {r->record->at, r->record->bare, AS_IT_IS};
-    struct value v = shown_field(l->keys ? &r->field[l->key[0]] : &whole);
-    const seen_detector *d = r->all->detector;
-    bool integers = d && seen_spec_get_count(seen_spec_of(d), "hash") == SEEN_HASH_INT;
-    const char *needs =
-        integers ? "is not a decimal integer that hash=int takes" : "is longer than hash=raw takes";
-    snprintf(text, UNJUDGED_TEXT, "key '%s' %s, record %ju", v.text, needs, r->number);
+    return shown_field(l->keys ? &r->field[l->key[0]] : &whole);
 }
 
 static void tell_time(const struct reject *r, char *text) {
@@ -198,29 +157,66 @@ static void tell_future(const struct reject *r, char *text) {
              r->number, text_of(t, time), text_of(r->now, now));
 }
 
-static void tell_room(const struct reject *r, char *text) {
-    snprintf(text, UNJUDGED_TEXT, "record %ju has a key that is too long for --mem: raise it",
-             r->number);
-}
-
-static const struct row {
-    const char *name; /* in JSON */
-    void (*tell)(const struct reject *, char text[UNJUDGED_TEXT]);
-} rows[CAUSES] = {
-    [CAUSE_LONG] = {"too_long", tell_long},
-    [CAUSE_QUOTED] = {"open_quote", tell_quoted},
-    [CAUSE_NOT_JSON] = {"not_json", tell_not_json},
-    [CAUSE_NOT_LOG] = {"not_a_log_line", tell_not_log},
-    [CAUSE_FIELD] = {"no_field", tell_field},
-    [CAUSE_PATTERN] = {"no_match", tell_pattern},
-    [CAUSE_EMPTY] = {"empty_key", tell_empty},
-    [CAUSE_KEY] = {"key", tell_key},
-    [CAUSE_TIME] = {"time", tell_time},
-    [CAUSE_FUTURE] = {"future", tell_future},
-    [CAUSE_ROOM] = {"key_too_long", tell_room},
+static const char *const cause_names[CAUSES] = {
+    [CAUSE_LONG] = "too_long",     [CAUSE_QUOTED] = "open_quote",
+    [CAUSE_NOT_JSON] = "not_json", [CAUSE_NOT_LOG] = "not_a_log_line",
+    [CAUSE_FIELD] = "no_field",    [CAUSE_PATTERN] = "no_match",
+    [CAUSE_EMPTY] = "empty_key",   [CAUSE_KEY] = "key",
+    [CAUSE_TIME] = "time",         [CAUSE_FUTURE] = "future",
+    [CAUSE_ROOM] = "key_too_long",
 };
 
-const char *cause_name(enum cause cause) { return rows[cause].name; }
+/* What was wrong with a record, in words. */
+static void tell(enum cause cause, const struct reject *r, char *text) {
+    const struct unjudged *u = r->all;
+    const struct record *record = r->record;
+    char most[32];
+    switch (cause) {
+    case CAUSE_LONG:
+        seen_print_size(u->input->max_record, most, sizeof most);
+        snprintf(text, UNJUDGED_TEXT, "record %ju is longer than --max-record (%s)", r->number,
+                 most);
+        break;
+    case CAUSE_QUOTED:
+        snprintf(text, UNJUDGED_TEXT,
+                 "record %ju has a quote that is not closed, and all that follows is part of it",
+                 r->number);
+        break;
+    case CAUSE_NOT_JSON:
+        snprintf(text, UNJUDGED_TEXT, "record %ju is not a JSON object or array: '%s'", r->number,
+                 shown(record->at, record->bare).text);
+        break;
+    case CAUSE_NOT_LOG:
+        snprintf(text, UNJUDGED_TEXT, "record %ju is not a line of a web log: '%s'", r->number,
+                 shown(record->at, record->bare).text);
+        break;
+    case CAUSE_PATTERN:
+        snprintf(text, UNJUDGED_TEXT, "key '%s' does not match --key-regex '%.60s', record %ju",
+                 shown_key(r).text, u->layout->form->regex, r->number);
+        break;
+    case CAUSE_EMPTY:
+        snprintf(text, UNJUDGED_TEXT, "record %ju has neither a --query-key nor an --add-key",
+                 r->number);
+        break;
+    case CAUSE_KEY:
+        snprintf(text, UNJUDGED_TEXT, "key '%s' %s, record %ju", shown_key(r).text,
+                 u->detector &&
+                         seen_spec_get_count(seen_spec_of(u->detector), "hash") == SEEN_HASH_INT
+                     ? "is not a decimal integer that hash=int takes"
+                     : "is longer than hash=raw takes",
+                 r->number);
+        break;
+    case CAUSE_ROOM:
+        snprintf(text, UNJUDGED_TEXT, "record %ju has a key that is too long for --mem: raise it",
+                 r->number);
+        break;
+    case CAUSE_FIELD: tell_field(r, text); break;
+    case CAUSE_TIME: tell_time(r, text); break;
+    default: tell_future(r, text);
+    }
+}
+
+const char *cause_name(enum cause cause) { return cause_names[cause]; }
 
 enum cause cause_of_missing(const struct layout *l, const struct record *r) {
     const struct format *f = l->format;
@@ -230,15 +226,10 @@ enum cause cause_of_missing(const struct layout *l, const struct record *r) {
 void unjudged_describe(const struct unjudged *u, enum cause cause, const struct batch *b, size_t i,
                        uint64_t number, seen_time now, char text[UNJUDGED_TEXT]) {
     const struct slice *field = b->field + i * u->layout->slots;
-    rows[cause].tell(&(struct reject){u, &b->record[i], field, number, now}, text);
+    tell(cause, &(struct reject){u, &b->record[i], field, number, now}, text);
 }
 
 /* -- records ------------------------------------------------------------------------------ */
-
-static void count(struct unjudged *u, enum cause cause) {
-    u->n++;
-    u->by[cause]++;
-}
 
 /* A part of a record, or the whole. */
 static void reject(struct unjudged *u, const char *p, size_t n, bool first, bool last) {
@@ -257,7 +248,8 @@ static void note(struct unjudged *u, enum cause cause, const struct batch *b, si
                  seen_time now) {
     const struct record *r = &b->record[i];
     if (!u->by[cause]) unjudged_describe(u, cause, b, i, b->before + i + 1, now, u->first[cause]);
-    count(u, cause);
+    u->n++;
+    u->by[cause]++;
     reject(u, r->at, r->len, true, true);
 }
 
@@ -279,8 +271,9 @@ void unjudged_batch(struct unjudged *u, const struct batch *b, seen_time now, si
 void unjudged_piece(struct unjudged *u, enum cause cause, uint64_t number, const char *p, size_t n,
                     bool first, bool last) {
     if (first && !u->by[cause])
-        rows[cause].tell(&(struct reject){.all = u, .number = number}, u->first[cause]);
-    if (first) count(u, cause);
+        tell(cause, &(struct reject){.all = u, .number = number}, u->first[cause]);
+    u->n += first;
+    u->by[cause] += first;
     u->records += first;
     reject(u, p, n, first, last);
 }

@@ -48,14 +48,19 @@ bool saved_options_put(struct saved_options *w, const char *name, const char *va
     return true;
 }
 
-void saved_options_note(struct saved_options *w, const struct option_row *row, const char *value) {
+void saved_options_take(struct saved_options *w, const struct args *args) {
     char name[sizeof w->option->name];
-    if (!counts(row->name)) return;
-    if (row->letter)
-        snprintf(name, sizeof name, "-%c", row->letter);
-    else
-        snprintf(name, sizeof name, "--%s", row->name);
-    if (!saved_options_put(w, name, value ? value : "")) die("too many options to keep in a state");
+    for (size_t i = 0; i < args->n; i++) {
+        const struct option_row *row = args->given[i].row;
+        const char *value = args->given[i].value;
+        if (!counts(row->name)) continue;
+        if (row->letter)
+            snprintf(name, sizeof name, "-%c", row->letter);
+        else
+            snprintf(name, sizeof name, "--%s", row->name);
+        if (!saved_options_put(w, name, value ? value : ""))
+            die("too many options to keep in a state");
+    }
 }
 
 const char *saved_options_find(const struct saved_options *w, const char *name) {

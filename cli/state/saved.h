@@ -25,8 +25,8 @@ struct saved_options {
     size_t n;
 };
 
-/* Notes an option, unless it only changes what is printed.  The last value of a name counts. */
-void saved_options_note(struct saved_options *, const struct option_row *, const char *value);
+/* Takes the given options down, unless they only say what is printed; the last of a name counts. */
+void saved_options_take(struct saved_options *, const struct args *);
 
 /* Adds an option as it was noted before; false if there is no room or the name is too long. */
 bool saved_options_put(struct saved_options *, const char *name, const char *value);

@@ -29,14 +29,24 @@ static uint64_t span_of(const char *text) {
     return span;
 }
 
-bool state_take(struct state *s, int id, const char *value) {
-    switch (id) {
-    case STATE_FILE: s->name = value; break;
-    case STATE_EVERY: s->every = span_of(value); break;
-    case STATE_FROM_START: s->from_start = true; break;
-    default: return false;
+enum { FILE_NAME = 1, EVERY, FROM_START };
+
+const struct option_row state_rows[] = {
+    {"Going on later", 0, NULL, NULL, 0},
+    {"state", 0, "FILE", "go on where the run that wrote FILE stopped; keep it written", FILE_NAME},
+    {"state-every", 0, "SPAN", "write the state this often (default: 60s; 0s: at the end only)",
+     EVERY},
+    {"from-start", 0, NULL, "read files from their start again", FROM_START},
+    {0},
+};
+
+void state_take(void *state, const struct option_row *row, const char *value) {
+    struct state *s = state;
+    switch (row->id) {
+    case FILE_NAME: s->name = value; break;
+    case EVERY: s->every = span_of(value); break;
+    case FROM_START: s->from_start = true; break;
     }
-    return true;
 }
 
 /* -- loading ------------------------------------------------------------------------------ */

@@ -15,17 +15,9 @@
 #include "state/huge_pages.h"
 #include "state/saved.h"
 
-enum { STATE_FILE = 900, STATE_EVERY, STATE_FROM_START };
-
-#define STATE_ROWS                                                                                 \
-    {"Going on later", 0, NULL, NULL, 0},                                                          \
-        {"state", 0, "FILE", "go on where the run that wrote FILE stopped; keep it written",       \
-         STATE_FILE},                                                                              \
-        {"state-every", 0, "SPAN",                                                                 \
-         "write the state this often (default: 60s; 0s: at the end only)", STATE_EVERY},           \
-    {                                                                                              \
-        "from-start", 0, NULL, "read files from their start again", STATE_FROM_START               \
-    }
+/* Rows of one group, taken into a struct state (struct option_group). */
+extern const struct option_row state_rows[];
+void state_take(void *state, const struct option_row *, const char *value);
 
 /* What a command adds to its state. */
 struct state_kind {
@@ -71,9 +63,6 @@ struct state {
 };
 
 void state_init(struct state *, const struct state_kind *);
-
-/* False if the option is none of STATE_ROWS. */
-bool state_take(struct state *, int id, const char *value);
 
 /* Loads the state if there is one; all options are known.  If no window was asked for, the state's
  * window is taken.  Its text stays the state's. */

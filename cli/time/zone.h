@@ -26,6 +26,7 @@ struct calendar {
     enum zone_window zone; /* ... they are days or weeks in the process's time zone */
 };
 
+/* Does the calendar have windows of time? */
 static inline bool calendar_is_set(const struct calendar *c) { return c->length || c->zone; }
 
 /* The window that holds t: [begin, end). */

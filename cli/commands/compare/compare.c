@@ -156,16 +156,16 @@ double candidate_expected(const struct candidate *c) {
 
 enum { OUTPUT = 1, STATS };
 
-static const struct option_row own_rows[] = {
-    WINDOW_ROWS,
-    SOURCE_ROWS,
+static const struct option_row output_rows[] = {
     {"Output", 0, NULL, NULL, 0},
     {"output", 'o', "text|json|csv", "a table to read, or to compute with (default: text)", OUTPUT},
-    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
-    SOURCE_QUIET_ROW,
-    SOURCE_UNJUDGED_ROWS,
-    HELP_ROWS,
+    {"stats", 0, "[=text|json]", "records, how fast, what could not be judged, on stderr", STATS},
+    {0},
+};
+
+static const struct option_row engine_heading[] = {
     {"The same as in SPEC, for every SPEC, and stronger", 0, NULL, NULL, 0},
+    {0},
 };
 
 struct run {
@@ -180,31 +180,49 @@ struct run {
     void (*report)(const struct comparison *);
 };
 
+static struct run this_run;
+
 /* -- options ------------------------------------------------------------------------------ */
 
-static const struct option_row *rows(void) {
-    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
+static void take_form(struct run *r, const char *form) {
+    static const struct {
+        const char *name;
+        void (*report)(const struct comparison *);
+    } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
+    for (size_t i = 0; i < 3; i++)
+        if (!strcmp(forms[i].name, form)) r->report = forms[i].report;
 }
 
-static void read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .command = &compare_command};
-    input_options_init(&r->input);
-    for (int id; (id = args_next(&a));) {
-        if (input_options_take(&r->input, id, a.value) || window_take(&r->window, id, a.value))
-            continue;
-        if (id == STATS) run_stats_take(&r->stats, a.value);
-        if (id == OUTPUT) {
-            static const struct {
-                const char *name;
-                void (*report)(const struct comparison *);
-            } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
-            for (size_t i = 0; i < 3; i++)
-                if (!strcmp(forms[i].name, a.value)) r->report = forms[i].report;
-        }
-    }
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct run *r = options;
+    if (row->id == STATS) run_stats_take(&r->stats, value);
+    if (row->id == OUTPUT) take_form(r, value);
+}
+
+static const struct option_group groups[] = {
+    {window_spec_rows, window_take, offsetof(struct run, window)},
+    {input_time_rows, input_options_take, offsetof(struct run, input)},
+    {window_time_rows, window_take, offsetof(struct run, window)},
+    {input_key_rows, input_options_take, offsetof(struct run, input)},
+    {input_format_rows, input_options_take, offsetof(struct run, input)},
+    {output_rows, take, 0},
+    {input_quiet_rows, input_options_take, offsetof(struct run, input)},
+    {input_strict_rows, input_options_take, offsetof(struct run, input)},
+    {input_reject_rows, input_options_take, offsetof(struct run, input)},
+    {help_rows, NULL, 0},
+    {engine_heading, NULL, 0},
+    {window_engine_rows, window_take_engine, offsetof(struct run, window)},
+    {0},
+};
+
+static void begin(void) {
+    input_options_init(&this_run.input);
+    this_run.report = report_text;
+}
+
+static void settle_options(struct run *r, const struct args *a) {
     if (!r->window.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
-    if (!r->report) r->report = report_text;
-    input_options_files(&r->input, &a);
+    input_options_files(&r->input, a);
     window_check_files(&r->window, &r->input);
     window_compile(&r->window, &r->input);
 }
@@ -295,20 +313,20 @@ static int finish(struct run *r, bool read) {
     return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
-static int compare_main(int argc, char **argv) {
-    static struct run r;
-    read_options(&r, argc, argv);
-    run_stats_begin(&r.stats);
-    start(&r, &events);
-    bool read = reader_run(&r.reader);
-    int code = finish(&r, read);
-    for (size_t i = 0; i < r.truths; i++) true_window_free(r.truth[i]), free(r.truth[i]);
-    for (size_t i = 0; i < r.n; i++) {
-        judge_free(&r.candidate[i].judge);
-        seen_free(r.candidate[i].detector);
+static int compare_main(const struct args *args) {
+    struct run *r = &this_run;
+    settle_options(r, args);
+    run_stats_begin(&r->stats);
+    start(r, &events);
+    bool read = reader_run(&r->reader);
+    int code = finish(r, read);
+    for (size_t i = 0; i < r->truths; i++) true_window_free(r->truth[i]), free(r->truth[i]);
+    for (size_t i = 0; i < r->n; i++) {
+        judge_free(&r->candidate[i].judge);
+        seen_free(r->candidate[i].detector);
     }
-    reader_free(&r.reader);
-    window_free(&r.window);
+    reader_free(&r->reader);
+    window_free(&r->window);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -336,6 +354,8 @@ const struct command compare_command = {
         "Specs without a seed get the same seed, so that they differ in their structure and not "
         "by chance. Options on the command line set what the specs of `-w` leave open.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &this_run,
+    .begin = begin,
     .often = "window keys csv no-quotes tsv ndjson clf time output fp mem",
 };

@@ -19,9 +19,7 @@
 
 enum { GROUP = 1, ERROR, FM, EXACT, MEM, SEED, EVERY, OUTPUT, STATS };
 
-static const struct option_row own_rows[] = {
-    WINDOW_ROWS,
-    SOURCE_ROWS,
+static const struct option_row counting_rows[] = {
     {"Counting", 0, NULL, NULL, 0},
     {"group-by", 'g', "LIST", "a count for each value of the fields", GROUP},
     {"error", 0, "X", "relative standard error (default: 0.01; groups: 0.05)", ERROR},
@@ -30,15 +28,13 @@ static const struct option_row own_rows[] = {
     {"mem", 0, "SIZE", "of --exact: refuse what does not fit (default: 1GiB)", MEM},
     {"seed", 0, "N", "of the hash: equal seeds give equal estimates", SEED},
     {"every", 0, "N|SPAN", "sliding windows: a row as often (default: one at the end)", EVERY},
-    WINDOWS_ROWS,
+    {0},
+};
+
+static const struct option_row output_rows[] = {
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json|value", "json: an object a line; value: the count alone", OUTPUT},
-    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
-    SOURCE_THREADS_ROW,
-    SOURCE_QUIET_ROW,
-    SOURCE_UNJUDGED_ROWS,
-    STATE_ROWS,
-    HELP_ROWS,
+    {"stats", 0, "[=text|json]", "records, how fast, what could not be judged, on stderr", STATS},
     {0},
 };
 
@@ -61,12 +57,13 @@ struct run {
 
 static const struct state_kind kept;
 
+static struct run this_run;
+
 /* -- options ------------------------------------------------------------------------------ */
 
-static const struct option_row *rows(void) { return own_rows; }
-
-static void take(struct run *r, int id, const char *value) {
-    switch (id) {
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct run *r = options;
+    switch (row->id) {
     case GROUP: r->how.by = value; break;
     case ERROR: r->error_given = value; break;
     case FM: r->how.kind = SEEN_COUNTER_FM; break;
@@ -91,24 +88,38 @@ static void check_exact(struct run *r) {
     c->kind = SEEN_COUNTER_SET;
 }
 
-static void read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .command = &count_command};
-    input_options_init(&r->input);
-    state_init(&r->state, &kept);
-    r->how.memory.most = UINT64_C(1) << 30;
-    for (int id; (id = args_next(&a));) {
-        saved_options_note(&r->state.options, a.row, a.value);
-        if (input_options_take(&r->input, id, a.value) || window_take(&r->window, id, a.value))
-            continue;
-        if (windows_take(&r->windows, id, a.value) || state_take(&r->state, id, a.value)) continue;
-        take(r, id, a.value);
-    }
+static const struct option_group groups[] = {
+    {window_spec_rows, window_take, offsetof(struct run, window)},
+    {input_time_rows, input_options_take, offsetof(struct run, input)},
+    {window_time_rows, window_take, offsetof(struct run, window)},
+    {input_key_rows, input_options_take, offsetof(struct run, input)},
+    {input_format_rows, input_options_take, offsetof(struct run, input)},
+    {counting_rows, take, 0},
+    {windows_rows, windows_take, offsetof(struct run, windows)},
+    {output_rows, take, 0},
+    {input_thread_rows, input_options_take, offsetof(struct run, input)},
+    {input_quiet_rows, input_options_take, offsetof(struct run, input)},
+    {input_strict_rows, input_options_take, offsetof(struct run, input)},
+    {input_reject_rows, input_options_take, offsetof(struct run, input)},
+    {state_rows, state_take, offsetof(struct run, state)},
+    {help_rows, NULL, 0},
+    {0},
+};
+
+static void begin(void) {
+    input_options_init(&this_run.input);
+    state_init(&this_run.state, &kept);
+    this_run.how.memory.most = UINT64_C(1) << 30;
+}
+
+static void settle_options(struct run *r, const struct args *a) {
+    saved_options_take(&r->state.options, a);
     check_exact(r);
     char *end = NULL;
     r->how.error = r->error_given ? strtod(r->error_given, &end) : r->how.by ? 0.05 : 0.01;
     if (end && (*end || end == r->error_given))
         die("--error %s is not a number such as 0.01", r->error_given);
-    input_options_files(&r->input, &a);
+    input_options_files(&r->input, a);
     window_check_files(&r->window, &r->input);
     kept_ask(&r->state, &r->window, &r->input);
     window_compile(&r->window, &r->input);
@@ -310,22 +321,22 @@ static int finish(struct run *r, bool read) {
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
 }
 
-static int count_main(int argc, char **argv) {
-    static struct run r;
-    read_options(&r, argc, argv);
-    run_stats_begin(&r.stats);
-    start(&r);
-    bool read = reader_run(&r.reader);
-    int code = finish(&r, read);
-    if (r.whole) part_free(r.whole);
-    recent_free(&r.recent);
-    columns_free_fields(&r.how.fields);
-    seen_counter_free(r.total);
-    seen_counter_free(r.empty);
-    windows_free(&r.windows);
-    reader_free(&r.reader);
-    window_free(&r.window);
-    state_free(&r.state);
+static int count_main(const struct args *args) {
+    struct run *r = &this_run;
+    settle_options(r, args);
+    run_stats_begin(&r->stats);
+    start(r);
+    bool read = reader_run(&r->reader);
+    int code = finish(r, read);
+    if (r->whole) part_free(r->whole);
+    recent_free(&r->recent);
+    columns_free_fields(&r->how.fields);
+    seen_counter_free(r->total);
+    seen_counter_free(r->empty);
+    windows_free(&r->windows);
+    reader_free(&r->reader);
+    window_free(&r->window);
+    state_free(&r->state);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -372,6 +383,8 @@ const struct command count_command = {
         "all records so far would print. Windows that are open when the input ends are printed "
         "as they stand, and go on in the next run; those that ended earlier are printed once.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &this_run,
+    .begin = begin,
     .often = "window keys csv no-quotes tsv ndjson clf time group-by error output",
 };

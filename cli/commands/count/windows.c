@@ -102,18 +102,27 @@ void windows_begin(struct windows *p, const struct windows_events *on, void *ctx
     if (!p->past) die("out of memory for %" PRIu64 " sub-windows", p->subwindows);
 }
 
-bool windows_take(struct windows *p, int id, const char *value) {
+enum { LATENESS = 1, OPEN_WINDOWS };
+
+const struct option_row windows_rows[] = {
+    {"lateness", 0, "SPAN", "from pipes: keep windows open so long for late records", LATENESS},
+    {"open-windows", 0, "N", "windows of time open at once (default: 10000; top: 400)",
+     OPEN_WINDOWS},
+    {0},
+};
+
+void windows_take(void *windows, const struct option_row *row, const char *value) {
+    struct windows *p = windows;
     struct seen_error e;
-    if (id == WINDOWS_LATENESS) {
+    if (row->id == LATENESS) {
         if (seen_parse_span(value, &p->lateness, &e)) die("--lateness %s: %s", value, e.text);
         if (p->lateness > UINT64_C(1000000000000000))
             die("--lateness %s: give it between 1ms and 1653w", value);
-    } else if (id == WINDOWS_OPEN) {
+    } else {
         if (seen_parse_count(value, &p->most, &e)) die("--open-windows %s: %s", value, e.text);
         if (!p->most || p->most > 1000000)
             die("--open-windows %s: give it between 1 and 1e6", value);
     }
-    return id == WINDOWS_LATENESS || id == WINDOWS_OPEN;
 }
 
 /* -- the windows that are open ------------------------------------------------------------ */

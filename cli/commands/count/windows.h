@@ -90,18 +90,9 @@ struct windows {
     uint64_t late, crowded; /* records outside: their windows were over, or too many are open */
 };
 
-enum { WINDOWS_LATENESS = 950, WINDOWS_OPEN };
-
-#define WINDOWS_ROWS                                                                               \
-    {"lateness", 0, "SPAN", "from pipes: keep windows open so long for late records",              \
-     WINDOWS_LATENESS},                                                                            \
-    {                                                                                              \
-        "open-windows", 0, "N", "windows of time open at once (default: 10000; top: 400)",         \
-            WINDOWS_OPEN                                                                           \
-    }
-
-/* Takes one option; false if it is none of WINDOWS_ROWS. */
-bool windows_take(struct windows *, int id, const char *value);
+/* Rows of one group, taken into a struct windows (struct option_group). */
+extern const struct option_row windows_rows[];
+void windows_take(void *windows, const struct option_row *, const char *value);
 
 /* Reads the spec asked for, or dies: landmark and jumping windows only, unless it may slide.  The
  * state, which has been loaded, says where an earlier run stopped. */

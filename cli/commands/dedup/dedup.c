@@ -319,11 +319,14 @@ static int run(struct run *r) {
     return code;
 }
 
-static int dedup_main(int argc, char **argv) {
-    static struct run r;
-    dedup_options_read(&r.options, &flow_kept, argc, argv);
-    int code = run(&r);
-    dedup_options_free(&r.options);
+static struct run this_run;
+
+static void begin(void) { dedup_options_init(&this_run.options, &flow_kept); }
+
+static int dedup_main(const struct args *args) {
+    dedup_options_settle(&this_run.options, args);
+    int code = run(&this_run);
+    dedup_options_free(&this_run.options);
     if (signals_stop()) signals_die(signals_stop());
     return code;
 }
@@ -386,6 +389,8 @@ const struct command dedup_command = {
         "the middle of a live pipeline. SIGINT and SIGTERM end the run like the end of the "
         "input. SIGUSR1 prints statistics, as `--stats` does at the end.",
     .examples = examples,
-    .rows = dedup_rows,
+    .groups = dedup_groups,
+    .options = &this_run.options,
+    .begin = begin,
     .often = "window keys csv no-quotes tsv ndjson clf time duplicates tag stats state fp mem",
 };

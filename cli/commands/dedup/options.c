@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    DUPLICATES = 800,
+    DUPLICATES = 1,
     CONFIRMED,
     STATS,
     EXIT_CODE,
@@ -26,9 +26,7 @@ enum {
     FORGET
 };
 
-static const struct option_row own_rows[] = {
-    WINDOW_ROWS,
-    SOURCE_ROWS,
+static const struct option_row judging_rows[] = {
     {"Records out of order", 0, NULL, NULL, 0},
     {"reorder", 0, "SPAN",
      "hold records back this long, and judge them in the order of their times", REORDER},
@@ -41,27 +39,34 @@ static const struct option_row own_rows[] = {
     {"add-key", 0, "LIST", "fields of the key to remember (a news feed)", ADD_KEY},
     {"within", 0, "SPAN|N", "a key counts only if it was seen this recently", WITHIN},
     {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", TAG},
-    TAG_COLUMN_ROW("seen", TAG_COLUMN),
+    {"tag-column", 0, "NAME", "what that column of a table is called (default: seen)", TAG_COLUMN},
     {"audit", 0, NULL, "print the duplicates, each with its first occurrence; exact", AUDIT},
     {"output", 'o', "text|json", "records as they are, or as JSON objects", OUTPUT},
     {"group-by", 0, "LIST", "counts for each value of the fields, on stderr", GROUP_BY},
     {"sum", 0, "LIST", "gross, duplicate and net of amounts, exactly, on stderr", SUM},
     {"max-groups", 0, "N", "count N groups, all others together (default: 10000)", MAX_GROUPS},
-    SOURCE_THREADS_ROW,
-    {"stats", 0, "[=text|json]", "counts, expected errors, memory, on stderr", STATS},
-    SOURCE_QUIET_ROW,
-    {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
-    SOURCE_UNJUDGED_ROWS,
-    STATE_ROWS,
-    {"forget", 0, "FILE", "first take the keys listed in FILE out of the state", FORGET},
-    SERVER_ROWS,
-    HELP_ROWS,
-    {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
+    {0},
 };
 
-const struct option_row *dedup_rows(void) {
-    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
-}
+static const struct option_row stats_rows[] = {
+    {"stats", 0, "[=text|json]", "counts, expected errors, memory, on stderr", STATS},
+    {0},
+};
+
+static const struct option_row exit_rows[] = {
+    {"exit-code", 0, NULL, "exit 1 if there were duplicates", EXIT_CODE},
+    {0},
+};
+
+static const struct option_row forget_rows[] = {
+    {"forget", 0, "FILE", "first take the keys listed in FILE out of the state", FORGET},
+    {0},
+};
+
+static const struct option_row engine_heading[] = {
+    {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
+    {0},
+};
 
 /* -- values ------------------------------------------------------------------------------- */
 
@@ -96,8 +101,9 @@ static void add_sum(struct dedup_options *o, const char *list) {
     free(before);
 }
 
-static bool take_own(struct dedup_options *o, int id, const char *value) {
-    switch (id) {
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct dedup_options *o = options;
+    switch (row->id) {
     case DUPLICATES: o->duplicates = true; break;
     case CONFIRMED: o->confirmed = true; break;
     case STATS: o->report = value && option_is_json(value) ? REPORT_JSON : REPORT_TEXT; break;
@@ -119,18 +125,30 @@ static bool take_own(struct dedup_options *o, int id, const char *value) {
     case SUM: add_sum(o, value); break;
     case MAX_GROUPS: o->max_groups = count("max-groups", value); break;
     case FORGET: o->forget = value; break;
-    default: return false;
     }
-    return true;
 }
 
-static void take(struct dedup_options *o, int id, const char *value) {
-    if (id == WINDOW_WINDOW && o->window.specs)
-        die("-w is given twice; a spec is one text: -w '%s ...'", o->window.spec[0]);
-    if (take_own(o, id, value) || input_options_take(&o->input, id, value)) return;
-    if (state_take(&o->state, id, value) || server_take(&o->server, id, value)) return;
-    window_take(&o->window, id, value);
-}
+const struct option_group dedup_groups[] = {
+    {window_spec_rows, window_take, offsetof(struct dedup_options, window)},
+    {input_time_rows, input_options_take, offsetof(struct dedup_options, input)},
+    {window_time_rows, window_take, offsetof(struct dedup_options, window)},
+    {input_key_rows, input_options_take, offsetof(struct dedup_options, input)},
+    {input_format_rows, input_options_take, offsetof(struct dedup_options, input)},
+    {judging_rows, take, 0},
+    {input_thread_rows, input_options_take, offsetof(struct dedup_options, input)},
+    {stats_rows, take, 0},
+    {input_quiet_rows, input_options_take, offsetof(struct dedup_options, input)},
+    {exit_rows, take, 0},
+    {input_strict_rows, input_options_take, offsetof(struct dedup_options, input)},
+    {input_reject_rows, input_options_take, offsetof(struct dedup_options, input)},
+    {state_rows, state_take, offsetof(struct dedup_options, state)},
+    {forget_rows, take, 0},
+    {server_option_rows, server_take, offsetof(struct dedup_options, server)},
+    {help_rows, NULL, 0},
+    {engine_heading, NULL, 0},
+    {window_engine_rows, window_take_engine, offsetof(struct dedup_options, window)},
+    {0},
+};
 
 /* -- what follows from it ------------------------------------------------------------------ */
 
@@ -349,18 +367,18 @@ static void check(struct dedup_options *o) {
 
 /* -- all of it ----------------------------------------------------------------------------- */
 
-void dedup_options_read(struct dedup_options *o, const struct state_kind *kept, int argc,
-                        char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .command = &dedup_command};
+void dedup_options_init(struct dedup_options *o, const struct state_kind *kept) {
     *o = (struct dedup_options){.hold = 256 << 20};
     input_options_init(&o->input);
     state_init(&o->state, kept);
-    for (int id; (id = args_next(&a));) {
-        take(o, id, a.value);
-        saved_options_note(&o->state.options, a.row, a.value);
-    }
+}
+
+void dedup_options_settle(struct dedup_options *o, const struct args *args) {
+    if (o->window.specs > 1)
+        die("-w is given twice; a spec is one text: -w '%s ...'", o->window.spec[0]);
+    saved_options_take(&o->state.options, args);
     if (o->sum) saved_options_put(&o->state.options, "--sum", o->sum);
-    input_options_files(&o->input, &a);
+    input_options_files(&o->input, args);
     o->input.rejects_go_on = o->state.name;
     window_check_files(&o->window, &o->input);
     if (o->json && o->report) o->report = REPORT_JSON;

@@ -41,12 +41,12 @@ struct dedup_options {
     uint64_t within; /* records or microseconds; 0: the whole window */
 };
 
-const struct option_row *dedup_rows(void);
+extern const struct option_group dedup_groups[];
 
-/* Reads the options, loads the state and plans the window, or dies with a sentence.  `kept`: what a
- * run adds to its state. */
-void dedup_options_read(struct dedup_options *, const struct state_kind *kept, int argc,
-                        char **argv);
+/* Sets the defaults; `kept` is what a run adds to its state.  And once all options are known:
+ * checks them, loads the state and plans the window, or dies with a sentence. */
+void dedup_options_init(struct dedup_options *, const struct state_kind *kept);
+void dedup_options_settle(struct dedup_options *, const struct args *);
 void dedup_options_free(struct dedup_options *);
 
 /* Dies if --keep last does not know where windows of this kind end. */

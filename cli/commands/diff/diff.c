@@ -41,7 +41,6 @@ enum {
 };
 
 static const struct option_row own_rows[] = {
-    SOURCE_ROWS,
     {"left-key", 0, "LIST", "the same for LEFT alone, instead of -k", LEFT_KEY},
     {"right-key", 0, "LIST", "the same for RIGHT alone", RIGHT_KEY},
     {"Comparison (default: how often each key comes)", 0, NULL, NULL, 0},
@@ -65,10 +64,6 @@ static const struct option_row own_rows[] = {
     {"Memory", 0, NULL, NULL, 0},
     {"mem", 0, "SIZE", "most memory for counting (default: 64MiB)", MEM},
     {"tmp", 0, "FOLDER", "where to keep what exceeds it (default: $TMPDIR, or /tmp)", TMP},
-    SOURCE_THREADS_ROW,
-    SOURCE_QUIET_ROW,
-    SOURCE_STRICT_ROW,
-    HELP_ROWS,
     {0},
 };
 
@@ -90,7 +85,7 @@ struct run {
     uint64_t printed;
 };
 
-static const struct option_row *rows(void) { return own_rows; }
+static struct run this_run;
 
 /* -- options ------------------------------------------------------------------------------ */
 
@@ -115,28 +110,28 @@ static uint64_t memory_of(const char *text) {
     return mem;
 }
 
-static void take(struct run *r, int id, const char *value) {
-    switch (id) {
-    case LEFT_KEY: r->key[LEFT] = value; return;
-    case RIGHT_KEY: r->key[RIGHT] = value; return;
-    case SUM: r->sum_of_all = value; return;
-    case LEFT_SUM: r->sum[LEFT] = value; return;
-    case RIGHT_SUM: r->sum[RIGHT] = value; return;
-    case TOLERANCE: r->tolerance = span_of(value), r->tolerant = true; return;
-    case TIME: r->input.time = value; return;
-    case LEFT_TIME: r->time[LEFT] = value; return;
-    case RIGHT_TIME: r->time[RIGHT] = value; return;
-    case ZONE: r->zone_of_all = value; return;
-    case LEFT_ZONE: r->zone[LEFT] = value; return;
-    case RIGHT_ZONE: r->zone[RIGHT] = value; return;
-    case TIME_FORMAT: r->time_format_given = value; return;
-    case ONLY: r->only = only_of(value); return;
-    case OUTPUT: r->output = value; return;
-    case STATS: r->stats = true, r->json_stats = value && option_is_json(value); return;
-    case EXIT_CODE: r->exit_code = true; return;
-    case MEM: r->mem = memory_of(value); return;
-    case TMP: r->tmp = value; return;
-    default: input_options_take(&r->input, id, value);
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct run *r = options;
+    switch (row->id) {
+    case LEFT_KEY: r->key[LEFT] = value; break;
+    case RIGHT_KEY: r->key[RIGHT] = value; break;
+    case SUM: r->sum_of_all = value; break;
+    case LEFT_SUM: r->sum[LEFT] = value; break;
+    case RIGHT_SUM: r->sum[RIGHT] = value; break;
+    case TOLERANCE: r->tolerance = span_of(value), r->tolerant = true; break;
+    case TIME: r->input.time = value; break;
+    case LEFT_TIME: r->time[LEFT] = value; break;
+    case RIGHT_TIME: r->time[RIGHT] = value; break;
+    case ZONE: r->zone_of_all = value; break;
+    case LEFT_ZONE: r->zone[LEFT] = value; break;
+    case RIGHT_ZONE: r->zone[RIGHT] = value; break;
+    case TIME_FORMAT: r->time_format_given = value; break;
+    case ONLY: r->only = only_of(value); break;
+    case OUTPUT: r->output = value; break;
+    case STATS: r->stats = true, r->json_stats = value && option_is_json(value); break;
+    case EXIT_CODE: r->exit_code = true; break;
+    case MEM: r->mem = memory_of(value); break;
+    case TMP: r->tmp = value; break;
     }
 }
 
@@ -200,20 +195,32 @@ static void settle(struct run *r, char **operand, size_t n) {
     }
 }
 
-static void read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .command = &diff_command};
-    input_options_init(&r->input);
-    r->mem = 64 << 20;
-    for (int id; (id = args_next(&a));) take(r, id, a.value);
+static const struct option_group groups[] = {
+    {input_key_rows, input_options_take, offsetof(struct run, input)},
+    {input_format_rows, input_options_take, offsetof(struct run, input)},
+    {own_rows, take, 0},
+    {input_thread_rows, input_options_take, offsetof(struct run, input)},
+    {input_quiet_rows, input_options_take, offsetof(struct run, input)},
+    {input_strict_rows, input_options_take, offsetof(struct run, input)},
+    {help_rows, NULL, 0},
+    {0},
+};
+
+static void begin(void) {
+    input_options_init(&this_run.input);
+    this_run.mem = 64 << 20;
+}
+
+static void settle_options(struct run *r, const struct args *a) {
     check(r);
-    input_options_files(&r->input, &a);
+    input_options_files(&r->input, a);
     r->rows.format = format_of(r);
     r->rows.delimiter = r->input.shape == SHAPE_CSV ? r->input.delimiter : ',';
     if (r->time_format_given) {
         time_format_init(&r->time_format, r->time_format_given);
         r->input.time_format = &r->time_format;
     }
-    settle(r, argv + a.at, (size_t)(argc - a.at));
+    settle(r, a->operand, a->operands);
     if (!r->tmp) r->tmp = getenv("TMPDIR");
     if (!r->tmp || !*r->tmp) r->tmp = "/tmp";
 }
@@ -281,25 +288,25 @@ static int finish(const struct run *r) {
 
 /* Nothing is printed before both inputs have been read to their ends: an answer about a part of
  * them would be wrong. */
-static int diff_main(int argc, char **argv) {
-    static struct run r;
-    read_options(&r, argc, argv);
+static int diff_main(const struct args *args) {
+    struct run *r = &this_run;
+    settle_options(r, args);
     uint64_t seed;
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         die("the system gave no random seed: %s", strerror(errno));
-    r.side[LEFT].seed = r.side[RIGHT].seed = seed;
-    tally_init(&r.tally, r.mem, r.tmp, r.side[LEFT].sum != NULL, seed);
+    r->side[LEFT].seed = r->side[RIGHT].seed = seed;
+    tally_init(&r->tally, r->mem, r->tmp, r->side[LEFT].sum != NULL, seed);
     bool read = true;
     for (int i = LEFT; i <= RIGHT && read; i++) {
-        if (r.zone[i]) window_set_zone(r.zone[i]);
-        read = side_read(&r.side[i], on_resolved, &r);
+        if (r->zone[i]) window_set_zone(r->zone[i]);
+        read = side_read(&r->side[i], on_resolved, r);
     }
-    if (read) compare(&r);
-    int code = read && !signals_stop() ? finish(&r) : EXIT_TROUBLE;
-    rows_free(&r.rows);
-    tally_free(&r.tally);
-    for (int i = LEFT; i <= RIGHT; i++) side_free(&r.side[i]);
-    time_format_free(&r.time_format);
+    if (read) compare(r);
+    int code = read && !signals_stop() ? finish(r) : EXIT_TROUBLE;
+    rows_free(&r->rows);
+    tally_free(&r->tally);
+    for (int i = LEFT; i <= RIGHT; i++) side_free(&r->side[i]);
+    time_format_free(&r->time_format);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -334,7 +341,9 @@ const struct command diff_command = {
         "the inputs may be larger than memory. A key may take a hundredth of `--mem`. If an "
         "input cannot be read to its end, no row is printed.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &this_run,
+    .begin = begin,
     .often = "keys left-key right-key csv tsv ndjson clf sum tolerance time only output "
              "stats mem",
 };

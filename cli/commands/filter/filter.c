@@ -17,30 +17,43 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LIST = 1, OLD_LIST, ANY, WORDS, NGRAMS, INVERT, TAG, TAG_COLUMN, FP, EXACT, OUTPUT, STATS };
+enum {
+    FIELDS = 1,
+    LIST,
+    OLD_LIST,
+    ANY,
+    WORDS,
+    NGRAMS,
+    INVERT,
+    TAG,
+    TAG_COLUMN,
+    FP,
+    EXACT,
+    OUTPUT,
+    STATS
+};
 
-static const struct option_row own_rows[] = {
+static const struct option_row list_rows[] = {
     {"Lists", 0, NULL, NULL, 0},
     {"list", 0, "FILE", "a list of keys, one a line; may be given several times", LIST},
     {"keys", 0, "FILE", NULL, OLD_LIST},
     {"fp", 0, "X", "share of other keys that may pass a list (default: 1e-9)", FP},
     {"exact", 0, NULL, "none may; takes more memory", EXACT},
     {"Records and keys (default: the whole line)", 0, NULL, NULL, 0},
-    {"fields", 'k', "LIST", SOURCE_KEYS_HELP, SOURCE_KEYS},
+    {"fields", 'k', "LIST", INPUT_KEYS_HELP, FIELDS},
     {"any", 0, NULL, "each field of -k is a key: a record passes if one is in a list", ANY},
     {"words", 0, "[=CHARS]", "likewise each word of them; CHARS: what stands between words", WORDS},
     {"ngrams", 0, "N", "likewise each N characters of them that follow one another", NGRAMS},
-    SOURCE_FORMAT_ROWS,
+    {0},
+};
+
+static const struct option_row output_rows[] = {
     {"Output (default: records whose key is in any list)", 0, NULL, NULL, 0},
     {"invert", 'v', NULL, "those whose key is in none", INVERT},
     {"tag", 0, NULL, "with its lists, joined by +, in front (tables: last)", TAG},
-    TAG_COLUMN_ROW("lists", TAG_COLUMN),
+    {"tag-column", 0, "NAME", "what that column of a table is called (default: lists)", TAG_COLUMN},
     {"output", 'o', "text|json", "json: an object a record, with its lists", OUTPUT},
-    ACCOUNT_ROW(STATS, "keys, memory and matches of each list"),
-    SOURCE_THREADS_ROW,
-    SOURCE_QUIET_ROW,
-    SOURCE_UNJUDGED_ROWS,
-    HELP_ROWS,
+    {"stats", 0, "[=text|json]", "keys, memory and matches of each list, on stderr", STATS},
     {0},
 };
 
@@ -60,9 +73,9 @@ struct run {
     uint64_t number, passed; /* records so far */
 };
 
-/* -- options ------------------------------------------------------------------------------ */
+static struct run this_run;
 
-static const struct option_row *rows(void) { return own_rows; }
+/* -- options ------------------------------------------------------------------------------ */
 
 /* Elsewhere --keys names the fields of the key. */
 static void add_old_list(struct run *r, const char *name) {
@@ -73,9 +86,10 @@ static void add_old_list(struct run *r, const char *name) {
     lists_add(&r->lists, name);
 }
 
-static void take(struct run *r, int id, const char *value) {
-    if (input_options_take(&r->input, id, value)) return;
-    switch (id) {
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct run *r = options;
+    switch (row->id) {
+    case FIELDS: r->input.keys = value; break;
     case LIST: lists_add(&r->lists, value); break;
     case OLD_LIST: add_old_list(r, value); break;
     case ANY: r->each = true; break;
@@ -91,21 +105,36 @@ static void take(struct run *r, int id, const char *value) {
     }
 }
 
-static void read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .command = &filter_command};
-    input_options_init(&r->input);
-    for (int id; (id = args_next(&a));) take(r, id, a.value);
-    if (!r->lists.n) die("filter needs a list of keys, a file with one a line: --list FILE");
-    if (r->lists.invert && r->tag) die_both("--invert", "--tag");
-    if (r->lists.exact && r->lists.fp) die_both("--exact", "--fp");
+/* --words and --ngrams say what --any means. */
+static void check_any(struct run *r) {
     if (r->cut.words && r->cut.gram) die_both("--words", "--ngrams");
-    /* --words and --ngrams say what --any means. */
     if (r->each && !cut_any(&r->cut) && !r->input.keys && !r->input.form.regex)
         die("--any needs keys to choose from: several fields (-k 2-), --words or --ngrams N");
     r->each |= cut_any(&r->cut);
     r->input.form.by_word = r->cut.words;
     if (r->each) r->lists.cut = &r->cut;
-    input_options_files(&r->input, &a);
+}
+
+static const struct option_group groups[] = {
+    {list_rows, take, 0},
+    {input_format_rows, input_options_take, offsetof(struct run, input)},
+    {output_rows, take, 0},
+    {input_thread_rows, input_options_take, offsetof(struct run, input)},
+    {input_quiet_rows, input_options_take, offsetof(struct run, input)},
+    {input_strict_rows, input_options_take, offsetof(struct run, input)},
+    {input_reject_rows, input_options_take, offsetof(struct run, input)},
+    {help_rows, NULL, 0},
+    {0},
+};
+
+static void begin(void) { input_options_init(&this_run.input); }
+
+static void settle_options(struct run *r, const struct args *a) {
+    if (!r->lists.n) die("filter needs a list of keys, a file with one a line: --list FILE");
+    if (r->lists.invert && r->tag) die_both("--invert", "--tag");
+    if (r->lists.exact && r->lists.fp) die_both("--exact", "--fp");
+    check_any(r);
+    input_options_files(&r->input, a);
     r->input.crlf |= r->input.end == '\n'; /* of lists and records alike */
     if (r->tag_column && (!r->tag || r->sink.json || !input_options_column(&r->input)))
         die("--tag-column names the column that --tag adds to --csv and --tsv");
@@ -235,22 +264,22 @@ static int finish(struct run *r, bool read) {
     return r->sink.error || !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
-static int filter_main(int argc, char **argv) {
-    static struct run r;
-    read_options(&r, argc, argv);
-    run_stats_begin(&r.stats);
-    start(&r);
-    bool read = reader_run(&r.reader);
-    int code = finish(&r, read);
+static int filter_main(const struct args *args) {
+    struct run *r = &this_run;
+    settle_options(r, args);
+    run_stats_begin(&r->stats);
+    start(r);
+    bool read = reader_run(&r->reader);
+    int code = finish(r, read);
     for (int i = 0; i < MAX_THREADS; i++) {
-        if (r.any) any_free(&r.any[i]);
-        key_free(&r.keyer[i]);
+        if (r->any) any_free(&r->any[i]);
+        key_free(&r->keyer[i]);
     }
-    free(r.any);
-    lists_free(&r.lists);
-    show_free(&r.show);
-    sink_free(&r.sink);
-    reader_free(&r.reader);
+    free(r->any);
+    lists_free(&r->lists);
+    show_free(&r->show);
+    sink_free(&r->sink);
+    reader_free(&r->reader);
     if (signals_stop()) signals_die(signals_stop());
     return code;
 }
@@ -295,7 +324,9 @@ const struct command filter_command = {
         "number, its lists and these keys.\n\n"
         "A record whose key cannot be read is in no list.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &this_run,
+    .begin = begin,
     .often = "list fields any words ngrams csv no-quotes tsv ndjson clf invert tag output stats fp "
              "exact",
 };

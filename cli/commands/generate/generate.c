@@ -70,8 +70,7 @@ static const struct option_row own_rows[] = {
     {"mark", 0, NULL, "last column: the truth, new or dup", OPT_MARK},
     {"output", 'o', "text|json", "json is --format ndjson, an object a line", OPT_OUTPUT},
     {"truth", 0, "FILE", "write what is true of the stream, as JSON", OPT_TRUTH},
-    ACCOUNT_ROW(OPT_STATS, "how many records and duplicates, how fast"),
-    HELP_ROWS,
+    {"stats", 0, "[=text|json]", "how many records and duplicates, how fast, on stderr", OPT_STATS},
     {0},
 };
 /* clang-format on */
@@ -147,11 +146,10 @@ static uint64_t read_start(const char *text) {
 
 /* -- options ------------------------------------------------------------------------------ */
 
-static const struct option_row *generate_rows(void) { return own_rows; }
-
-static void read_option(struct generate_options *w, int id, const char *value) {
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct generate_options *w = options;
     struct click_style *s = &w->style;
-    switch (id) {
+    switch (row->id) {
     case OPT_RECORDS: w->repeats.records = read_count("records", value, 1, MAX_COUNT); break;
     case OPT_DISTINCT: w->repeats.distinct = read_count("distinct", value, 1, MAX_COUNT); break;
     case OPT_DUPLICATES: read_duplicates(w, value); break;
@@ -233,12 +231,17 @@ static void settle_time(struct generate_options *w) {
     if (end >= YEAR_10000) die("at this --rate the stream ends after the year 9999");
 }
 
-static void read_options(struct generate_options *w, int argc, char **argv) {
-    *w = (struct generate_options){.repeats = {.records = RECORDS},
-                                   .style = {.id_length = 64, .seed = SEED}};
-    struct args args = {.argc = argc, .argv = argv, .command = &generate_command};
-    for (int id; (id = args_next(&args));) read_option(w, id, args.value);
-    if (args.at < argc) die("generate reads no input: leave out %s", argv[args.at]);
+static struct generate_options these_options = {.repeats = {.records = RECORDS},
+                                                .style = {.id_length = 64, .seed = SEED}};
+
+static const struct option_group groups[] = {
+    {own_rows, take, 0},
+    {help_rows, NULL, 0},
+    {0},
+};
+
+static void settle(struct generate_options *w, const struct args *a) {
+    if (a->operands) die("generate reads no input: leave out %s", a->operand[0]);
     if (w->json && w->has_dress && w->style.dress != DRESS_NDJSON)
         die("-o json is --format ndjson: leave out one of -o and --format");
     if (w->json) w->style.dress = DRESS_NDJSON;
@@ -360,28 +363,28 @@ static void print_stats(const struct generate_options *w) {
     run_stats_end_json(&w->stats, r->records);
 }
 
-static int generate_main(int argc, char **argv) {
-    static struct generate_options w;
+static int generate_main(const struct args *args) {
+    struct generate_options *w = &these_options;
     struct order order;
-    read_options(&w, argc, argv);
-    run_stats_begin(&w.stats);
-    click_prepare(&w.style);
+    settle(w, args);
+    run_stats_begin(&w->stats);
+    click_prepare(&w->style);
     char *buf = malloc(OUTPUT);
-    if (!buf || order_make(&order, &w.repeats, w.gaps, w.gap_most, w.style.seed))
+    if (!buf || order_make(&order, &w->repeats, w->gaps, w->gap_most, w->style.seed))
         die("out of memory for %" PRIu64 " distinct ids; a smaller --distinct takes less",
-            w.repeats.distinct);
+            w->repeats.distinct);
     /* Written before the stream: a name that cannot be written is better known at once. */
-    if (w.truth) {
-        FILE *f = fopen(w.truth, "w");
-        if (!f) die("cannot write the truth to %s: %s", w.truth, strerror(errno));
-        print_truth(f, &w);
+    if (w->truth) {
+        FILE *f = fopen(w->truth, "w");
+        if (!f) die("cannot write the truth to %s: %s", w->truth, strerror(errno));
+        print_truth(f, w);
         int failed = ferror(f);
-        if (fclose(f) || failed) die("cannot write the truth to %s: %s", w.truth, strerror(errno));
+        if (fclose(f) || failed) die("cannot write the truth to %s: %s", w->truth, strerror(errno));
     }
-    write_stream(&w, &order, buf);
-    print_stats(&w);
+    write_stream(w, &order, buf);
+    print_stats(w);
     order_free(&order);
-    repeats_free(&w.repeats);
+    repeats_free(&w->repeats);
     free(buf);
     return EXIT_FINE;
 }
@@ -406,6 +409,7 @@ const struct command generate_command = {
         "Totals and the counts of the most frequent ids are exact. The same arguments give the "
         "same bytes, everywhere and always.",
     .examples = examples,
-    .rows = generate_rows,
+    .groups = groups,
+    .options = &these_options,
     .often = "records distinct duplicates gaps seed format mark truth",
 };

@@ -8,11 +8,26 @@ static const struct option_row own_rows[] = {
     {"all", 'a', NULL, "every option of the command", ALL},
     {"man", 0, NULL, "its manual page, for man -l - to show", MAN},
     {"completion", 0, "bash|zsh|fish", "how that shell completes seen, for it to read", COMPLETION},
-    HELP_ROWS,
     {0},
 };
 
-static const struct option_row *rows(void) { return own_rows; }
+static struct {
+    bool all, man;
+    const char *shell; /* whose completion is asked for; or NULL */
+} asked;
+
+static void take(void *options, const struct option_row *row, const char *value) {
+    (void)options;
+    asked.all |= row->id == ALL;
+    asked.man |= row->id == MAN;
+    if (row->id == COMPLETION) asked.shell = value;
+}
+
+static const struct option_group groups[] = {
+    {own_rows, take, 0},
+    {help_rows, NULL, 0},
+    {0},
+};
 
 static const struct command *named(const char *name) {
     const struct command *c = command_find(name);
@@ -22,22 +37,15 @@ static const struct command *named(const char *name) {
     die("there is no command '%s'; seen --help lists them", name);
 }
 
-static int help_main(int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .command = &help_command};
-    bool all = false, man = false;
-    const char *shell = NULL;
-    for (int id; (id = args_next(&a));) {
-        all |= id == ALL;
-        man |= id == MAN;
-        if (id == COMPLETION) shell = a.value;
-    }
-    if (a.at + 1 < argc) die("one command at a time: what is '%s'?", argv[a.at + 1]);
-    const struct command *c = a.at < argc ? named(argv[a.at]) : NULL;
-    if (shell) return help_completion_print(shell), EXIT_FINE;
-    if (man)
+static int help_main(const struct args *a) {
+    if (a->operands > 1) die("one command at a time: what is '%s'?", a->operand[1]);
+    const struct command *c = a->operands ? named(a->operand[0]) : NULL;
+    if (asked.shell)
+        help_completion_print(asked.shell);
+    else if (asked.man)
         help_man_print(c);
-    else if (c || all)
-        help_command_print(c ? c : commands[0], all ? "all" : NULL);
+    else if (c || asked.all)
+        help_command_print(c ? c : commands[0], asked.all ? "all" : NULL);
     else
         help_overview_print();
     return EXIT_FINE;
@@ -58,6 +66,7 @@ const struct command help_command = {
     .usage = "[OPTION]... [COMMAND]",
     .about = "Says what seen does, or what one of its subcommands does, and with which options.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &asked,
     .often = "all man completion",
 };

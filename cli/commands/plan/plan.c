@@ -10,18 +10,55 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OPT_WINDOW = 1, OPT_OUTPUT, OPT_JSON, OPT_STATS };
+/* -- options ------------------------------------------------------------------------------ */
 
-static const struct option_row own_rows[] = {
-    {"window", 'w', "SPEC", "the spec, as seen takes it", OPT_WINDOW},
-    {"output", 'o', "text|json", "a table to read, or an object for a program", OPT_OUTPUT},
-    {"json", 0, NULL, NULL, OPT_JSON},
-    BOUNDS_ROWS,
-    ACCOUNT_ROW(OPT_STATS, "how many plans were made or records read, how fast"),
-    SAMPLE_ROWS,
-    HELP_ROWS,
-    {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
+enum { WINDOW = 1, OUTPUT, JSON, STATS };
+
+static const struct option_row spec_rows[] = {
+    {"window", 'w', "SPEC", "the spec, as seen takes it", WINDOW},
+    {"output", 'o', "text|json", "a table to read, or an object for a program", OUTPUT},
+    {"json", 0, NULL, NULL, JSON},
+    {0},
 };
+
+static const struct option_row stats_rows[] = {
+    {"stats", 0, "[=text|json]", "how many plans were made or records read, how fast, on stderr",
+     STATS},
+    {0},
+};
+
+static const struct option_row engine_heading[] = {
+    {"The same as in SPEC, and stronger", 0, NULL, NULL, 0},
+    {0},
+};
+
+static struct run {
+    struct window_options window;
+    struct sample sample;
+    struct run_stats stats;
+    struct bounds bounds;
+    char spec[MAX_SPEC];
+    bool json;
+} this_run;
+
+static void take(void *options, const struct option_row *row, const char *value);
+
+static const struct option_group groups[] = {
+    {spec_rows, take, 0},
+    {bounds_rows, bounds_take, offsetof(struct run, bounds)},
+    {stats_rows, take, 0},
+    {sample_rows, sample_take, offsetof(struct run, sample)},
+    {input_key_rows, sample_take_input, offsetof(struct run, sample)},
+    {input_format_rows, sample_take_input, offsetof(struct run, sample)},
+    {input_quiet_rows, sample_take_input, offsetof(struct run, sample)},
+    {input_strict_rows, sample_take_input, offsetof(struct run, sample)},
+    {help_rows, NULL, 0},
+    {engine_heading, NULL, 0},
+    {window_engine_rows, window_take_engine, offsetof(struct run, window)},
+    {0},
+};
+
+static void begin(void) { sample_init(&this_run.sample); }
 
 /* -- the spec ----------------------------------------------------------------------------- */
 
@@ -31,6 +68,16 @@ static void append(char *spec, const char *part) {
     if (used + n + 2 > MAX_SPEC) die("the spec is longer than %d characters", MAX_SPEC - 2);
     if (used) spec[used++] = ' ';
     memcpy(spec + used, part, n + 1);
+}
+
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct run *r = options;
+    switch (row->id) {
+    case WINDOW: append(r->spec, value); break;
+    case OUTPUT: r->json = option_is_json(value); break;
+    case JSON: r->json = true; break;
+    case STATS: run_stats_take(&r->stats, value); break;
+    }
 }
 
 static int read_plans(struct seen_plan *plans, const struct window_options *a) {
@@ -91,10 +138,6 @@ static void print_json(const struct seen_plan *plans, int n, const struct bounds
 
 /* ---------------------------------------------------------------------------------------------- */
 
-static const struct option_row *rows(void) {
-    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
-}
-
 static void print_text(const struct seen_plan *plans, int n, const struct bounds *bounds) {
     print_table(plans, n);
     bounds_print(bounds, plans, n);
@@ -103,41 +146,25 @@ static void print_text(const struct seen_plan *plans, int n, const struct bounds
     printf("\n* %s: %s\n  seen -w '%s'\n", plans->filter, plans->reason, spec);
 }
 
-static int plan_main(int argc, char **argv) {
+static int plan_main(const struct args *args) {
     static struct seen_plan plans[MAX_PLANS];
-    static struct window_options window;
-    static struct sample sample;
-    struct run_stats stats = {0};
-    char spec[MAX_SPEC] = "";
-    bool json = false;
-    struct bounds bounds = {0};
-    struct args args = {.argc = argc, .argv = argv, .command = &plan_command};
-    sample_init(&sample);
-    for (int id; (id = args_next(&args));) {
-        if (window_take(&window, id, args.value)) continue;
-        if (sample_take(&sample, id, args.row->name, args.value)) continue;
-        if (bounds_take(&bounds, id, args.value)) continue;
-        if (id == OPT_WINDOW) append(spec, args.value);
-        if (id == OPT_OUTPUT) json = option_is_json(args.value);
-        json |= id == OPT_JSON;
-        if (id == OPT_STATS) run_stats_take(&stats, args.value);
-    }
-    run_stats_begin(&stats);
-    for (int i = args.at; i < argc; i++) append(spec, argv[i]);
-    window.spec[window.specs++] = *spec ? spec : "landmark";
-    bounds_check(&bounds);
-    if (sample_is_given(&sample)) {
-        if (bounds.shown) die_both("--bounds", "--sample");
-        int code = sample_run(&sample, &window, json);
-        run_stats_print(&stats, &sample.reader.unjudged);
+    struct run *r = &this_run;
+    run_stats_begin(&r->stats);
+    for (size_t i = 0; i < args->operands; i++) append(r->spec, args->operand[i]);
+    r->window.spec[r->window.specs++] = *r->spec ? r->spec : "landmark";
+    bounds_check(&r->bounds);
+    if (sample_is_given(&r->sample)) {
+        if (r->bounds.shown) die_both("--bounds", "--sample");
+        int code = sample_run(&r->sample, &r->window, r->json);
+        run_stats_print(&r->stats, &r->sample.reader.unjudged);
         return code;
     }
-    int n = read_plans(plans, &window);
-    if (json)
-        print_json(plans, n, &bounds);
+    int n = read_plans(plans, &r->window);
+    if (r->json)
+        print_json(plans, n, &r->bounds);
     else
-        print_text(plans, n, &bounds);
-    run_stats_print_work(&stats, "plans", (uint64_t)n);
+        print_text(plans, n, &r->bounds);
+    run_stats_print_work(&r->stats, "plans", (uint64_t)n);
     return EXIT_FINE;
 }
 
@@ -180,6 +207,8 @@ const struct command plan_command = {
         "which begins empty: `seen compare` on the next part of the stream measures them. Keys "
         "that do not fit into `--sample-mem` are sampled, and the output says so.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &this_run,
+    .begin = begin,
     .often = "output sample fp mem items",
 };

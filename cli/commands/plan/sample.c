@@ -20,18 +20,32 @@ void sample_init(struct sample *s) {
     s->mem = (uint64_t)64 << 20;
 }
 
-bool sample_take(struct sample *s, int id, const char *name, const char *value) {
+enum { SAMPLE = 1, SAMPLE_MEM };
+
+const struct option_row sample_rows[] = {
+    {"A sample of the stream, for decaying windows", 0, NULL, NULL, 0},
+    {"sample", 0, "FILE", "learn from its records how far apart repeats are (-: input)", SAMPLE},
+    {"sample-mem", 0, "SIZE", "to learn in (default: 64MiB); keys beyond it are sampled",
+     SAMPLE_MEM},
+    {0},
+};
+
+void sample_take(void *sample, const struct option_row *row, const char *value) {
+    struct sample *s = sample;
     struct seen_error e;
-    if (id == SAMPLE_FILE) {
+    if (row->id == SAMPLE) {
         if (s->file) die("--sample takes one file; join several with cat and give --sample -");
         s->file = strdup(value);
-        return true;
+        return;
     }
-    bool taken = id == SAMPLE_MEM || input_options_take(&s->input, id, value);
-    if (taken) s->other = name;
-    if (id == SAMPLE_MEM && seen_parse_size(value, &s->mem, &e))
-        die("--sample-mem %s: %s", value, e.text);
-    return taken;
+    s->other = row->name;
+    if (seen_parse_size(value, &s->mem, &e)) die("--sample-mem %s: %s", value, e.text);
+}
+
+void sample_take_input(void *sample, const struct option_row *row, const char *value) {
+    struct sample *s = sample;
+    s->other = row->name;
+    input_options_take(&s->input, row, value);
 }
 
 bool sample_is_given(const struct sample *s) {
@@ -71,7 +85,7 @@ static seen_detector *new_hasher(const struct seen_spec *asked) {
 
 static bool learn(struct sample *s, const struct seen_spec *asked) {
     struct seen_error e;
-    const struct args files = {.argc = 1, .argv = &s->file};
+    const struct args files = {.operand = &s->file, .operands = 1};
     input_options_files(&s->input, &files);
     if (seen_gaps_new(&s->gaps, s->mem, NULL, &e)) die("--sample-mem: %s", e.text);
     s->hasher = new_hasher(asked);

@@ -7,16 +7,6 @@
 #include "records/reader.h"
 #include "seen_gaps.h"
 
-enum { SAMPLE_FILE = 700, SAMPLE_MEM };
-
-#define SAMPLE_ROWS                                                                                \
-    {"A sample of the stream, for decaying windows", 0, NULL, NULL, 0},                            \
-        {"sample", 0, "FILE", "learn from its records how far apart repeats are (-: input)",       \
-         SAMPLE_FILE},                                                                             \
-        {"sample-mem", 0, "SIZE", "to learn in (default: 64MiB); keys beyond it are sampled",      \
-         SAMPLE_MEM},                                                                              \
-        SOURCE_ROWS, SOURCE_QUIET_ROW, SOURCE_STRICT_ROW
-
 struct sample {
     struct input_options input;
     char *file; /* NULL: none was given */
@@ -30,8 +20,11 @@ struct sample {
 
 void sample_init(struct sample *);
 
-/* False if the option is none of these. */
-bool sample_take(struct sample *, int id, const char *name, const char *value);
+/* Rows of one group, taken into a struct sample (struct option_group); and the options of input
+ * that say how the sample is read, likewise. */
+extern const struct option_row sample_rows[];
+void sample_take(void *sample, const struct option_row *, const char *value);
+void sample_take_input(void *sample, const struct option_row *, const char *value);
 
 /* Dies where options of records were given without one. */
 bool sample_is_given(const struct sample *);

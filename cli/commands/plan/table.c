@@ -24,10 +24,18 @@ static double read_universe(const char *text) {
     return (double)n;
 }
 
-bool bounds_take(struct bounds *b, int id, const char *value) {
-    if (id == BOUNDS_SHOW) b->shown = true;
-    if (id == BOUNDS_UNIVERSE) b->universe = read_universe(value);
-    return id == BOUNDS_SHOW || id == BOUNDS_UNIVERSE;
+enum { BOUNDS = 1, UNIVERSE };
+
+const struct option_row bounds_rows[] = {
+    {"bounds", 0, NULL, "bits a key of each plan, beside lower bounds for any structure", BOUNDS},
+    {"universe", 0, "N", "with --bounds: different keys there can be, as 1e9 or 2^32", UNIVERSE},
+    {0},
+};
+
+void bounds_take(void *bounds, const struct option_row *row, const char *value) {
+    struct bounds *b = bounds;
+    if (row->id == BOUNDS) b->shown = true;
+    if (row->id == UNIVERSE) b->universe = read_universe(value);
 }
 
 void bounds_check(const struct bounds *b) {

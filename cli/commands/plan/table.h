@@ -2,28 +2,20 @@
 #ifndef SEEN_PLAN_TABLE_H
 #define SEEN_PLAN_TABLE_H
 
+#include "base/cli.h"
 #include "seen.h"
 
 #include <stdbool.h>
 #include <stddef.h>
-
-enum { BOUNDS_SHOW = 720, BOUNDS_UNIVERSE };
-
-#define BOUNDS_ROWS                                                                                \
-    {"bounds", 0, NULL, "bits a key of each plan, beside lower bounds for any structure",          \
-     BOUNDS_SHOW},                                                                                 \
-    {                                                                                              \
-        "universe", 0, "N", "with --bounds: different keys there can be, as 1e9 or 2^32",          \
-            BOUNDS_UNIVERSE                                                                        \
-    }
 
 struct bounds {
     bool shown;
     double universe; /* 0: not said */
 };
 
-/* False if the option is none of these. */
-bool bounds_take(struct bounds *, int id, const char *value);
+/* Rows of one group, taken into a struct bounds (struct option_group). */
+extern const struct option_row bounds_rows[];
+void bounds_take(void *bounds, const struct option_row *, const char *value);
 
 /* Dies where --universe was given alone. */
 void bounds_check(const struct bounds *);

@@ -20,8 +20,7 @@ enum { OUTPUT = 1, STATS };
 
 static const struct option_row own_rows[] = {
     {"output", 'o', "text|json", "json: one object", OUTPUT},
-    ACCOUNT_ROW(STATS, "bytes of the file, how fast"),
-    HELP_ROWS,
+    {"stats", 0, "[=text|json]", "bytes of the file, how fast, on stderr", STATS},
     {0},
 };
 
@@ -267,24 +266,32 @@ static void put_json(const struct view *v) {
 
 /* -- the command -------------------------------------------------------------------------- */
 
-static const struct option_row *rows(void) { return own_rows; }
+static struct {
+    struct run_stats stats;
+    bool json;
+} asked;
 
-static int state_main(int argc, char **argv) {
+static void take(void *options, const struct option_row *row, const char *value) {
+    (void)options;
+    if (row->id == OUTPUT) asked.json = option_is_json(value);
+    if (row->id == STATS) run_stats_take(&asked.stats, value);
+}
+
+static const struct option_group groups[] = {
+    {own_rows, take, 0},
+    {help_rows, NULL, 0},
+    {0},
+};
+
+static int state_main(const struct args *a) {
     static struct view v;
-    struct args a = {.argc = argc, .argv = argv, .command = &state_command};
-    struct run_stats stats = {0};
-    bool json = false;
-    for (int id; (id = args_next(&a));) {
-        if (id == OUTPUT) json = option_is_json(a.value);
-        if (id == STATS) run_stats_take(&stats, a.value);
-    }
-    run_stats_begin(&stats);
-    if (a.at == argc) die("which state? seen state FILE");
-    if (a.at + 1 < argc) die("one state at a time: what is '%s'?", argv[a.at + 1]);
-    v.name = argv[a.at];
+    run_stats_begin(&asked.stats);
+    if (!a->operands) die("which state? seen state FILE");
+    if (a->operands > 1) die("one state at a time: what is '%s'?", a->operand[1]);
+    v.name = a->operand[0];
     look(&v);
-    json ? put_json(&v) : put_text(&v);
-    run_stats_print_work(&stats, "bytes", (uint64_t)v.st.st_size);
+    asked.json ? put_json(&v) : put_text(&v);
+    run_stats_print_work(&asked.stats, "bytes", (uint64_t)v.st.st_size);
     groups_free(&v.groups);
     places_free(&v.saved.places);
     seen_free(v.saved.detector);
@@ -311,6 +318,7 @@ const struct command state_command = {
         "FILE may also be a snapshot that SEEN.DUMP or the library wrote. A run that uses the "
         "state is not disturbed. A damaged file gets one sentence and exit code 2.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &asked,
     .often = "output",
 };

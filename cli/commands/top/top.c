@@ -24,24 +24,25 @@
 
 enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT, STATS };
 
-static const struct option_row own_rows[] = {
-    WINDOW_ROWS,
-    SOURCE_ROWS,
+static const struct option_row counting_rows[] = {
     {"Counting", 0, NULL, NULL, 0},
     {"distinct", 0, "FIELD", "count a key's different values of that field", DISTINCT},
     {"number", 'n', "N", "at most N keys a window (default: 10)", NUMBER},
     {"at-least", 0, "N", "only keys that surely came so often", LEAST},
     {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
-    WINDOWS_ROWS,
+    {0},
+};
+
+static const struct option_row output_rows[] = {
     {"Output (default: a table, TAB between columns)", 0, NULL, NULL, 0},
     {"output", 'o', "text|json", "json: an object a line", OUTPUT},
-    ACCOUNT_ROW(STATS, "records, how fast, what could not be judged"),
-    SOURCE_THREADS_ROW,
-    SOURCE_QUIET_ROW,
-    SOURCE_UNJUDGED_ROWS,
-    STATE_ROWS,
-    HELP_ROWS,
+    {"stats", 0, "[=text|json]", "records, how fast, what could not be judged, on stderr", STATS},
+    {0},
+};
+
+static const struct option_row engine_heading[] = {
     {"The same as in SPEC, of the detector of pairs, and stronger", 0, NULL, NULL, 0},
+    {0},
 };
 
 struct run {
@@ -62,11 +63,9 @@ struct run {
 
 static const struct state_kind kept;
 
-/* -- options ------------------------------------------------------------------------------ */
+static struct run this_run;
 
-static const struct option_row *rows(void) {
-    return window_rows(own_rows, sizeof own_rows / sizeof *own_rows);
-}
+/* -- options ------------------------------------------------------------------------------ */
 
 static uint64_t count_of(const char *name, const char *text) {
     uint64_t n;
@@ -75,10 +74,9 @@ static uint64_t count_of(const char *name, const char *text) {
     return n;
 }
 
-static void take(struct run *r, int id, const char *value) {
-    if (input_options_take(&r->input, id, value) || window_take(&r->window, id, value)) return;
-    if (windows_take(&r->windows, id, value) || state_take(&r->state, id, value)) return;
-    switch (id) {
+static void take(void *options, const struct option_row *row, const char *value) {
+    struct run *r = options;
+    switch (row->id) {
     case NUMBER: r->shown.number = count_of("number", value); break;
     case KEEP: r->shown.keep = count_of("keep", value); break;
     case LEAST: r->shown.least = count_of("at-least", value); break;
@@ -88,17 +86,36 @@ static void take(struct run *r, int id, const char *value) {
     }
 }
 
-static void read_options(struct run *r, int argc, char **argv) {
-    struct args a = {.argc = argc, .argv = argv, .command = &top_command};
-    input_options_init(&r->input);
-    r->shown.number = 10;
-    r->shown.keep = 10000;
-    state_init(&r->state, &kept);
-    for (int id; (id = args_next(&a));) {
-        saved_options_note(&r->state.options, a.row, a.value);
-        take(r, id, a.value);
-    }
-    input_options_files(&r->input, &a);
+static const struct option_group groups[] = {
+    {window_spec_rows, window_take, offsetof(struct run, window)},
+    {input_time_rows, input_options_take, offsetof(struct run, input)},
+    {window_time_rows, window_take, offsetof(struct run, window)},
+    {input_key_rows, input_options_take, offsetof(struct run, input)},
+    {input_format_rows, input_options_take, offsetof(struct run, input)},
+    {counting_rows, take, 0},
+    {windows_rows, windows_take, offsetof(struct run, windows)},
+    {output_rows, take, 0},
+    {input_thread_rows, input_options_take, offsetof(struct run, input)},
+    {input_quiet_rows, input_options_take, offsetof(struct run, input)},
+    {input_strict_rows, input_options_take, offsetof(struct run, input)},
+    {input_reject_rows, input_options_take, offsetof(struct run, input)},
+    {state_rows, state_take, offsetof(struct run, state)},
+    {help_rows, NULL, 0},
+    {engine_heading, NULL, 0},
+    {window_engine_rows, window_take_engine, offsetof(struct run, window)},
+    {0},
+};
+
+static void begin(void) {
+    input_options_init(&this_run.input);
+    state_init(&this_run.state, &kept);
+    this_run.shown.number = 10;
+    this_run.shown.keep = 10000;
+}
+
+static void settle_options(struct run *r, const struct args *a) {
+    saved_options_take(&r->state.options, a);
+    input_options_files(&r->input, a);
     window_check_files(&r->window, &r->input);
     kept_ask(&r->state, &r->window, &r->input);
     window_compile(&r->window, &r->input);
@@ -290,20 +307,20 @@ static int finish(struct run *r, bool read) {
     return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
 }
 
-static int top_main(int argc, char **argv) {
-    static struct run r;
-    read_options(&r, argc, argv);
-    run_stats_begin(&r.stats);
-    start(&r);
-    bool read = reader_run(&r.reader);
-    int code = finish(&r, read);
-    counted_free(r.spare);
-    shown_free(&r.shown);
-    partners_free(&r.partners);
-    windows_free(&r.windows);
-    reader_free(&r.reader);
-    window_free(&r.window);
-    state_free(&r.state);
+static int top_main(const struct args *args) {
+    struct run *r = &this_run;
+    settle_options(r, args);
+    run_stats_begin(&r->stats);
+    start(r);
+    bool read = reader_run(&r->reader);
+    int code = finish(r, read);
+    counted_free(r->spare);
+    shown_free(&r->shown);
+    partners_free(&r->partners);
+    windows_free(&r->windows);
+    reader_free(&r->reader);
+    window_free(&r->window);
+    state_free(&r->state);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
     return code;
 }
@@ -350,6 +367,8 @@ const struct command top_command = {
         "all records so far would print. Windows that are open when the input ends are printed "
         "as they stand, and go on in the next run; those that ended earlier are printed once.",
     .examples = examples,
-    .rows = rows,
+    .groups = groups,
+    .options = &this_run,
+    .begin = begin,
     .often = "window keys csv no-quotes tsv ndjson clf time distinct number at-least output",
 };

@@ -8,22 +8,32 @@
 
 enum { MAX_REPLICAS = 100, MIN_PATIENCE = 100000 /* microseconds */ };
 
-bool server_take(struct server_options *o, int id, const char *value) {
+enum { URL = 1, PATIENCE, AT_MOST_ONCE, REPLICAS };
+
+const struct option_row server_option_rows[] = {
+    {"Judged by a server (the seen module in Redis or Valkey)", 0, NULL, NULL, 0},
+    {"redis", 0, "URL", "redis://HOST:PORT/NAME; --shards N: over NAME:{0} to {N-1}", URL},
+    {"patience", 0, "SPAN", "how long a server may be away (default: 30s)", PATIENCE},
+    {"at-most-once", 0, NULL, "drop what a lost connection leaves in doubt", AT_MOST_ONCE},
+    {"replicas", 0, "N", "wait until N replicas of each server have each batch", REPLICAS},
+    {0},
+};
+
+void server_take(void *options, const struct option_row *row, const char *value) {
+    struct server_options *o = options;
     struct seen_error e;
-    switch (id) {
-    case SERVER_URL: o->url = value; break;
-    case SERVER_PATIENCE:
+    switch (row->id) {
+    case URL: o->url = value; break;
+    case PATIENCE:
         if (seen_parse_span(value, &o->patience, &e)) die("--patience %s: %s", value, e.text);
         if (o->patience < MIN_PATIENCE) die("--patience %s: give at least 100ms", value);
         break;
-    case SERVER_REPLICAS:
+    case REPLICAS:
         if (seen_parse_count(value, &o->replicas, &e)) die("--replicas %s: %s", value, e.text);
         if (o->replicas > MAX_REPLICAS) die("--replicas %s: give at most %d", value, MAX_REPLICAS);
         break;
-    case SERVER_AT_MOST_ONCE: o->at_most_once = true; break;
-    default: return false;
+    case AT_MOST_ONCE: o->at_most_once = true; break;
     }
-    return true;
 }
 
 void server_check(const struct server_options *o) {

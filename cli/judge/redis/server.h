@@ -15,22 +15,9 @@ struct server_options {
     uint64_t replicas; /* 0: not given */
 };
 
-enum { SERVER_URL = 700, SERVER_PATIENCE, SERVER_AT_MOST_ONCE, SERVER_REPLICAS };
-
-#define SERVER_ROWS                                                                                \
-    {"Judged by a server (the seen module in Redis or Valkey)", 0, NULL, NULL, 0},                 \
-        {"redis", 0, "URL", "redis://HOST:PORT/NAME; --shards N: over NAME:{0} to {N-1}",          \
-         SERVER_URL},                                                                              \
-        {"patience", 0, "SPAN", "how long a server may be away (default: 30s)", SERVER_PATIENCE},  \
-        {"at-most-once", 0, NULL, "drop what a lost connection leaves in doubt",                   \
-         SERVER_AT_MOST_ONCE},                                                                     \
-    {                                                                                              \
-        "replicas", 0, "N", "wait until N replicas of each server have each batch",                \
-            SERVER_REPLICAS                                                                        \
-    }
-
-/* Takes one option; false if it is none of SERVER_ROWS. */
-bool server_take(struct server_options *, int id, const char *value);
+/* Rows of one group, taken into a struct server_options (struct option_group). */
+extern const struct option_row server_option_rows[];
+void server_take(void *options, const struct option_row *, const char *value);
 
 /* Dies if options about the server are given without a server. */
 void server_check(const struct server_options *);

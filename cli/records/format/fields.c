@@ -98,7 +98,7 @@ static bool take_place(const char **p, struct nth *out) {
     if (!digit(*digits)) return false;
     unsigned long n = strtoul(digits, &end, 10);
     *p = end;
-    if (n > SPAN_MOST) n = SPAN_MOST + 1ul; /* to be refused */
+    if (n > MAX_PLACE) n = MAX_PLACE + 1ul; /* to be refused */
     out->n = (uint32_t)(out->from_end ? n : n - 1);
     return true;
 }
@@ -113,7 +113,7 @@ static bool take_span(const char *p, struct span *s) {
 
 _Noreturn static void refuse_negative(const char *word) {
     unsigned long n = strtoul(word + 1, NULL, 10);
-    if (n < 1 || n > SPAN_MOST) die("'%s' is not a field: they count from 1", word);
+    if (n < 1 || n > MAX_PLACE) die("'%s' is not a field: they count from 1", word);
     if (n == 1) die("'-1' is not a field: the last one is written last, the first one 1");
     die("'%s' is not a field: field %lu from the end is written last-%lu, and the fields up to %lu "
         "are "
@@ -124,7 +124,7 @@ _Noreturn static void refuse_negative(const char *word) {
 /* Places count from 1, up to a bound, and a range goes upwards. */
 static bool sound(const struct span *s) {
     const struct nth *a = &s->first, *b = &s->last;
-    if (a->n >= SPAN_MOST || b->n >= SPAN_MOST) return false;
+    if (a->n >= MAX_PLACE || b->n >= MAX_PLACE) return false;
     if (a->from_end != b->from_end) return !a->from_end;
     return a->from_end ? a->n >= b->n : a->n <= b->n;
 }
@@ -138,7 +138,7 @@ bool span_parse(const char *word, struct span *s) {
     if (!parsed && !numbers) return false;
     if (!parsed || !sound(s))
         die("'%s' is not a field: they count from 1 to %d, a range is written 2-4, 2- or 2-last-1",
-            word, SPAN_MOST);
+            word, MAX_PLACE);
     return true;
 }
 

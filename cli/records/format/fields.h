@@ -21,7 +21,7 @@ bool fields_next(struct walk *, struct slice *);
 
 /* -- places: 3, 2-4, 2-, last, last-1, 2-last-1 -------------------------------------------- */
 
-enum { SPAN_MOST = 65536 }; /* the largest number of a field */
+enum { MAX_PLACE = 65536 }; /* the largest number of a field */
 
 /* Reads a place.  False if the word is a name.  Dies with a sentence if the word can only be a
  * place and there is no such place. */
