@@ -26,7 +26,7 @@
 #include "decaying/cache.h"
 
 #include "base/base.h"
-#include "decaying/cache_wide.h"
+#include "decaying/cache_kernel.h"
 #include "spec/options.h"
 #include "theory/bloom.h"
 
@@ -47,14 +47,64 @@ static void init(struct window *w) {
     ((struct cache *)w->state)->generation = 1; /* zeroed lines are of generation 0 */
 }
 
-static void destroy(struct window *w) { (void)w; }
-
 /* -- work --------------------------------------------------------------------------------- */
 
-void cache_observe_portable(struct cache *c, const struct cache_shape *g, size_t n,
-                            const seen_digest *d, uint8_t *verdict) {
+/* -- wide sets, by words of 64 bits; and sets read entry by entry ------------------------- */
+
+/* The entry of a set that holds the fingerprint; `ways` if none does. */
+static inline uint32_t position(const struct cache_shape *g, const uint64_t *line, uint32_t bit,
+                                uint64_t fingerprint) {
+    for (uint32_t i = 0; i < g->ways; i++, bit += g->bits)
+        if (entry(line, bit, g->bits) == fingerprint) return i;
+    return g->ways;
+}
+
+static inline uint32_t held(const struct cache_shape *g, const uint64_t *line, uint32_t bit) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < g->ways; i++, bit += g->bits) n += entry(line, bit, g->bits) != 0;
+    return n;
+}
+
+/* The bits of the word that begins at `first`, below `bit`. */
+static inline uint64_t below(uint32_t first, uint32_t bit) {
+    if (bit <= first) return 0;
+    return bit - first >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << (bit - first)) - 1;
+}
+
+/* From the highest word down, as each takes bits from the one below. */
+ALWAYS_INLINE bool touch_wide(struct cache *c, const struct cache_shape *g, uint64_t *line,
+                              uint32_t bit, uint64_t fingerprint) {
+    uint32_t at = position(g, line, bit, fingerprint), last = g->ways - 1;
+    bool found = at < g->ways;
+    if (found && !g->renew) return true;
+    c->stored += !found && !entry(line, bit + last * g->bits, g->bits);
+    uint32_t enter = bit + g->bits, to = enter + (found ? at : last) * g->bits;
+    for (uint32_t i = (to - 1) / 64 + 1; i-- > bit / 64;) {
+        uint32_t first = i * 64;
+        uint64_t up = line[i] << g->bits | (i ? line[i - 1] >> (64 - g->bits) : 0);
+        uint64_t mask = below(first, to) & ~below(first, bit);
+        uint64_t own = first <= bit    ? fingerprint << (bit - first)
+                       : first < enter ? fingerprint >> (first - bit)
+                                       : 0;
+        line[i] = (line[i] & ~mask) | (up & mask & ~below(first, enter)) | own;
+    }
+    return found;
+}
+
+static void observe_portable(struct cache *c, const struct cache_shape *g, size_t n,
+                             const seen_digest *d, uint8_t *verdict) {
     observe_any(c, g, n, d, verdict);
 }
+
+#if defined __x86_64__
+/* The same code: places of a batch are found four at a time. */
+__attribute__((target("avx2,bmi2"))) static void observe_avx2(struct cache *c,
+                                                              const struct cache_shape *g, size_t n,
+                                                              const seen_digest *d,
+                                                              uint8_t *verdict) {
+    observe_any(c, g, n, d, verdict);
+}
+#endif
 
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
@@ -66,11 +116,11 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         return;
     }
     if (w->filter.cpu == CPU_AVX2) {
-        cache_observe_avx2(w->state, &g, n, d, verdict);
+        observe_avx2(w->state, &g, n, d, verdict);
         return;
     }
 #endif
-    cache_observe_portable(w->state, &g, n, d, verdict);
+    observe_portable(w->state, &g, n, d, verdict);
 }
 
 /* The youngest a key can be: what stands before it came after it. */
@@ -156,7 +206,6 @@ const struct window_ops aging_cache = {
     .variant = cache_variant,
     .size = size,
     .init = init,
-    .destroy = destroy,
     .observe = observe,
     .find = find,
     .landmark = landmark,

@@ -57,12 +57,7 @@ int cache_plan(struct seen_plan *, struct seen_error *);
 struct forecast cache_forecast(const struct seen_plan *, const struct gap_law *);
 bool cache_variant(struct seen_spec *, size_t i);
 
-/* Test and add in order, at most DETECTOR_BATCH records: one algorithm, a file for each
- * instruction set. */
-void cache_observe_portable(struct cache *, const struct cache_shape *, size_t n,
-                            const seen_digest *, uint8_t *verdict);
-void cache_observe_avx2(struct cache *, const struct cache_shape *, size_t n, const seen_digest *,
-                        uint8_t *verdict);
+/* Tests and adds at most DETECTOR_BATCH records in order, with 512-bit registers. */
 void cache_observe_avx512(struct cache *, const struct cache_shape *, size_t n, const seen_digest *,
                           uint8_t *verdict);
 

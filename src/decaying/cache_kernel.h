@@ -28,8 +28,8 @@ static inline uint64_t entry(const uint64_t *line, uint32_t bit, uint32_t bits) 
 }
 
 /* Returns whether it was found. */
-static bool touch_wide(struct cache *, const struct cache_shape *, uint64_t *line, uint32_t bit,
-                       uint64_t fingerprint);
+ALWAYS_INLINE bool touch_wide(struct cache *, const struct cache_shape *, uint64_t *line,
+                              uint32_t bit, uint64_t fingerprint);
 
 /* -- narrow sets -------------------------------------------------------------------------- */
 
@@ -96,7 +96,7 @@ ALWAYS_INLINE void observe_sets(struct cache *c, const struct cache_shape *given
 }
 
 /* The usual refresh is a constant of its own. */
-static inline void observe_any(struct cache *c, const struct cache_shape *g, size_t n,
+ALWAYS_INLINE void observe_any(struct cache *c, const struct cache_shape *g, size_t n,
                                const seen_digest *d, uint8_t *verdict) {
     if (!n) return;
     if (g->ways * g->bits > CACHE_NARROW)

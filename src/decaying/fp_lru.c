@@ -93,7 +93,6 @@ const struct window_ops aging_fp_lru = {
     .forecast = forecast,
     .size = recent_size,
     .init = recent_init,
-    .destroy = recent_destroy,
     .observe = observe,
     .find = find,
     .landmark = recent_landmark,

@@ -171,7 +171,6 @@ const struct window_ops aging_lru = {
     .forecast = recent_forecast,
     .size = recent_size,
     .init = recent_init,
-    .destroy = recent_destroy,
     .observe = observe,
     .find = recent_ages,
     .landmark = recent_landmark,

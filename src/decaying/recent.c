@@ -56,8 +56,6 @@ void recent_init(struct window *w) {
     b->room = w->plan->capacity / options_get(&w->plan->spec, OPTION_SHARDS);
 }
 
-void recent_destroy(struct window *w) { (void)w; }
-
 /* No times are kept: the youngest age possible is that of the record before. */
 void recent_ages(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {

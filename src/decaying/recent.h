@@ -17,7 +17,6 @@ struct forecast clock_forecast(const struct seen_plan *, const struct gap_law *)
 
 uint64_t recent_size(const struct seen_spec *);
 void recent_init(struct window *);
-void recent_destroy(struct window *);
 void recent_ages(const struct window *, size_t n, const seen_digest *, uint64_t at, uint64_t *age);
 void recent_landmark(struct window *, uint64_t at);
 void recent_stats(const struct window *, uint64_t at, struct seen_stats *);

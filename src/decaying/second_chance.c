@@ -133,7 +133,6 @@ const struct window_ops aging_clock = {
     .forecast = clock_forecast,
     .size = recent_size,
     .init = recent_init,
-    .destroy = recent_destroy,
     .observe = observe,
     .find = recent_ages,
     .landmark = recent_landmark,

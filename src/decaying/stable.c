@@ -136,8 +136,6 @@ static void init(struct window *w) {
     s->random = options_get(&w->plan->spec, OPTION_SEED) ^ 0x5ab1e5ab1e5ab1e5u;
 }
 
-static void destroy(struct window *w) { (void)w; }
-
 /* Probe, decrement, set: in this order, for every record. */
 ALWAYS_INLINE uint8_t observe_one(struct state *s, const struct seen_spec *spec,
                                   const struct cells_probe *probe, struct cells_probe start,
@@ -309,7 +307,6 @@ const struct window_ops aging_stable = {
     .variant = stable_variant,
     .size = size,
     .init = init,
-    .destroy = destroy,
     .observe = observe,
     .find = find,
     .landmark = landmark,

@@ -119,7 +119,7 @@ int seen_new(seen_detector **out, const struct seen_plan *plan, const struct see
 void seen_free(seen_detector *d) {
     if (!d) return;
     for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++)
-        d->shard[i].ops->destroy(&d->shard[i]);
+        if (d->shard[i].ops->destroy) d->shard[i].ops->destroy(&d->shard[i]);
     struct seen_allocator alloc = d->alloc;
     alloc.free(alloc.ctx, d, d->bytes);
 }

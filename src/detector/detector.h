@@ -9,8 +9,8 @@
 
 #include "base/cursor.h"
 #include "filter/filter.h"
-#include "gaps/gap_law.h"
 #include "seen.h"
+#include "theory/gaps.h"
 
 #define DETECTOR_BATCH                                                                             \
     256 /* records handled at once: enough to prefetch, small enough for the stack */
@@ -51,7 +51,7 @@ struct window_ops {
     uint64_t (*size)(const struct seen_spec *); /* one shard's state */
 
     void (*init)(struct window *);
-    void (*destroy)(struct window *);
+    void (*destroy)(struct window *); /* NULL: there is nothing to free */
     /* Called after the window's block may have moved: updates pointers and offers the mover all
      * memory outside the block (NULL: there is none). */
     void (*move)(struct window *, struct seen_mover);

@@ -32,7 +32,7 @@ static struct cells_probe place(const struct filter_shape *shape, const seen_dig
     return cells_number(d->lo & cells_low(shape->bits), a_line);
 }
 
-CELLS_OPERATIONS(place, 1)
+CELLS_OPERATIONS(bitvector, place, 1)
 
 static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen_digest *d) {
     uint32_t width = cells_width(f->shape.live);
@@ -97,8 +97,8 @@ const struct filter_ops filter_bitvector = {
                .size = table_size,
                .form = form,
                .most = most},
-    .observe = observe,
-    .find = find,
+    .observe = bitvector_observe,
+    .find = bitvector_find,
     .advance = cells_advance,
     .forget = forget,
     .merge = cells_merge,

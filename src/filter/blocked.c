@@ -18,9 +18,8 @@
  * Example    n = 7.5e6 keys in 48 MiB, k = 12: no key in a million is called a duplicate wrongly.
  * Cost       one cache line a record; Q+1 neighbouring lines in a jumping window.
  */
-#include "filter/blocked.h"
-
 #include "base/base.h"
+#include "filter/filter.h"
 #include "theory/bloom.h"
 
 #include <string.h>
@@ -57,11 +56,6 @@ static inline vector probes(const uint64_t *word, vector once) {
 
 #include "filter/blocked_kernel.h"
 
-size_t blocked_observe_portable(struct filter *f, uint64_t generation, size_t n,
-                                const seen_digest *d, uint8_t *verdict) {
-    return observe_lines(f, generation, n, d, verdict);
-}
-
 /* -- the structure ------------------------------------------------------------------------ */
 
 static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
@@ -70,7 +64,7 @@ static size_t observe(struct filter *f, uint64_t generation, size_t n, const see
     if (f->cpu >= CPU_AVX512) return blocked_observe_avx512(f, generation, n, d, verdict);
     if (f->cpu == CPU_AVX2) return blocked_observe_avx2(f, generation, n, d, verdict);
 #endif
-    return blocked_observe_portable(f, generation, n, d, verdict);
+    return observe_lines(f, generation, n, d, verdict);
 }
 
 static void find(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,

@@ -6,7 +6,21 @@
  *     probes(word, once)  lane i: once[i] << (byte i of the word, mod 64)
  *
  * The layout is drawn in blocked.c. */
-#include "filter/blocked.h"
+#include "filter/filter.h"
+
+#define BLOCKED_K_MOST 24 /* three rounds of a probe in each of 8 lanes */
+
+/* As filter_ops.observe; live = 1 and k <= 8 are specialised inside. */
+size_t blocked_observe_avx2(struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                            uint8_t *verdict);
+size_t blocked_observe_avx512(struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                              uint8_t *verdict);
+
+/* As filter_ops.find. */
+void blocked_find_avx2(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                       uint32_t *age);
+void blocked_find_avx512(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
+                         uint32_t *age);
 
 #define FIND   32  /* keys asked for at once, with their lines on their way */
 #define RUN    256 /* keys prepared at once */

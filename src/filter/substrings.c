@@ -53,7 +53,7 @@ static struct cells_probe place(const struct filter_shape *shape, const seen_dig
     return probe;
 }
 
-CELLS_OPERATIONS(place, f->shape.digests)
+CELLS_OPERATIONS(substrings, place, f->shape.digests)
 
 /* -- planning ----------------------------------------------------------------------------- */
 
@@ -105,8 +105,8 @@ const struct filter_ops filter_substrings = {
                .touches = cells_touches,
                .size = table_size,
                .form = form},
-    .observe = observe,
-    .find = find,
+    .observe = substrings_observe,
+    .find = substrings_find,
     .advance = cells_advance,
     .merge = cells_merge,
     .save = table_save,

@@ -18,8 +18,8 @@
  * Example    a b c b a: the second b has 1 record and 1 key between, the second a 3 records, 2
  * keys. Cost       log2(places/64) steps a record; a squeeze every places/2 records at most.
  */
+#include "theory/gaps.h"
 #include "base/base.h"
-#include "gaps/gap_law.h"
 #include "gaps/sample.h"
 #include "seen_gaps.h"
 

@@ -2,8 +2,8 @@
 #ifndef SAMPLE_H
 #define SAMPLE_H
 
-#include "gaps/gap_law.h"
 #include "seen_gaps.h"
+#include "theory/gaps.h"
 
 #define GAP_DECADES 16 /* of seen_gaps_stats */
 

@@ -264,8 +264,6 @@ static void init(struct window *w) {
     s->ring.generation = s->slices;
 }
 
-static void destroy(struct window *w) { (void)w; }
-
 /* -- work --------------------------------------------------------------------------------- */
 
 static uint8_t observe_one(struct window *w, const struct cells_probe *probe, uint32_t run) {
@@ -396,7 +394,6 @@ const struct window_ops aging_age_partitioned = {
     .plan = plan,
     .size = size,
     .init = init,
-    .destroy = destroy,
     .observe = observe,
     .find = find,
     .landmark = landmark,

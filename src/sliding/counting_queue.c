@@ -151,8 +151,6 @@ static void init(struct window *w) {
     s->h.kept = SEEN_NEVER;
 }
 
-static void destroy(struct window *w) { (void)w; }
-
 static uint8_t observe_one(struct counting_queue *s, uint64_t at, uint64_t digest,
                            const struct cells_probe *probe) {
     expire(s, at);
@@ -311,7 +309,6 @@ const struct window_ops aging_counting = {
     .plan = counting_queue_plan,
     .size = counting_queue_size,
     .init = init,
-    .destroy = destroy,
     .observe = observe,
     .find = find,
     .landmark = landmark,

@@ -254,8 +254,6 @@ static void init(struct window *w) {
     stamps_init(&s->t, spec, s->c.parts);
 }
 
-static void destroy(struct window *w) { (void)w; }
-
 static void landmark(struct window *w, uint64_t at) {
     struct timed_cuckoo *s = w->state;
     if (stamps_expired(&s->t, at / s->t.unit)) return;
@@ -331,7 +329,6 @@ const struct window_ops aging_timed_cuckoo = {
     .plan = timed_cuckoo_plan,
     .size = timed_cuckoo_size,
     .init = init,
-    .destroy = destroy,
     .observe = observe,
     .find = find,
     .landmark = landmark,

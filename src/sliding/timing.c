@@ -152,8 +152,6 @@ static void init(struct window *w) {
     s->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
 }
 
-static void destroy(struct window *w) { (void)w; }
-
 /* -- work --------------------------------------------------------------------------------- */
 
 static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
@@ -257,7 +255,6 @@ const struct window_ops aging_timing = {
     .plan = plan,
     .size = size,
     .init = init,
-    .destroy = destroy,
     .observe = observe,
     .find = find,
     .landmark = landmark,

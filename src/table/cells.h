@@ -155,17 +155,17 @@ ALWAYS_INLINE void cells_find(const struct filter *f, uint64_t generation, size_
     }
 }
 
-/* Defines the two operations of a structure whose probes go to `place` and whose keys have
+/* Defines NAME_observe and NAME_find of a structure whose probes go to `place` and whose keys have
  * `digests` digests.  The width is a constant in each. */
-#define CELLS_OPERATIONS(place, digests)                                                           \
-    static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,   \
-                          uint8_t *verdict) {                                                      \
+#define CELLS_OPERATIONS(name, place, digests)                                                     \
+    static size_t name##_observe(struct filter *f, uint64_t generation, size_t n,                  \
+                                 const seen_digest *d, uint8_t *verdict) {                         \
         uint32_t width = cells_width(f->shape.live);                                               \
         if (width == 1) return cells_observe(f, generation, n, d, verdict, place, 1, digests);     \
         return cells_observe(f, generation, n, d, verdict, place, width, digests);                 \
     }                                                                                              \
-    static void find(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,  \
-                     uint32_t *age) {                                                              \
+    static void name##_find(const struct filter *f, uint64_t generation, size_t n,                 \
+                            const seen_digest *d, uint32_t *age) {                                 \
         cells_find(f, generation, n, d, age, place, cells_width(f->shape.live), digests);          \
     }
 

@@ -3,10 +3,10 @@
 #include "base/bits.h"
 #include "decaying/cache.h"
 #include "decaying/stable.h"
-#include "gaps/gap_law.h"
 #include "gaps/sample.h"
 #include "seen_gaps.h"
 #include "theory/decaying.h"
+#include "theory/gaps.h"
 
 #include <math.h>
 #include <setjmp.h>

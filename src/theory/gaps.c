@@ -1,5 +1,5 @@
-/* gap_law.c - estimates the law of gaps from a sample. */
-#include "gaps/gap_law.h"
+/* gaps.c - estimates the law of gaps from a sample. */
+#include "theory/gaps.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* gap_law.h - the distances between repeats of a stream, from which structures predict their
+/* gaps.h - the distances between repeats of a stream, from which structures predict their
  * errors.
  *
  * Numbers of records and of keys are kept in buckets: one for each number below GAP_EXACT, then
@@ -6,8 +6,8 @@
  *
  *     between   the records between two of a key: 0 where they are neighbours ([DR06] 3.6: gaps)
  *     depth     the different keys among these: the stack distance of an LRU list */
-#ifndef GAP_LAW_H
-#define GAP_LAW_H
+#ifndef THEORY_GAPS_H
+#define THEORY_GAPS_H
 
 #include "base/bits.h"
 #include "seen.h"
