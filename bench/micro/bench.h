@@ -4,7 +4,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "detector/detector.h"
+#include "detector/block.h"
 #include "seen.h"
 
 #include <stdio.h>

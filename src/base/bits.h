@@ -13,6 +13,9 @@
  * sums of them never overflow. */
 #define COUNT_MOST ((uint64_t)1 << 62)
 
+/* Some 36,000 years: sums of two times never overflow. */
+#define TIME_MOST ((uint64_t)1 << 60)
+
 __extension__ typedef unsigned __int128 bits_u128;
 
 #define BITS_GOLDEN 0x9e3779b97f4a7c15u /* 2^64 over the golden ratio: steps that spread evenly */

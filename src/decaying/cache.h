@@ -3,8 +3,8 @@
 #ifndef CACHE_H
 #define CACHE_H
 
-#include "detector/detector.h"
 #include "table/cells.h"
+#include "window/window.h"
 
 #define CACHE_WAYS_MOST 16
 #define CACHE_STATE     64 /* bytes a shard takes besides its lines */

@@ -2,7 +2,7 @@
 #include "decaying/recent.h"
 
 #include "base/base.h"
-#include "plan/decaying.h"
+#include "plan/plan.h"
 #include "spec/options.h"
 #include "theory/decaying.h"
 
@@ -22,7 +22,8 @@ static double reach_32(const struct seen_spec *s, uint64_t lines) {
 }
 
 int recent_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
-    struct decaying d = {sizeof(struct buffer), 1, slot == 25 ? reach_25 : reach_32};
+    struct decaying d = {sizeof(struct buffer), 1, slot == 25 ? reach_25 : reach_32,
+                         detector_fixed};
     struct seen_spec *spec = &plan->spec;
     int bad = decaying_settle(plan, e);
     if (!bad) bad = decaying_lines(plan, &d, e);

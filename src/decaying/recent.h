@@ -3,8 +3,8 @@
 #ifndef RECENT_H
 #define RECENT_H
 
-#include "detector/detector.h"
 #include "table/buffer.h"
+#include "window/window.h"
 
 /* Decides blocks= for a structure that takes `slot` bytes a key, and predicts: no false positives;
  * a key is found while fewer than capacity others came since. */

@@ -3,9 +3,9 @@
 #ifndef STABLE_H
 #define STABLE_H
 
-#include "detector/detector.h"
 #include "spec/options.h"
 #include "table/table.h"
+#include "window/window.h"
 
 #define STABLE_STATE 128 /* bytes a shard takes besides its lines */
 
@@ -23,7 +23,7 @@ static inline double stable_cells(const struct seen_spec *spec, uint64_t lines) 
 
 int stable_plan(struct seen_plan *, struct seen_error *);
 
-/* For streams whose gaps are known (stable_forecast.c). */
+/* For streams whose gaps are known (stable_plan.c). */
 struct forecast stable_forecast(const struct seen_plan *, const struct gap_law *);
 bool stable_variant(struct seen_spec *, size_t i);
 

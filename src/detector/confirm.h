@@ -25,7 +25,7 @@
 #ifndef CONFIRM_H
 #define CONFIRM_H
 
-#include "detector/detector.h"
+#include "detector/block.h"
 
 /* Bytes of a cache of `keys` keys; 0 for 0. */
 uint64_t confirm_bytes(uint64_t keys);

@@ -2,16 +2,15 @@
  *
  *     | struct seen_detector | window[S] | state[S] | truth[S] | cache |
  */
-#include "detector/detector.h"
+#include "detector/block.h"
 
 #include "base/base.h"
 #include "base/bits.h"
 #include "base/hash.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"
-#include "detector/shards.h"
 #include "spec/options.h"
-#include "spec/units.h"
+#include "spec/spec.h"
 #include "theory/bloom.h"
 #include "truth/truth.h"
 
@@ -196,7 +195,7 @@ static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64
     uint64_t back = options_get(&d->plan.spec, OPTION_LATENESS);
     for (size_t i = 0; i < n; i++) {
         if (time) {
-            seen_time t = bits_min(time[i], DETECTOR_TIME_MOST);
+            seen_time t = bits_min(time[i], TIME_MOST);
             uint64_t by = c->last - bits_min(t, c->last);
             c->last = bits_max(t, c->last);
             c->late += by > 0;
@@ -268,7 +267,7 @@ void seen_observe_at(seen_detector *d, size_t n, const seen_digest *digest, cons
 
 uint64_t detector_now(const seen_detector *d, seen_time now) {
     if (d->plan.spec.unit != SEEN_UNIT_MICROSECONDS) return d->counters.tick;
-    return bits_max(d->counters.last, bits_min(now, DETECTOR_TIME_MOST));
+    return bits_max(d->counters.last, bits_min(now, TIME_MOST));
 }
 
 /* The clock of a record at `now`, were it the next. */
@@ -489,7 +488,7 @@ void seen_stats(const seen_detector *d, struct seen_stats *out) {
     uint64_t at = detector_now(d, 0);
     for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++)
         d->shard[i].ops->stats(&d->shard[i], at, out);
-    if (d->shard[0].truth) truth_stats(d, out);
+    if (d->shard[0].truth) truth_stats(d->shard, detector_now(d, 0), out);
 }
 
 const char *seen_version(void) { return SEEN_VERSION; }

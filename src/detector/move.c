@@ -2,7 +2,7 @@
  *
  * Its block points into itself alone, and from the outside only the caller points at it.  So what
  * lay so far into the old block lies as far into the new one. */
-#include "detector/detector.h"
+#include "detector/block.h"
 #include "spec/options.h"
 
 static void *shifted(const void *p, uintptr_t by) {

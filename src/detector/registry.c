@@ -2,7 +2,7 @@
 #include "detector/registry.h"
 
 #include "spec/spec.h"
-#include "window/generations.h"
+#include "window/window.h"
 
 #include <string.h>
 

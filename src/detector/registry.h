@@ -2,7 +2,7 @@
 #ifndef REGISTRY_H
 #define REGISTRY_H
 
-#include "detector/detector.h"
+#include "window/window.h"
 
 /* One way to serve a window: an aging structure, or a window over a filter. */
 struct registry_choice {

@@ -4,7 +4,7 @@
  *
  *     shard   2 0 2 1 0        head   1 3 0        next   2 4 - - -
  */
-#include "detector/shards.h"
+#include "detector/block.h"
 
 #include "spec/options.h"
 #include "truth/truth.h"

@@ -14,8 +14,8 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "detector/block.h"
 #include "detector/confirm.h"
-#include "detector/detector.h"
 #include "detector/registry.h"
 #include "spec/options.h"
 #include "truth/truth.h"
@@ -83,7 +83,7 @@ static int read_header(struct stream *s, struct header *h, struct seen_spec *spe
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec is not valid here: %.150s",
                          inner.text);
     if (counters->duplicates > counters->records || counters->tick > COUNT_MOST ||
-        counters->last > DETECTOR_TIME_MOST)
+        counters->last > TIME_MOST)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's counters make no sense");
     return 0;
 }

@@ -1,11 +1,10 @@
 /* advise.c - tries changes of a spec and words the ones that help. */
-#include "plan/advise.h"
+#include "plan/plan.h"
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "plan/plan.h"
 #include "spec/options.h"
-#include "spec/units.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
 /* age.c - plans an Age-Partitioned Bloom filter. */
-#include "plan/age.h"
+#include "plan/plan.h"
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "plan/plan.h"
 #include "spec/options.h"
 #include "table/table.h"
 #include "theory/bloom.h"

@@ -1,12 +1,10 @@
 /* decaying.c - settles the options that structures of decaying windows share. */
-#include "plan/decaying.h"
+#include "plan/plan.h"
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "detector/detector.h"
-#include "plan/plan.h"
 #include "spec/options.h"
-#include "spec/units.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +36,7 @@ int decaying_settle(struct seen_plan *plan, struct seen_error *e) {
 }
 
 static uint64_t bytes_of(const struct seen_spec *spec, const struct decaying *d, uint64_t lines) {
-    return detector_fixed(spec, d->state + lines * 64);
+    return d->bytes(spec, d->state + lines * 64);
 }
 
 struct bracket {

@@ -1,5 +1,5 @@
 /* fit.c - searches for the size of a filter with its own formula. */
-#include "plan/fit.h"
+#include "plan/plan.h"
 
 #include "base/bits.h"
 #include "table/table.h"

@@ -1,20 +1,16 @@
-/* plan.c - spec -> plan: what would serve, and which is best.
- *
- * Planning a resolved spec gives the same spec again, so a snapshot, a benchmark row and a spec
- * pasted from `seen plan` all mean the same structure for ever. */
+/* plan.c - the keys of a window, and the size of a filter in it: of blocks=, items=, fp= and mem=
+ * any may be given, and the others follow or are refused with values that would do. */
 #include "plan/plan.h"
 
 #include "base/base.h"
-#include "base/hash.h"
-#include "detector/confirm.h"
-#include "detector/registry.h"
-#include "plan/advise.h"
+#include "base/bits.h"
 #include "spec/options.h"
-#include "truth/truth.h"
+#include "spec/spec.h"
+#include "theory/sliding.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 double plan_crowd(const struct seen_spec *spec) {
     uint64_t keys = 0;
@@ -100,253 +96,328 @@ int plan_sliding(struct seen_plan *plan, uint32_t does, struct seen_error *e) {
     return 0;
 }
 
-/* -- all that could serve, and the best of them ------------------------------------------- */
+/* -- the size of a filter ----------------------------------------------------------------- */
 
-/* Was an option given that only such structures have? */
-static bool asked_for(const struct seen_spec *asked) {
-    const struct seen_option *o;
-    for (size_t i = 0; (o = seen_option(i)); i++)
-        if (o->of && i != OPTION_K && options_has(asked, (enum option)i)) return true;
-    return *options_name(asked, OPTION_FILTER);
+struct request {
+    struct seen_plan *plan;
+    const struct fit *fit;
+    struct filter_shape shape; /* a shard's */
+    double keys;               /* a shard's; 0 if unknown */
+    double fp;                 /* allowed */
+    double most;               /* keys that it holds at that rate; 0 if not yet known */
+    uint64_t budget;           /* lines a shard; 0 if memory is not given */
+    uint64_t fixed;
+    bool one_size; /* the options leave no other */
+};
+
+static uint64_t bytes_of(const struct request *r, const struct filter_shape *shape) {
+    return r->fixed + options_get(&r->plan->spec, OPTION_SHARDS) * r->fit->filter->size(shape, 0);
 }
 
-static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
-    uint32_t hash = (uint32_t)options_get(&plan->spec, OPTION_HASH);
-    const char *name = seen_option(OPTION_HASH)->choices[hash];
-    if (!hash_available(hash))
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "hash=%s is not in this build; install libsodium and build again", name);
-    if (hash >= SEEN_HASH_INT && !(plan->traits & SEEN_ANY_DIGEST))
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=%s needs keys spread evenly, and hash=%s leaves them as they are; "
-                         "use hash=xxh3, or filter=exact",
-                         plan->filter, name);
-    bool others = hash != options_get(&plan->asked, OPTION_HASH),
-         unsure = hash >= SEEN_HASH_INT && !(plan->traits & SEEN_NO_FP);
-    if ((others || unsure) && !asked_for(&plan->asked))
-        return error_set(e, SEEN_EREFUSED, 0, "filter=%s with hash=%s %s; name it if you want it",
-                         plan->filter, name,
-                         others ? "takes other keys than were asked for" : "promises no fp=");
-    return 0;
-}
+#define USELESS .9 /* a false-positive rate that is of no use */
 
-/* Options of other structures mean nothing here. */
-static int check_options(const struct seen_plan *plan, struct seen_error *e) {
-    const struct seen_option *o;
-    bool times =
-        plan->spec.window == SEEN_WINDOW_SLIDING && plan->spec.unit == SEEN_UNIT_MICROSECONDS;
-    if (options_has(&plan->asked, OPTION_LATENESS) && !times)
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "lateness= serves sliding windows of time, such as sliding:1h");
-    for (size_t i = 0; (o = seen_option(i)); i++)
-        if (options_has(&plan->asked, (enum option)i) &&
-            !options_serve((enum option)i, plan->filter))
-            return error_set(e, SEEN_EREFUSED, 0, "%s= is for filter=%s only; leave it out here",
-                             o->name, o->of);
-    return 0;
-}
+static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_FP); }
 
-static bool special(const struct registry_choice *c) {
-    return c->filter ? c->filter->theory.traits & SEEN_ON_REQUEST : c->ops->by_name;
-}
-
-static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
-                          const struct registry_choice *c, struct seen_error *e) {
-    struct seen_spec *spec = &plan->spec;
-    plan->spec = *asked;
-    spec->value[OPTION_FILTER].name = c->name;
-    if (!options_has(spec, OPTION_SHARDS)) options_assume(spec, OPTION_SHARDS, 1);
-    int bad = registry_plan(c, plan, e);
-    plan->digests = plan_digests(spec);
-    if (special(c)) plan->traits |= SEEN_ON_REQUEST;
-    if (!bad) bad = check_hash(plan, e);
-    if (!bad) bad = confirm_plan(plan, e);
-    static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
-                                          OPTION_SHARDS};
-    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
-    if (!bad && !(plan->traits & SEEN_GROWS))
-        plan->bytes = detector_bytes(spec, registry_state(c, spec));
-    return bad;
-}
-
-/* Plans the structure and its control sample.  The first plan, without a sample, shows how much
- * memory the structure takes and so how large the sample may be.  The second includes the sample.
- * If the sample does not fit, the plan has none. */
-static int plan_measured(struct seen_plan *plan, const struct seen_spec *asked,
-                         const struct registry_choice *c, struct seen_error *e) {
-    struct seen_spec with = *asked;
-    if (options_has(asked, OPTION_CONTROL)) return plan_structure(plan, asked, c, e);
-    int bad = plan_structure(plan, asked, c, NULL);
-    if (!bad && !truth_plan(plan)) return 0;
-    options_set(&with, OPTION_CONTROL, bad ? 0 : options_get(&plan->spec, OPTION_CONTROL));
-    if (options_get(&with, OPTION_CONTROL)) bad = plan_structure(plan, &with, c, NULL);
-    if (options_get(&with, OPTION_CONTROL) && !bad) return 0;
-    options_assume(&with, OPTION_CONTROL, 0);
-    return plan_structure(plan, &with, c, e);
-}
-
-int plan_choice(struct seen_plan *plan, const struct seen_spec *asked,
-                const struct registry_choice *c, struct seen_error *e) {
-    memset(plan, 0, sizeof *plan);
-    plan->asked = *asked;
-    plan->window = c->ops->name;
-    plan->filter = c->name;
-    plan->spec = *asked;
-    plan->spec.value[OPTION_FILTER].name = c->name;
-    int bad = check_options(plan, e);
-    if (!bad) bad = plan_measured(plan, asked, c, e);
-    if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))
-        bad = error_set(e, SEEN_EREFUSED, 0, "this would take %.3g GiB; ask for less",
-                        (double)plan->bytes / 1073741824);
-    return bad;
-}
-
-/* The same for sliding windows: the least memory a key wins, among structures that keep the allowed
- * rate and hold all keys.  Structures that store the keys themselves are compared like the others.
- */
-static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b) {
-    uint64_t keys = 0;
-    plan_keys(&keys, &a->asked, NULL);
-    bool a_serves = advise_accepts(a), b_serves = advise_accepts(b);
-    if (a_serves != b_serves) return a_serves;
-    bool a_special = a->traits & SEEN_ON_REQUEST, b_special = b->traits & SEEN_ON_REQUEST;
-    if (a_special != b_special) return b_special;
-    bool a_short = a->capacity && a->capacity < keys, b_short = b->capacity && b->capacity < keys;
-    if (a_short != b_short) return b_short;
-    double allowed = options_real(&a->asked, OPTION_FP) > 0 ? options_real(&a->asked, OPTION_FP)
-                                                            : PLAN_FP_DEFAULT;
-    bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
-    if (a_misses != b_misses) return b_misses;
-    if (a_misses && a->fp_full != b->fp_full) return a->fp_full < b->fp_full;
-    double a_each = (double)a->bytes / (double)(keys || !a->capacity ? 1 : a->capacity);
-    double b_each = (double)b->bytes / (double)(keys || !b->capacity ? 1 : b->capacity);
-    return a_each != b_each ? a_each < b_each : a->touches < b->touches;
-}
-
-/* Is plan a better than plan b?  Structures that SEEN_ON_REQUEST marks, and then structures that
- * grow, lose against others.  The allowed rate comes next, then memory and capacity: within a
- * factor of two they count as equal.  Then decaying windows take the fewest false negatives, under
- * the assumption of decaying.h.  Last come the fewest cache lines a record. */
-static bool better(const struct seen_plan *a, const struct seen_plan *b) {
-    if (a->spec.window == SEEN_WINDOW_SLIDING) return better_sliding(a, b);
-    bool a_grows = a->traits & SEEN_GROWS, b_grows = b->traits & SEEN_GROWS;
-    bool a_special = a->traits & SEEN_ON_REQUEST, b_special = b->traits & SEEN_ON_REQUEST;
-    if (a_special != b_special) return b_special;
-    if (a_grows != b_grows) return b_grows;
-    double allowed = options_real(&a->asked, OPTION_FP) > 0 ? options_real(&a->asked, OPTION_FP)
-                                                            : PLAN_FP_DEFAULT;
-    bool a_misses = a->fp_full > allowed * 1.001, b_misses = b->fp_full > allowed * 1.001;
-    if (a_misses != b_misses) return b_misses;
-    if (a_misses && a->fp_full != b->fp_full) return a->fp_full < b->fp_full;
-    bool a_fat = a->bytes > 2 * b->bytes || a->capacity < b->capacity / 2;
-    bool b_fat = b->bytes > 2 * a->bytes || b->capacity < a->capacity / 2;
-    if (a_fat != b_fat) return b_fat;
-    if (a->spec.window == SEEN_WINDOW_DECAYING && a->fn != b->fn) return a->fn < b->fn;
-    if (a->touches != b->touches) return a->touches < b->touches;
-    return a->bytes < b->bytes;
-}
-
-static void explain(struct seen_plan *best, int others) {
-    if (options_has(&best->asked, OPTION_FILTER))
-        snprintf(best->reason, sizeof best->reason, "asked for by name%s",
-                 options_get(&best->spec, OPTION_HASH) >= SEEN_HASH_INT &&
-                         !(best->traits & SEEN_NO_FP)
-                     ? "; fp is that of keys with uniform bits, as ids seldom have"
-                     : "");
-    else if (!others && options_get(&best->spec, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK &&
-             best->traits & SEEN_GROWS)
-        snprintf(best->reason, sizeof best->reason,
-                 "the only structure that fits; of more than %llu keys it forgets the oldest",
-                 (unsigned long long)best->capacity);
-    else if (!others)
-        snprintf(best->reason, sizeof best->reason, "the only structure that serves this window");
-    else if (best->spec.window == SEEN_WINDOW_SLIDING)
-        snprintf(best->reason, sizeof best->reason,
-                 "least memory of those that hold the window at this rate");
-    else if (best->spec.window == SEEN_WINDOW_DECAYING)
-        snprintf(best->reason, sizeof best->reason,
-                 "keeps fp= and reaches furthest back; misses %.2g if gaps are as gap-max= says",
-                 best->fn);
-    else
-        snprintf(best->reason, sizeof best->reason,
-                 "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
-}
-
-/* A structure that grows is not offered if a bounded one was refused, unless the spec names it: the
- * refusal says how to make the bounded one fit.  hash=int and hash=raw have no bounded one. */
-static bool stands_aside(const struct seen_plan *plan, size_t refused) {
-    return refused && plan->traits & SEEN_GROWS &&
-           options_get(&plan->asked, OPTION_HASH) < SEEN_HASH_INT && !asked_for(&plan->asked);
-}
-
-/* Structures with SEEN_ON_REQUEST are not offered either, except in a sliding window with a known
- * number of keys.  They lose against every acceptable structure.  So they are not planned at all if
- * the caller wants the best plan only and one of at least two is acceptable. */
-static bool in_vain(const struct registry_choice *c, const struct seen_spec *asked,
-                    const struct seen_plan *best, size_t n, size_t refused, bool best_only) {
-    if (!special(c)) return false;
-    uint64_t keys = 0;
-    if (asked->window == SEEN_WINDOW_SLIDING) plan_keys(&keys, asked, NULL);
-    if (!n) return refused && !asked_for(asked) && !keys;
-    return best_only && n > 1 && !(best->traits & SEEN_ON_REQUEST) && advise_accepts(best);
-}
-
-static int nothing_serves(const struct seen_spec *asked, struct seen_error *e) {
-    if (*options_name(asked, OPTION_FILTER))
-        return error_set(e, SEEN_EREFUSED, 0,
-                         "filter=%s does not serve this window; leave filter= out and the planner "
-                         "chooses",
-                         options_name(asked, OPTION_FILTER));
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "no structure in this version serves this window; use landmark, jumping or "
-                     "sliding");
-}
-
-size_t plan_insert(struct seen_plan *plans, size_t n, size_t cap, const struct seen_plan *plan,
-                   bool (*wins)(const struct seen_plan *, const struct seen_plan *)) {
-    size_t at = n;
-    while (at > 0 && wins(plan, &plans[at - 1])) at--;
-    if (at >= cap) return n;
-    if (n < cap) n++;
-    memmove(plans + at + 1, plans + at, (n - at - 1) * sizeof *plans);
-    plans[at] = *plan;
-    return n;
-}
-
-static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_spec *asked,
-                        bool best_only, struct seen_error *e) {
-    struct registry_choice c;
-    struct seen_plan plan;
-    size_t n = 0, refused = 0;
-    if (!asked->window) return error_set(e, SEEN_EINVAL, 0, "the spec has no window");
-    for (size_t i = 0; registry_pick(asked->window, options_name(asked, OPTION_FILTER), i, &c);
-         i++) {
-        if (in_vain(&c, asked, plans, n, refused, best_only)) continue;
-        if (plan_choice(&plan, asked, &c, refused ? NULL : e)) { /* the first refusal is told */
-            refused++;
-            continue;
-        }
-        if (n == 0 && stands_aside(&plan, refused)) continue;
-        n = plan_insert(plans, n, cap, &plan, better);
+/* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
+static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
+    char fp[40] = "", takes[48], has[32], rate[48] = "no fp, or ", keys[48];
+    if (!e) return SEEN_EREFUSED; /* what follows takes longer than the rest */
+    const struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape shape = r->shape;
+    shape.lines = r->budget;
+    double least = fit_rate(r->fit, &shape, r->keys, (uint32_t)options_get(spec, OPTION_K));
+    if (least < USELESS) snprintf(rate, sizeof rate, "fp=%.2g, or ", least * 1.1);
+    double most = advise_items(&r->plan->asked, r->keys * (double)options_get(spec, OPTION_SHARDS));
+    snprintf(keys, sizeof keys, "%.0f", most);
+    if (errs(r)) {
+        bool given = options_has(&r->plan->asked, OPTION_FP);
+        snprintf(fp, sizeof fp, given ? " at fp=" : " at a rate of ");
+        units_print_real(r->fp, fp + strlen(fp), sizeof fp - strlen(fp));
+    } else {
+        rate[0] = 0;
     }
-    bool named = *options_name(asked, OPTION_FILTER);
-    if (!n && !refused) return nothing_serves(asked, e);
-    if (!n && named) return e ? e->code : SEEN_EREFUSED;
-    if (!named && (!n || !advise_accepts(&plans[0])))
-        return advise_refuse(asked, n ? &plans[0] : NULL, e);
-    explain(&plans[0], (int)n - 1);
-    return (int)n;
+    units_print_mem(needed, takes, sizeof takes);
+    seen_print_size(options_get(spec, OPTION_MEM), has, sizeof has);
+    bool named = options_has(&r->plan->asked, OPTION_FILTER);
+    return error_set(e, SEEN_EREFUSED, 0, "%.6g keys%s need %s%s%s; mem=%s allows %sitems=%s",
+                     r->keys * (double)options_get(spec, OPTION_SHARDS), fp, takes,
+                     named ? " with filter=" : "", named ? r->plan->filter : "", has, rate, keys);
 }
 
-int seen_plan_all(const struct seen_spec *asked, struct seen_plan *plans, size_t cap,
-                  struct seen_error *e) {
-    return plan_several(plans, cap, asked, false, e);
+/* The length of key or substring that was asked for, which alone makes it this large. */
+static uint32_t *length_asked(const struct request *r, struct filter_shape *shape) {
+    bool substrings = options_serve(OPTION_SUBSTRING, r->plan->filter);
+    enum option length = substrings ? OPTION_SUBSTRING : OPTION_BITS;
+    if (!r->fit->filter->form || !options_has(&r->plan->asked, length)) return NULL;
+    return substrings ? &shape->substring : &shape->bits;
 }
 
-int seen_plan_make(struct seen_plan *plan, const struct seen_spec *asked, struct seen_error *e) {
-    struct seen_plan plans[2]; /* the best, and that there are others */
-    int n = plan_several(plans, sizeof plans / sizeof *plans, asked, true, e);
-    if (n < 0) return n;
-    *plan = plans[0];
+static int too_small(const struct request *r, struct seen_error *e) {
+    char has[32], least[32];
+    const struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape one = r->shape, fits;
+    one.k = one.k ? one.k : 1;
+    one.lines = fit_least(r->fit, one);
+    if (options_has(spec, OPTION_BLOCKS))
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "blocks=%llu are too few for filter=%s here; give %llu",
+                         (unsigned long long)options_get(spec, OPTION_BLOCKS), r->plan->filter,
+                         (unsigned long long)one.lines);
+    seen_print_size(options_get(spec, OPTION_MEM), has, sizeof has);
+    units_print_need(bytes_of(r, &one), least, sizeof least);
+    fits = r->shape;
+    fits.lines = r->budget;
+    uint32_t *length = length_asked(r, &fits), asked = length ? *length : 0;
+    if (length) *length = 0;
+    if (length && (fits = fit_whole(r->fit, fits)).lines) {
+        const char *name = length == &fits.bits ? "bits" : "substring";
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "filter=%s with %s=%u needs mem=%s; mem=%s allows %s=%u", r->plan->filter,
+                         name, asked, least, has, name, *length);
+    }
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "mem=%s is too small for filter=%s here, which takes %s empty", has,
+                     r->plan->filter, least);
+}
+
+static int none_large_enough(struct request *r, struct seen_error *e) {
+    char fp[40] = "";
+    if (errs(r)) snprintf(fp, sizeof fp, " at fp=%g", r->fp);
+    const char *fix = "";
+    if (r->fit->filter->form)
+        fix = length_asked(r, &r->shape) ? "; leave substring= out" : "; more bits= may do";
+    return error_set(
+        e, SEEN_EREFUSED, 0, "no filter=%s is large enough for %.6g keys%s%s", r->plan->filter,
+        fmax(1, r->keys * (double)options_get(&r->plan->spec, OPTION_SHARDS)), fp, fix);
+}
+
+/* To three digits, so that the spec stays readable; never 0, which no spec may ask for. */
+double plan_round_up(double rate) {
+    rate = fmax(rate, 1e-300);
+    double unit = pow(10, floor(log10(rate)) - 2);
+    char text[32];
+    snprintf(text, sizeof text, "%.3g", ceil(rate / unit * (1 - 1e-12)) * unit);
+    return fmin(strtod(text, NULL), 1 - 1e-9);
+}
+
+/* Decides lines and probes from those of blocks=, items=, fp= and mem= that are given. */
+static int choose_geometry(struct request *r, struct seen_error *e) {
+    struct seen_spec *spec = &r->plan->spec;
+    struct filter_shape *shape = &r->shape;
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)options_get(spec, OPTION_K) : 0;
+    bool fp_given = options_has(spec, OPTION_FP) && errs(r);
+    if (options_has(spec, OPTION_BLOCKS)) {
+        shape->lines = options_get(spec, OPTION_BLOCKS);
+        if (!options_get(spec, OPTION_BLOCKS))
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "filter=%s needs lines; blocks=0 (no limit) is for filter=exact",
+                             r->plan->filter);
+        if (r->budget && shape->lines > r->budget)
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "blocks=%llu do not fit into mem=; leave one of them out",
+                             (unsigned long long)options_get(spec, OPTION_BLOCKS));
+    } else if (r->keys > 0 && (fp_given || (!r->budget && !r->one_size))) {
+        if (!fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget)) return none_large_enough(r, e);
+        if (r->budget && shape->lines > r->budget) return refuse(r, bytes_of(r, shape), e);
+        *shape = fit_whole(r->fit, *shape);
+        return 0;
+    } else {
+        shape->lines = r->budget ? r->budget : fit_least(r->fit, *shape);
+    }
+    struct filter_shape smallest = *shape;
+    smallest.k = k ? k : 1;
+    if (shape->lines < fit_least(r->fit, smallest)) return too_small(r, e);
+    if (r->keys > 0 && !fp_given) {
+        double rate = fit_rate(r->fit, shape, r->keys, k);
+        if (rate >= USELESS && !options_has(spec, OPTION_BLOCKS) &&
+            fit_lines(r->fit, shape, r->keys, r->fp, k, r->budget))
+            return refuse(r, bytes_of(r, shape), e);
+        if (errs(r)) r->fp = plan_round_up(rate);
+    } else {
+        r->most = fit_keys(r->fit, shape, r->fp, k);
+        if (r->most < 1 && !options_has(spec, OPTION_BLOCKS)) return none_large_enough(r, e);
+    }
+    *shape = fit_whole(r->fit, *shape);
+    if (!shape->lines) return too_small(r, e);
     return 0;
+}
+
+static int refuse_growing(const struct request *r, struct seen_error *e) {
+    const struct seen_spec *spec = &r->plan->spec;
+    char takes[48], has[32];
+    uint64_t needed = r->fixed + options_get(spec, OPTION_SHARDS) *
+                                     r->fit->filter->size(&r->shape, (uint64_t)r->keys);
+    units_print_mem(needed, takes, sizeof takes);
+    seen_print_size(options_get(spec, OPTION_MEM), has, sizeof has);
+    return error_set(
+        e, SEEN_EREFUSED, 0, "filter=%s needs %s for %.6g keys, and mem=%s holds %llu",
+        r->plan->filter, takes, r->keys * (double)options_get(spec, OPTION_SHARDS), has,
+        (unsigned long long)(options_get(spec, OPTION_BLOCKS) * options_get(spec, OPTION_SHARDS)));
+}
+
+#define GROWING_MOST 4294963199 /* keys that the 32-bit references of store.h reach */
+
+/* The most keys a shard of a structure that grows can hold in `mem` bytes. */
+static uint64_t keys_within(const struct request *r, uint64_t mem) {
+    uint64_t lo = 0, hi = GROWING_MOST + (uint64_t)1;
+    uint64_t room =
+        mem > r->fixed ? (mem - r->fixed) / options_get(&r->plan->spec, OPTION_SHARDS) : 0;
+    while (lo + 1 < hi) {
+        uint64_t middle = lo + (hi - lo) / 2;
+        if (r->fit->filter->size(&r->shape, middle) <= room)
+            lo = middle;
+        else
+            hi = middle;
+    }
+    return lo;
+}
+
+/* Structures that grow have no geometry: memory bounds their keys, if it is given. */
+static int size_growing(struct request *r, struct seen_error *e) {
+    struct seen_plan *plan = r->plan;
+    struct seen_spec *spec = &plan->spec;
+    const struct filter_theory *f = r->fit->filter;
+    double most = 1e15;
+    if (options_has(spec, OPTION_MEM)) most = (double)keys_within(r, options_get(spec, OPTION_MEM));
+    if (!options_has(spec, OPTION_BLOCKS) ||
+        !options_get(spec, OPTION_BLOCKS)) /* blocks=0: no limit but mem= */
+        options_assume(spec, OPTION_BLOCKS, most < 1e15 ? (uint64_t)most : 0);
+    double keys = r->keys > 0 ? r->keys : (double)options_get(spec, OPTION_BLOCKS);
+    if (options_has(spec, OPTION_MEM) && !options_get(spec, OPTION_BLOCKS)) return too_small(r, e);
+    if (options_get(spec, OPTION_BLOCKS) && keys > (double)options_get(spec, OPTION_BLOCKS) &&
+        options_has(&plan->asked, OPTION_ITEMS))
+        return refuse_growing(r, e);
+    if (options_get(spec, OPTION_BLOCKS))
+        keys = fmin(keys, (double)options_get(spec, OPTION_BLOCKS));
+    plan->capacity = options_get(spec, OPTION_BLOCKS)
+                         ? options_get(spec, OPTION_BLOCKS) * options_get(spec, OPTION_SHARDS)
+                         : 0;
+    plan->bytes = r->fixed + options_get(spec, OPTION_SHARDS) * f->size(&r->shape, (uint64_t)keys);
+    plan->fp_full = plan->fp_mean = ldexp(fmax(keys, 1), -128);
+    options_mark(spec, OPTION_BLOCKS);
+    return 0;
+}
+
+/* Marks an option as decided, where the structure has it. */
+static void decide(struct seen_spec *spec, enum option option) {
+    if (options_serve(option, options_name(spec, OPTION_FILTER))) options_mark(spec, option);
+}
+
+/* A plan with blocks= keeps fp= as well, or is refused. */
+static int check_lines(const struct request *r, struct seen_error *e) {
+    const struct seen_plan *plan = r->plan;
+    bool both = options_has(&plan->asked, OPTION_BLOCKS) && options_has(&plan->asked, OPTION_FP);
+    if (!both || !errs(r) || plan->fp_full <= r->fp * (1 + 1e-9)) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "blocks=%llu give fp=%.3g here; leave blocks= out and they follow from fp=",
+                     (unsigned long long)r->shape.lines, plan->fp_full);
+}
+
+static void predict(struct request *r) {
+    struct seen_plan *plan = r->plan;
+    struct seen_spec *spec = &plan->spec;
+    double shards = (double)options_get(spec, OPTION_SHARDS);
+    struct filter_shape shape = r->shape;
+    double most = r->most > 0 ? r->most : fit_keys(r->fit, &shape, r->fp, shape.k);
+    double keys = r->keys > 0 ? r->keys : most;
+    plan->capacity = (uint64_t)fmax(1, fmax(most, r->keys) * shards + .5);
+    plan->bytes = bytes_of(r, &r->shape);
+    plan->fp_full = fit_fp(r->fit, &r->shape, keys);
+    plan->fp_mean = fit_fp_mean(r->fit, &r->shape, keys);
+    options_assume(spec, OPTION_BLOCKS, r->shape.lines);
+    options_assume(spec, OPTION_K, r->shape.k);
+    options_assume(spec, OPTION_BITS, r->shape.bits);
+    options_assume(spec, OPTION_SUBSTRING, r->shape.substring);
+    static const enum option decided[] = {OPTION_BLOCKS, OPTION_K, OPTION_BITS, OPTION_SUBSTRING};
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) decide(spec, decided[i]);
+    if (!errs(r)) return;
+    options_set_real(spec, OPTION_FP, r->fp);
+}
+
+int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
+                struct seen_error *e) {
+    struct seen_spec *spec = &plan->spec;
+    const struct filter_theory *f = fit->filter;
+    uint64_t keys;
+    int bad = plan_keys(&keys, spec, e);
+    if (!bad && f->settle) bad = f->settle(spec, fit->live, e);
+    if (bad) return bad;
+    struct request r = {.plan = plan, .fit = fit, .fixed = fixed};
+    r.shape = plan_shape(spec, fit->live);
+    r.keys = (double)keys / (double)options_get(spec, OPTION_SHARDS);
+    if (f->most)
+        r.keys = fmin(r.keys, f->most(&r.shape) / (double)options_get(spec, OPTION_SHARDS));
+    plan->touches = f->touches(&r.shape);
+    if (f->traits & SEEN_GROWS) return size_growing(&r, e);
+    if (options_has(spec, OPTION_K) && options_get(spec, OPTION_K) > f->k_most)
+        return error_set(e, SEEN_EREFUSED, 0, "filter=%s takes k=%u probes at most, not %llu",
+                         f->name, f->k_most, (unsigned long long)options_get(spec, OPTION_K));
+    r.fp = options_has(spec, OPTION_FP) ? options_real(spec, OPTION_FP) : PLAN_FP_DEFAULT;
+    struct filter_shape other = r.shape;
+    r.one_size = options_has(spec, OPTION_BLOCKS) || (f->form && !f->form(&other, 1));
+    if (!keys && !options_has(spec, OPTION_MEM) && !r.one_size) {
+        options_set(spec, OPTION_MEM, PLAN_MEM_DEFAULT);
+    }
+    if (options_has(spec, OPTION_MEM)) {
+        struct filter_shape none = {.live = fit->live};
+        uint64_t room =
+            options_get(spec, OPTION_MEM) > fixed
+                ? (options_get(spec, OPTION_MEM) - fixed) / options_get(spec, OPTION_SHARDS)
+                : 0;
+        r.budget = (room - bits_min(room, f->size(&none, 0))) / 64;
+        if (!r.budget) return too_small(&r, e);
+    }
+    bad = choose_geometry(&r, e);
+    if (bad) return bad;
+    plan->touches = f->touches(&r.shape);
+    predict(&r);
+    return check_lines(&r, e);
+}
+
+/* -- lower bounds beside a plan's bits a key (theory/sliding.h) --------------------------- */
+
+#define DIGEST_BITS 128
+
+/* The keys that the plan's window is to hold; as many as it can, where nothing says or those are
+ * too many. */
+static double keys_of(const struct seen_plan *plan) {
+    uint64_t keys = 0;
+    bool told = !plan_keys(&keys, &plan->spec, NULL) && keys;
+    if (!told || (plan->capacity && plan->capacity < keys)) keys = plan->capacity;
+    return (double)keys;
+}
+
+static double universe_of(const struct seen_spec *spec) {
+    bool bits = options_has(spec, OPTION_BITS) && options_get(spec, OPTION_BITS) < DIGEST_BITS;
+    return ldexp(1, bits ? (int)options_get(spec, OPTION_BITS) : DIGEST_BITS);
+}
+
+/* The greatest of the bounds that hold for the plan's window. */
+static double greatest(const struct seen_bounds *b) {
+    return fmax(fmax(b->set, b->sliding), b->ordered); /* fmax passes over NAN */
+}
+
+void seen_plan_bounds(const struct seen_plan *plan, double universe, struct seen_bounds *out) {
+    uint32_t window = plan->spec.window;
+    bool slides = window == SEEN_WINDOW_SLIDING || window == SEEN_WINDOW_JUMPING;
+    double n = keys_of(plan), fp = plan->fp_full;
+    *out = (struct seen_bounds){.keys = n,
+                                .universe = universe,
+                                .bits = NAN,
+                                .set = NAN,
+                                .dynamic = NAN,
+                                .sliding = NAN,
+                                .ordered = NAN,
+                                .ratio = NAN};
+    if (!(universe > 0)) out->universe = universe_of(&plan->spec);
+    if (n < 1) return;
+    out->bits = 8 * (double)plan->bytes / n;
+    if (!(plan->traits & SEEN_NO_FN) || n > out->universe) return;
+    bool exact = plan->traits & SEEN_NO_FP || fp <= 0;
+    out->set = exact ? theory_bound_exact(n, out->universe) / n : theory_bound_static(n, fp) / n;
+    if (!exact) out->dynamic = theory_bound_dynamic(n, fp) / n;
+    if (!exact && slides) out->sliding = theory_bound_sliding(n, plan->slack * n, fp) / n;
+    double ordered = theory_bound_decaying(n, out->universe, exact ? 0 : fp) / n;
+    if (window == SEEN_WINDOW_SLIDING && ordered > 0) out->ordered = ordered;
+    out->ratio = out->bits / greatest(out);
 }

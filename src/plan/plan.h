@@ -1,9 +1,48 @@
-/* plan.h - planning that all windows share. */
+/* plan.h - the planner's arithmetic: how large a structure is for given errors and memory, and what
+ * to change in a spec that no structure serves.  It knows structures by their formulas only. */
 #ifndef PLAN_H
 #define PLAN_H
 
-#include "plan/fit.h"
 #include "spec/options.h"
+#include "theory/shape.h"
+
+#include <stdbool.h>
+
+/* -- sizes by search (fit.c) -------------------------------------------------------------- */
+
+/* The task of a filter in one shard. */
+struct fit {
+    const struct filter_theory *filter;
+    uint32_t live;     /* generations, the current one included */
+    double generation; /* share of the window's keys that one may hold, e.g. 1 or 1/Q */
+    uint64_t shards;   /* with several, the number of keys in each is random */
+    bool fills;        /* the youngest generation begins empty; else all are always full */
+    double all;        /* share that all generations hold together, if the filter is their sum */
+};
+
+/* The false-positive rate if every generation is full; and the mean while the current one fills, if
+ * it does. */
+double fit_fp(const struct fit *, const struct filter_shape *, double keys);
+double fit_fp_mean(const struct fit *, const struct filter_shape *, double keys);
+
+/* The fewest lines that a shape can have; and the largest valid shape within its lines (0 lines:
+ * there is none). */
+uint64_t fit_least(const struct fit *, struct filter_shape);
+struct filter_shape fit_whole(const struct fit *, struct filter_shape);
+
+/* Finds the fewest lines for `keys` keys at rate fp, and sets shape->lines and ->k.  With k = 0 it
+ * chooses k: the fewest probes that need at most 5 % more lines than the best number, and at most
+ * `budget` lines (0: any) if some k fits.  False: no size is enough. */
+bool fit_lines(const struct fit *, struct filter_shape *, double keys, double fp, uint32_t k,
+               uint64_t budget);
+
+/* The most keys that shape->lines hold at rate fp; with k = 0 it chooses ->k as well. */
+double fit_keys(const struct fit *, struct filter_shape *, double fp, uint32_t k);
+
+/* The least rate for `keys` keys in shape->lines; with k = 0 it chooses ->k as well. */
+double fit_rate(const struct fit *, struct filter_shape *, double keys, uint32_t k);
+
+/* -- what all windows share (plan.c) ------------------------------------------------------ */
 
 #define PLAN_FP_DEFAULT  1e-9
 #define PLAN_MEM_DEFAULT ((uint64_t)64 << 20)
@@ -32,16 +71,6 @@ int plan_sliding(struct seen_plan *, uint32_t does, struct seen_error *);
  * given `fit`, whose state takes `fixed` bytes a detector besides; predicts errors and bytes. */
 int plan_filter(struct seen_plan *, const struct fit *, uint64_t fixed, struct seen_error *);
 
-/* Plans one structure, without comparing it with others. */
-struct registry_choice;
-int plan_choice(struct seen_plan *, const struct seen_spec *asked, const struct registry_choice *,
-                struct seen_error *);
-
-/* Inserts a plan into the n best plans so far, which stand best first, and keeps at most `cap` of
- * them.  Returns their new number. */
-size_t plan_insert(struct seen_plan *plans, size_t n, size_t cap, const struct seen_plan *,
-                   bool (*wins)(const struct seen_plan *, const struct seen_plan *));
-
 /* Rounds up to three digits, so that a spec stays readable.  The result is above 0 and below 1. */
 double plan_round_up(double rate);
 
@@ -50,5 +79,59 @@ uint32_t plan_digests(const struct seen_spec *);
 
 /* The geometry that a resolved spec describes. */
 struct filter_shape plan_shape(const struct seen_spec *, uint32_t live);
+
+/* -- advice (advise.c) -------------------------------------------------------------------- */
+
+/* Whether a plan chosen by the planner keeps the whole window, and errs at most at fp= or, where
+ * that is less or not asked, at one new record in ten. */
+bool advise_accepts(const struct seen_plan *);
+
+/* The most items=, of `keys` or fewer, with which the spec plans, to three digits; 0 if none. */
+double advise_items(const struct seen_spec *asked, double keys);
+
+/* Refuses a spec without filter=.  `best` is the least bad plan, NULL if there is none; then *e
+ * holds the first structure's refusal, which stands where no fix is found. */
+int advise_refuse(const struct seen_spec *asked, const struct seen_plan *best, struct seen_error *);
+
+/* -- age-partitioned (age.c) -------------------------------------------------------------- */
+
+#define AGE_GENERATIONS 255 /* the most in a window */
+
+uint32_t age_slices(const struct filter_shape *); /* k+l */
+uint64_t age_step(const struct filter_shape *);   /* length of a generation on the clock */
+
+/* Decides k=, blocks=, generations= and overload=, and predicts errors.  `fixed` is the number of
+ * bytes needed besides lines. */
+int age_plan(struct seen_plan *, uint64_t fixed, struct seen_error *);
+
+/* -- decaying windows (decaying.c) -------------------------------------------------------- */
+
+/* A decaying window has no length: memory decides how far back it reaches.  `reach` is how many
+ * keys back a structure remembers at least half of what it saw; the plan calls it capacity, items=
+ * asks for it, and mem= (64 MiB where nothing is asked) gives it.
+ *
+ * False negatives depend on the stream.  To compare structures the plan assumes that repeats come
+ * at gaps from 1 to gap-max= records (1e9 unless told), every order of magnitude alike, and that
+ * all records between are different keys. */
+#define DECAYING_GAPS_DEFAULT 1000000000u
+
+struct decaying {
+    uint64_t state; /* bytes a shard takes besides its lines */
+    uint64_t least; /* lines a shard takes at least */
+    /* The reach of a shard of `lines` lines.  All other options of the spec are resolved.  It grows
+     * with the lines. */
+    double (*reach)(const struct seen_spec *, uint64_t lines);
+    /* Bytes of a detector whose shards have a state of `state` bytes each: detector_fixed. */
+    uint64_t (*bytes)(const struct seen_spec *, uint64_t state);
+};
+
+/* Refuses what makes no sense here and settles gap-max= and overload=. */
+int decaying_settle(struct seen_plan *, struct seen_error *);
+
+/* Decides spec->lines from blocks=, items= and mem=. */
+int decaying_lines(struct seen_plan *, const struct decaying *, struct seen_error *);
+
+/* Gaps as a shard sees them: records of other shards do not count. */
+double decaying_gaps(const struct seen_spec *);
 
 #endif

@@ -21,7 +21,6 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "base/hash.h"
-#include "detector/detector.h"
 #include "seen_counter.h"
 #include "sketch/counter.h"
 #include "table/digests.h"
@@ -258,7 +257,7 @@ void seen_sliding_counter_add(seen_sliding_counter *c, size_t n, const seen_dige
                               const seen_time *time) {
     uint64_t most = slots_most(c);
     for (size_t i = 0; i < n; i++)
-        add_one(c, digest[i], bits_min(time ? time[i] : c->newest + 1, DETECTOR_TIME_MOST), most);
+        add_one(c, digest[i], bits_min(time ? time[i] : c->newest + 1, TIME_MOST), most);
 }
 
 double seen_sliding_counter_estimate(const seen_sliding_counter *c, uint64_t last, double *error) {

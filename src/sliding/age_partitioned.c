@@ -36,12 +36,12 @@
  *            2^15th of the table, a landmark or a silence k+l of them.
  */
 #include "base/base.h"
-#include "detector/detector.h"
-#include "plan/age.h"
 #include "plan/plan.h"
 #include "spec/options.h"
 #include "table/cells.h"
-#include "window/ring.h"
+#include "theory/bloom.h"
+#include "window/rotation.h"
+#include "window/window.h"
 
 #include <math.h>
 
@@ -50,7 +50,7 @@
 #define PROBE_DRAW (DRAW_SHARD + 1)
 
 struct state {
-    struct ring ring;
+    struct rotation rotation;
     uint64_t step, lines;          /* of a generation; of a slice */
     uint32_t k, slices, at, first; /* `at`: the place of the youngest slice */
     uint64_t set[SLICES];          /* bits set in each place */
@@ -75,7 +75,7 @@ struct youngest {
 };
 
 static struct youngest now(const struct state *s) {
-    return (struct youngest){s->ring.generation, s->at};
+    return (struct youngest){s->rotation.generation, s->at};
 }
 
 /* And the other way round: the slice in a place. */
@@ -219,10 +219,10 @@ static double rate_now(const struct state *s, uint64_t ahead) {
 static void sweep(struct window *w) {
     struct state *s = w->state;
     uint64_t i, end;
-    for (table_slice(s->ring.generation, s->lines * s->slices, &i, &end); i < end; i++) {
+    for (table_slice(s->rotation.generation, s->lines * s->slices, &i, &end); i < end; i++) {
         uint32_t place = (uint32_t)(i / s->lines);
         uint64_t *line = table_line(&w->filter, i);
-        uint64_t begun = s->ring.generation - place_of(s, now(s), place);
+        uint64_t begun = s->rotation.generation - place_of(s, now(s), place);
         if (table_stamp(line) != (uint16_t)begun) renew(line, begun);
     }
 }
@@ -230,7 +230,7 @@ static void sweep(struct window *w) {
 static void begin_generations(struct window *w, uint64_t n) {
     struct state *s = w->state;
     for (n = empty(s) ? 0 : bits_min(n, s->slices); n > 0; n--) {
-        s->ring.generation++;
+        s->rotation.generation++;
         s->at = s->at + 1 < s->slices ? s->at + 1 : 0;
         s->set[s->at] = 0;
         sweep(w);
@@ -239,16 +239,16 @@ static void begin_generations(struct window *w, uint64_t n) {
 
 static void advance_to(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    uint64_t steps = ring_steps(&s->ring, s->step, at);
+    uint64_t steps = rotation_steps(&s->rotation, s->step, at);
     begin_generations(w, steps);
-    s->ring.boundary += steps * s->step;
+    s->rotation.boundary += steps * s->step;
 }
 
 static void landmark(struct window *w, uint64_t at) {
     struct state *s = w->state;
-    s->ring.begun += !empty(s);
+    s->rotation.begun += !empty(s);
     begin_generations(w, s->slices);
-    if (w->plan->spec.unit == SEEN_UNIT_RECORDS) s->ring.boundary = at + s->step;
+    if (w->plan->spec.unit == SEEN_UNIT_RECORDS) s->rotation.boundary = at + s->step;
 }
 
 static void init(struct window *w) {
@@ -260,8 +260,8 @@ static void init(struct window *w) {
     s->slices = age_slices(&w->filter.shape);
     s->lines = options_get(spec, OPTION_BLOCKS) / s->slices;
     s->first = options_get(spec, OPTION_REFRESH) == SEEN_REFRESH_FIRST;
-    s->step = s->ring.boundary = age_step(&w->filter.shape);
-    s->ring.generation = s->slices;
+    s->step = s->rotation.boundary = age_step(&w->filter.shape);
+    s->rotation.generation = s->slices;
 }
 
 /* -- work --------------------------------------------------------------------------------- */
@@ -298,8 +298,8 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
                     uint8_t *verdict) {
     struct state *s = w->state;
     for (size_t i = 0; i < n;) {
-        if (at[i] >= s->ring.boundary) advance_to(w, at[i]);
-        size_t run = ring_run(&s->ring, n - i, at + i);
+        if (at[i] >= s->rotation.boundary) advance_to(w, at[i]);
+        size_t run = rotation_run(&s->rotation, n - i, at + i);
         run = bits_min(run, BITS_AHEAD);
         observe_group(w, run, d + i, verdict + i);
         i += run;
@@ -308,19 +308,20 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 /* The youngest slice as it would be at `at`, without moving the clock. */
 static struct youngest youngest_at(const struct state *s, uint64_t at) {
-    uint64_t steps = bits_min(ring_steps(&s->ring, s->step, at), s->slices);
-    return (struct youngest){s->ring.generation + steps, (uint32_t)((s->at + steps) % s->slices)};
+    uint64_t steps = bits_min(rotation_steps(&s->rotation, s->step, at), s->slices);
+    return (struct youngest){s->rotation.generation + steps,
+                             (uint32_t)((s->at + steps) % s->slices)};
 }
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
     const struct state *s = w->state;
     struct youngest y = youngest_at(s, at);
-    uint64_t start = ring_start(&s->ring, s->step, at);
+    uint64_t start = rotation_start(&s->rotation, s->step, at);
     for (size_t i = 0; i < n; i++) {
         uint32_t run = youngest_run(w, y, d[i]);
         age[i] =
-            run == FILTER_NONE ? SEEN_NEVER : ring_age(&w->plan->spec, s->step, start, at, run);
+            run == FILTER_NONE ? SEEN_NEVER : rotation_age(&w->plan->spec, s->step, start, at, run);
     }
 }
 
@@ -336,22 +337,22 @@ static double keys_now(const struct state *s, uint64_t ahead) {
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
-    uint64_t ahead = bits_min(ring_steps(&s->ring, s->step, at), s->slices);
+    uint64_t ahead = bits_min(rotation_steps(&s->rotation, s->step, at), s->slices);
     out->stored += (uint64_t)(keys_now(s, ahead) + .5);
     out->fp_now += rate_now(s, ahead) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
-    out->landmarks = bits_max(out->landmarks, s->ring.begun);
+    out->landmarks = bits_max(out->landmarks, s->rotation.begun);
 }
 
 static void clear_counters(struct window *w) {
     struct state *s = w->state;
-    s->ring.begun = 0;
+    s->rotation.begun = 0;
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static int save(const struct window *w, struct seen_writer out) {
     const struct state *s = w->state;
-    if (out.write(out.ctx, &s->ring, sizeof s->ring)) return -1;
+    if (out.write(out.ctx, &s->rotation, sizeof s->rotation)) return -1;
     return table_save(&w->filter, out);
 }
 
@@ -366,7 +367,7 @@ static uint64_t set_in(const uint64_t *line) {
 static void tally(struct state *s, uint64_t i, const uint64_t *line) {
     uint32_t place = (uint32_t)(i / s->lines);
     if (place >= s->slices) return;
-    uint16_t stamp = (uint16_t)(s->ring.generation - place_of(s, now(s), place));
+    uint16_t stamp = (uint16_t)(s->rotation.generation - place_of(s, now(s), place));
     if (table_stamp(line) == stamp) s->set[place] += set_in(line);
 }
 
@@ -374,12 +375,12 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
                 struct seen_error *e) {
     (void)at, (void)limit;
     struct state *s = w->state;
-    uint64_t first = s->ring.boundary, lines = w->filter.shape.lines;
-    if (in.read(in.ctx, &s->ring, sizeof s->ring))
+    uint64_t first = s->rotation.boundary, lines = w->filter.shape.lines;
+    if (in.read(in.ctx, &s->rotation, sizeof s->rotation))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (!ring_sane(&s->ring, &w->plan->spec, s->step, first, s->slices))
+    if (!rotation_sane(&s->rotation, &w->plan->spec, s->step, first, s->slices))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    s->at = (uint32_t)(s->ring.generation % s->slices);
+    s->at = (uint32_t)(s->rotation.generation % s->slices);
     for (uint64_t i = 0, next; i < lines;) {
         if (!(next = table_read(in, w->filter.block, i, lines)))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");

@@ -1,4 +1,4 @@
-/* sliding, counting - a counting Bloom filter, and a queue of what it counts.
+/* counting_queue - a counting Bloom filter, and a queue of what it counts.
  *
  * Idea       A record increments its k counters and joins the queue; one that leaves the window is
  *            popped and decrements the same k.  The queue holds 64 bits of a digest, from which
@@ -14,8 +14,9 @@
  * Refresh    last: every record joins the queue.  first: only records called new.
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.2.3; counters after Fan, Cao, Almeida,
  *            Broder, Summary Cache, 2000.  They do not say how wide a counter is, and one id of
- *            their stream comes 10,781 times: counters reach their top.  recount.h frees them.
- * Layout     queue: a ring of entries, after the lines of the table (recount.h).
+ *            their stream comes 10,781 times: counters reach their top.  A recount frees them
+ *            (counting_queue.h).
+ * Layout     queue: a ring of entries, after the lines of the table (counting_queue.h).
  *
  *                one shard, N records:  |digest|digest|  -   |digest| …    the i-th of them is i
  *                                                       └ 0: not counted (refresh=first)
@@ -27,14 +28,13 @@
  * Example    sliding:3, k = 1, stream a b a c d b: after the third record the counter of a is 2.
  *            Then the oldest leave, a, b, a …: when b comes again its counter is 0, so it is new.
  * Cost       k cache lines for the record that comes and k for the one that leaves; 64 bits a
- *            record (128 with a clock) and the filter: sliding:1e6 fp=.01 takes 107 bits a key.
- */
+ *            record (128 with a clock) and the filter: sliding:1e6 fp=.01 takes 107 bits a key. */
 #include "sliding/counting_queue.h"
 
 #include "base/base.h"
-#include "detector/detector.h"
 #include "spec/options.h"
 #include "theory/bloom.h"
+#include "window/window.h"
 
 #include <math.h>
 

@@ -3,9 +3,9 @@
 #include "sliding/counting_queue.h"
 
 #include "base/base.h"
-#include "detector/detector.h"
 #include "spec/options.h"
 #include "theory/bloom.h"
+#include "window/window.h"
 
 #include <math.h>
 

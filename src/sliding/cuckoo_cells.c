@@ -1,5 +1,5 @@
 /* cuckoo_cells.c - reads and writes the cells of a timed cuckoo table, flat or in lines. */
-#include "sliding/cuckoo_cells.h"
+#include "sliding/timed_cuckoo.h"
 #include "spec/options.h"
 
 #define LINE_WORDS 8

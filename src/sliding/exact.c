@@ -1,4 +1,4 @@
-/* sliding, exact - the last N records or the last T, without errors: a hash set and a queue.
+/* exact - the last N records or the last T, without errors: a hash set and a queue.
  *
  * Guarantee  Exact up to the digest's 128 bits, slack 0, ages to the record or microsecond; with
  *            mem= the oldest keys are forgotten first, and the window really kept is reported.
@@ -16,17 +16,103 @@
  */
 #include "base/base.h"
 #include "base/bits.h"
-#include "detector/detector.h"
 #include "plan/plan.h"
-#include "sliding/late.h"
 #include "spec/options.h"
 #include "table/store.h"
+#include "window/window.h"
 
 extern const struct filter_ops filter_exact;
 
 #define BIAS_MOST         COUNT_MOST
 #define COUNTED           16384   /* keys, at most, to say how many there are */
 #define LATE_WINDOWS_MOST 1000000 /* taking a key out asks for each */
+
+/* -- records that come late --------------------------------------------------------------- */
+
+/* lateness=L: the exact sliding window of time for records that come out of order.
+ *
+ * Guarantee  A record at t is a duplicate iff an accepted record (one called new) of its key at t'
+ *            has |t - t'| < W, exactly, for records up to L late; no record waits for others.
+ * Idea       Accepted records of one key are at least W apart, so a stretch [kW, (k+1)W) of time
+ *            holds at most one of them.  A store keyed by (key, k) that keeps its time answers with
+ *            three lookups, at k-1, k and k+1: nothing is searched, for any L.
+ * Layout     store.h, in order of arrival; the digest is that of (key, k), the stamp the record's
+ *            time.  Nothing is asked about times before newest - (W + L), so what is older goes
+ *            when it is the oldest by arrival: at most W + L after it came.
+ *
+ *                 k-1       k       k+1
+ *              ├───────┼───────┼───────┤   W = 10, record at 25: k = 2; 14 in k-1 is 11 away,
+ *                   14      25  31         31 in k+1 is 6 away: a duplicate
+ *
+ * Cost       44 bytes an accepted record of the last W + L; three lookups a record. */
+struct late {
+    uint64_t window, lateness;
+    uint64_t newest; /* the greatest clock a record had */
+    uint64_t latest; /* the greatest stamp of an accepted record */
+};
+
+#define GROUP (BITS_AHEAD / 3) /* records fetched ahead of use */
+
+/* The digest of a key in the k-th stretch.  It goes into the upper half, which keys taken as they
+ * are (hash=int) leave free. */
+static seen_digest within(seen_digest key, uint64_t k) {
+    key.hi += k * BITS_GOLDEN;
+    return key;
+}
+
+static uint64_t distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
+
+/* What is stamped below this cannot matter to a record at `at` or to any that may follow; `bias` is
+ * stamp less clock. */
+static uint64_t late_least(const struct late *l, uint64_t at, uint64_t bias) {
+    return at + bias - (l->window - 1) - l->lateness;
+}
+
+/* How far from `stamp` the accepted record nearest to it is; SEEN_NEVER: the window or more. */
+static uint64_t late_distance(const struct late *l, const struct store *s, seen_digest d,
+                              uint64_t stamp) {
+    uint64_t k = stamp / l->window, nearest = SEEN_NEVER, other;
+    for (uint64_t i = k - (k > 0); i <= k + 1; i++)
+        if (store_find(s, within(d, i), &other))
+            nearest = bits_min(nearest, distance(stamp, other));
+    return nearest < l->window ? nearest : SEEN_NEVER;
+}
+
+static void fetch(const struct late *l, const struct store *s, size_t n, const seen_digest *d,
+                  const uint64_t *at, uint64_t bias) {
+    seen_digest asked[3 * GROUP];
+    for (size_t i = 0; i < n; i++)
+        for (uint64_t j = 0; j < 3; j++)
+            asked[3 * i + j] = within(d[i], (at[i] + bias) / l->window + j - 1);
+    store_fetch(s, 3 * n, asked);
+}
+
+/* As store_observe, under clocks that may go back by the lateness. */
+static void late_observe(struct late *l, struct store *s, size_t n, const seen_digest *d,
+                         const uint64_t *at, uint64_t bias, uint8_t *verdict) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t stamp = at[i] + bias;
+        if (i % GROUP == 0) fetch(l, s, bits_min(n - i, GROUP), d + i, at + i, bias);
+        l->newest = bits_max(l->newest, at[i]);
+        uint64_t least = late_least(l, l->newest, bias);
+        store_expire(s, least);
+        verdict[i] = late_distance(l, s, d[i], stamp) != SEEN_NEVER;
+        if (verdict[i]) continue;
+        /* Its place is free: any in its stretch would lie in its window. */
+        store_add(s, within(d[i], stamp / l->window), stamp, l->newest + bias, least);
+        l->latest = bits_max(l->latest, stamp);
+    }
+}
+
+/* Takes out all a key has from `least` on; returns whether it had anything. */
+static bool late_forget(const struct late *l, struct store *s, seen_digest d, uint64_t least) {
+    bool had = false;
+    for (uint64_t k = least / l->window; k <= l->latest / l->window; k++)
+        had |= store_forget(s, within(d, k));
+    return had;
+}
+
+/* -- the window --------------------------------------------------------------------------- */
 
 struct state {
     struct store store;

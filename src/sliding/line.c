@@ -162,8 +162,9 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
                     uint8_t *verdict) {
     struct line_state *s = w->state;
     for (size_t i = 0; i < n;) {
-        if (s->h.cleared || at[i] >= s->h.ring.boundary) line_advance(s, at[i]);
-        size_t run = ring_run(&s->h.ring, s->shrink ? bits_min(n - i, s->h.wait) : n - i, at + i);
+        if (s->h.cleared || at[i] >= s->h.rotation.boundary) line_advance(s, at[i]);
+        size_t run =
+            rotation_run(&s->h.rotation, s->shrink ? bits_min(n - i, s->h.wait) : n - i, at + i);
         s->kernel(s, run, d + i, at + i, verdict + i);
         if (s->shrink && !(s->h.wait -= run)) line_weigh(s, at[i + run - 1] + !s->time);
         line_sweep(s, SWEPT * run, s->view.generation);
@@ -200,9 +201,9 @@ uint64_t line_age_at(const struct line_state *s, const struct line_view *view, u
                      uint64_t at) {
     uint64_t generation = view->generation - ago, least = s->time ? 0 : 1;
     if (ago == 0) return least;
-    uint64_t end = generation < s->h.ring.generation
+    uint64_t end = generation < s->h.rotation.generation
                        ? s->h.start[(generation + 1) % LINE_RING]
-                       : s->h.ring.boundary + (generation - s->h.ring.generation) * s->step;
+                       : s->h.rotation.boundary + (generation - s->h.rotation.generation) * s->step;
     return bits_max(least, at - end + 1);
 }
 
@@ -219,7 +220,7 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
 static void landmark(struct window *w, uint64_t at) {
     struct line_state *s = w->state;
     if (line_anew(s, at)) return;
-    s->h.ring.begun++;
+    s->h.rotation.begun++;
     s->h.cleared = 1;
 }
 
@@ -235,7 +236,7 @@ static double marked_now(const struct line_state *s, const struct line_view *vie
 
 /* How much of the current generation has gone by. */
 static double turned(const struct line_state *s, uint64_t at) {
-    uint64_t boundary = s->h.ring.boundary;
+    uint64_t boundary = s->h.rotation.boundary;
     if (at >= boundary) return (double)((at - boundary) % s->step) / (double)s->step;
     return 1 - (double)bits_min(boundary - at, s->step) / (double)s->step;
 }
@@ -245,7 +246,7 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     struct line_view view = line_view_at(s, at);
     uint64_t stored = 0, spared = 0;
     for (uint64_t ago = 0; ago <= view.live && !line_anew(s, at); ago++)
-        if (view.generation - ago <= s->h.ring.generation) {
+        if (view.generation - ago <= s->h.rotation.generation) {
             uint64_t held = s->held[(view.generation - ago) % LINE_RING];
             uint64_t age = at - s->h.start[(view.generation - ago) % LINE_RING];
             if (held) stats_oldest(out, age == UINT64_MAX ? 0 : age); /* it begins just behind */
@@ -266,12 +267,12 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     double right = 1 - theory_line_fp(held, mean, s->room, s->bits, epoch);
     if (flooded(s, &view)) right *= 1 - pow(marked_now(s, &view), LINE_CHAIN);
     out->fp_now += (1 - right) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
-    out->landmarks = bits_max(out->landmarks, s->h.ring.begun);
+    out->landmarks = bits_max(out->landmarks, s->h.rotation.begun);
 }
 
 static void clear_counters(struct window *w) {
     struct line_head *h = &((struct line_state *)w->state)->h;
-    h->ring.begun = h->lost = h->forgotten = h->looked = 0;
+    h->rotation.begun = h->lost = h->forgotten = h->looked = 0;
     h->kept = SEEN_NEVER;
 }
 
@@ -318,9 +319,9 @@ static int load_spares(struct line_state *s, struct seen_reader in, bool *fine) 
     for (uint64_t i = 0; i < s->spares && *fine; i++) {
         struct line_spare *spare = &line_spares(s)[i];
         if (in.read(in.ctx, spare, sizeof *spare)) return -1;
-        *fine = spare->generation <= s->h.ring.generation;
+        *fine = spare->generation <= s->h.rotation.generation;
         if (*fine && spare->generation &&
-            s->h.ring.generation - spare->generation <= s->view.live) {
+            s->h.rotation.generation - spare->generation <= s->view.live) {
             s->held[spare->generation % LINE_RING]++;
             s->spared[spare->generation % LINE_RING]++;
         }

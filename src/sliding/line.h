@@ -21,9 +21,9 @@
 #define LINE_H
 
 #include "base/bits.h"
-#include "detector/detector.h"
 #include "theory/sliding.h"
-#include "window/ring.h"
+#include "window/rotation.h"
+#include "window/window.h"
 
 #include <stdbool.h>
 
@@ -50,7 +50,7 @@ struct line_spare {
 
 /* What a snapshot keeps beside lines and spare area. */
 struct line_head {
-    struct ring ring;
+    struct rotation rotation;
     uint64_t floor;   /* the oldest generation that counts */
     uint64_t cut;     /* the floor that memory, being short, left; 0: another one */
     uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */

@@ -46,30 +46,30 @@ static struct line_view view_of(const struct line_state *s, uint64_t generation,
 }
 
 struct line_view line_view_now(const struct line_state *s) {
-    return view_of(s, s->h.ring.generation, s->h.floor);
+    return view_of(s, s->h.rotation.generation, s->h.floor);
 }
 
 /* The oldest generation that is in the window at a step of the clock. */
 static uint64_t floor_at(const struct line_state *s, uint64_t point) {
     uint64_t i = s->h.floor;
-    while (i < s->h.ring.generation && point - s->h.start[(i + 1) % LINE_RING] >= reach(s)) i++;
+    while (i < s->h.rotation.generation && point - s->h.start[(i + 1) % LINE_RING] >= reach(s)) i++;
     return i;
 }
 
 bool line_anew(const struct line_state *s, uint64_t at) {
-    return s->h.cleared || ring_steps(&s->h.ring, s->step, at) > s->steps;
+    return s->h.cleared || rotation_steps(&s->h.rotation, s->step, at) > s->steps;
 }
 
 /* As line_advance would leave it. */
 struct line_view line_view_at(const struct line_state *s, uint64_t at) {
-    uint64_t steps = line_anew(s, at) ? 0 : ring_steps(&s->h.ring, s->step, at);
+    uint64_t steps = line_anew(s, at) ? 0 : rotation_steps(&s->h.rotation, s->step, at);
     if (!steps) return s->view;
-    uint64_t now = s->h.ring.generation;
-    uint64_t floor = floor_at(s, s->h.ring.boundary + (steps - 1) * s->step);
+    uint64_t now = s->h.rotation.generation;
+    uint64_t floor = floor_at(s, s->h.rotation.boundary + (steps - 1) * s->step);
     struct line_view view = view_of(s, now + steps, floor);
     if (floor <= s->h.epoch) return view;
     uint64_t left = 1; /* steps until the next epoch of marks */
-    while (floor_at(s, s->h.ring.boundary + (left - 1) * s->step) <= s->h.epoch) left++;
+    while (floor_at(s, s->h.rotation.boundary + (left - 1) * s->step) <= s->h.epoch) left++;
     view.since = steps - left;
     view.earlier = now + steps - s->h.epoch;
     return view;
@@ -134,12 +134,12 @@ static void let_go(struct line_state *s) {
 static void count_epoch(struct line_head *h) {
     if (h->floor <= h->epoch) return;
     h->before = h->epoch;
-    h->epoch = h->ring.generation;
+    h->epoch = h->rotation.generation;
 }
 
 static void begin(struct line_state *s, uint64_t start, bool by_count) {
     struct line_head *h = &s->h;
-    uint64_t generation = ++h->ring.generation;
+    uint64_t generation = ++h->rotation.generation;
     *start_of(s, generation) = start;
     h->by_count = by_count ? h->by_count | bit_of(generation) : h->by_count & ~bit_of(generation);
     if (!by_count) h->floor = floor_at(s, start);
@@ -155,7 +155,7 @@ static void begin(struct line_state *s, uint64_t start, bool by_count) {
 static void begin_by_count(struct line_state *s) { begin(s, s->clock + s->time, true); }
 
 void line_advance(struct line_state *s, uint64_t at) {
-    struct ring *r = &s->h.ring;
+    struct rotation *r = &s->h.rotation;
     s->clock = at;
     if (line_anew(s, at)) {
         s->h.floor = r->generation + 1;
@@ -165,13 +165,13 @@ void line_advance(struct line_state *s, uint64_t at) {
         begin(s, at, false);
         return;
     }
-    for (uint64_t n = ring_steps(r, s->step, at); n > 0; n--, r->boundary += s->step)
+    for (uint64_t n = rotation_steps(r, s->step, at); n > 0; n--, r->boundary += s->step)
         begin(s, r->boundary, false);
 }
 
 void line_begin(struct line_state *s) {
     struct line_head *h = &s->h;
-    h->ring.generation = h->floor = h->epoch = h->before = LINE_RING;
+    h->rotation.generation = h->floor = h->epoch = h->before = LINE_RING;
     h->due = LINE_RING + 1;
     h->cleared = h->wait = 1;
     h->kept = SEEN_NEVER;
@@ -182,7 +182,7 @@ void line_begin(struct line_state *s) {
 
 bool line_shrink(struct line_state *s) {
     if (!s->shrink) return false;
-    if (s->h.floor == s->h.ring.generation) begin_by_count(s);
+    if (s->h.floor == s->h.rotation.generation) begin_by_count(s);
     let_go(s);
     return true;
 }
@@ -217,19 +217,19 @@ void line_weigh(struct line_state *s, uint64_t clock) {
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static bool counters_sane(const struct line_head *h) {
-    return h->ring.begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
+    return h->rotation.begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
            h->looked < COUNT_MOST && h->cleared <= 1;
 }
 
 static bool epochs_sane(const struct line_state *s) {
     const struct line_head *h = &s->h;
-    return h->before <= h->epoch && h->epoch <= h->ring.generation &&
-           h->ring.generation - h->epoch <= s->live;
+    return h->before <= h->epoch && h->epoch <= h->rotation.generation &&
+           h->rotation.generation - h->epoch <= s->live;
 }
 
 bool line_head_sane(const struct line_state *s, uint64_t at) {
     const struct line_head *h = &s->h;
-    const struct ring *r = &h->ring;
+    const struct rotation *r = &h->rotation;
     bool fine = r->generation >= LINE_RING && r->generation < COUNT_MOST &&
                 h->floor <= r->generation && r->generation - h->floor <= s->live &&
                 h->cut <= h->floor && h->flood <= r->generation &&

@@ -152,7 +152,7 @@ static void empty_spare(const struct line_state *s, struct line_spare *spare) {
 /* The window began so lately, or after a landmark or silence, that it has no generation for its
  * oldest keys.  Those that memory, being short, did without do not come back. */
 static bool young(const struct line_state *s) {
-    uint64_t point = s->h.ring.boundary - s->step;
+    uint64_t point = s->h.rotation.boundary - s->step;
     return s->view.extra && s->h.floor != s->h.cut &&
            point - s->h.start[s->h.floor % LINE_RING] < s->steps * s->step;
 }
@@ -267,7 +267,7 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
     enum phase phase = (enum phase)bits_min(m->place[1], SPARES);
     if (!m->place[0] && !phase) add_counters(&s->h, &g.from->h);
     if (line_anew(g.from, from_at)) return true;
-    if (s->h.cleared || at >= s->h.ring.boundary) line_advance(s, at);
+    if (s->h.cleared || at >= s->h.rotation.boundary) line_advance(s, at);
     if (phase == WIDENING && !young(s)) phase = LINES, m->place[0] = 0;
     if (phase == WIDENING && m->place[2] != s->h.floor) m->place[0] = 0, m->place[2] = s->h.floor;
     uint64_t steps = steps_of(&g, phase);

@@ -1,10 +1,9 @@
 /* line_plan.c - how wide fingerprints must be, and how many lines. */
 #include "base/base.h"
-#include "plan/advise.h"
 #include "plan/plan.h"
 #include "sliding/line.h"
 #include "spec/options.h"
-#include "spec/units.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* recount.c - counts the keys of stuck counters again. */
-#include "sliding/recount.h"
+#include "sliding/counting_queue.h"
 
 #define REGIONS 16
 

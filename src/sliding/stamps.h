@@ -17,7 +17,7 @@
 #define STAMPS_H
 
 #include "base/bits.h"
-#include "detector/detector.h"
+#include "window/window.h"
 
 #define STAMPS_BUCKETS 128 /* a window takes up to half of them */
 #define STAMPS_MOST    56  /* bits of a stamp */

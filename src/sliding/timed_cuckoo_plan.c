@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "sliding/timed_cuckoo.h"
 #include "spec/options.h"
-#include "spec/units.h"
+#include "spec/spec.h"
 #include "theory/sliding.h"
 
 #include <math.h>

@@ -30,13 +30,13 @@
  * Cost       k cache lines and the sweep: some m/N cells, side by side.
  */
 #include "base/base.h"
-#include "detector/detector.h"
 #include "plan/plan.h"
 #include "sliding/stamps.h"
 #include "spec/options.h"
 #include "table/table.h"
 #include "theory/bloom.h"
 #include "theory/sliding.h"
+#include "window/window.h"
 
 #include <math.h>
 

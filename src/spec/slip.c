@@ -1,6 +1,6 @@
 /* slip.c - is a word another one misspelt?  Damerau's distance, as far as neighbours are swapped
  * once: letters that are missing, too many, wrong or swapped. */
-#include "spec/slip.h"
+#include "spec/spec.h"
 
 #include "base/base.h"
 #include "base/bits.h"

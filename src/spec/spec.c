@@ -9,10 +9,6 @@
 #include "spec/spec.h"
 #include "base/base.h"
 #include "spec/options.h"
-#include "spec/slip.h"
-#include "spec/text.h"
-#include "spec/units.h"
-#include "spec/value.h"
 
 #include <stdio.h>
 #include <string.h>

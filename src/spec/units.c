@@ -10,7 +10,7 @@
  * K and KiB are 1024 bytes, KB is 1000.  A size in lower case is refused, because "64m" means
  * either.  Counts, sizes and spans are exact: digits go into an integer and a power of ten, never
  * through a double. */
-#include "spec/units.h"
+#include "spec/spec.h"
 
 #include "base/base.h"
 #include "base/bits.h"

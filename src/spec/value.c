@@ -1,11 +1,9 @@
 /* value.c - the value of one option: parsed, checked against its bounds, printed, and read and set
  * by programs. */
-#include "spec/value.h"
+#include "spec/spec.h"
 
 #include "base/base.h"
 #include "spec/options.h"
-#include "spec/slip.h"
-#include "spec/units.h"
 
 #include <string.h>
 

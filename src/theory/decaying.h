@@ -59,7 +59,7 @@ double theory_cache_fp_after(const struct theory_cache *, double keys);
 double theory_cache_found(const struct theory_cache *, double gap);
 
 /* The mean of 1 - theory_cache_found over gaps from 1 to `most` whose orders of magnitude are all
- * equally frequent (plan/decaying.h). */
+ * equally frequent (plan/plan.h). */
 double theory_cache_fn_mean(const struct theory_cache *, double most);
 
 /* The gap at which half of the keys are still found; 0 if fewer are at gap 1. */

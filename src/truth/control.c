@@ -1,3 +1,4 @@
+/* control.c - the control sample: chooses keys, follows them exactly, and counts wrong verdicts. */
 #include "truth/control.h"
 
 #include "base/base.h"

@@ -5,7 +5,7 @@
  *            right.  What it counts, times the share of keys chosen, estimates what the detector
  *            did to all keys, for any structure, load and stream.
  * Guarantee  The verdicts do not depend on the choice of keys, and the choice alone is random: the
- *            estimates are unbiased.  Their intervals (interval.h) hold the truth in 95 of 100
+ *            estimates are unbiased.  Their intervals (truth.c) hold the truth in 95 of 100
  *            runs; `make bench-truth` measures how often.
  * Rate       All keys at level 0; at each level more, half of them.  The level rises when the
  *            table is full, and at the shard's record 2^(14+level) up to level 8: few keys make a
@@ -28,7 +28,7 @@
 #ifndef CONTROL_H
 #define CONTROL_H
 
-#include "detector/detector.h"
+#include "window/window.h"
 
 #include <stdbool.h>
 

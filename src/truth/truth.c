@@ -253,12 +253,11 @@ struct sums {
     double model, fullest;
 };
 
-static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
+static struct sums sums_of(const struct window *shard, uint64_t at, struct seen_stats *out) {
     struct sums s = {0};
-    for (uint64_t i = 0; i < options_get(&d->plan.spec, OPTION_SHARDS); i++) {
-        const struct window *w = &d->shard[i];
+    for (uint64_t i = 0; i < options_get(&shard->plan->spec, OPTION_SHARDS); i++) {
+        const struct window *w = &shard[i];
         const struct truth *t = w->truth;
-        uint64_t at = detector_now(d, 0);
         s.model += model_now(&t->model, w, at);
         s.fullest += t->model.fullest;
         out->fp_worst = fmax(out->fp_worst, t->model.worst);
@@ -273,8 +272,7 @@ static struct sums sums_of(const seen_detector *d, struct seen_stats *out) {
 
 /* Is the window nearly as planned, so that the formulas hold?  In a decaying window only few
  * records called new may be misses, since missed records do not stand for false duplicates. */
-static bool as_planned(const seen_detector *d, const struct seen_stats *out, double fullest) {
-    const struct resolved *plan = &d->plan;
+static bool as_planned(const struct resolved *plan, const struct seen_stats *out, double fullest) {
     bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity ||
                  out->fp_worst <= plan->fp_full;
     if (plan->spec.window == SEEN_WINDOW_DECAYING) roomy = out->missed_hi <= out->unique / 10;
@@ -300,11 +298,11 @@ static bool model_agrees(struct estimate model, struct estimate sample, struct e
            model.hi - model.lo <= sample.hi - sample.lo;
 }
 
-static void tell_false(const seen_detector *d, const struct sums *s, struct seen_stats *out) {
+static void tell_false(const struct resolved *plan, const struct sums *s, struct seen_stats *out) {
     double all = (double)out->duplicates;
     struct estimate model = interval_model(fmin(s->model, all), ALPHA);
     model.hi = fmin(model.hi, all);
-    bool planned = as_planned(d, out, s->fullest);
+    bool planned = as_planned(plan, out, s->fullest);
     if (!out->sampled_records) {
         if (!planned) model.lo = 0, model.hi = all; /* nothing is known */
         put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
@@ -322,9 +320,9 @@ static void tell_false(const seen_detector *d, const struct sums *s, struct seen
 }
 
 /* Where none is promised and nothing was forgotten there are none, unless the twin met one. */
-static void tell_missed(const seen_detector *d, const struct sums *s, struct seen_stats *out) {
+static void tell_missed(const struct resolved *plan, const struct sums *s, struct seen_stats *out) {
     double all = (double)out->unique;
-    bool none = d->plan.traits & SEEN_NO_FN && !out->forgotten && s->kind[CONTROL_MISS].count == 0;
+    bool none = plan->traits & SEEN_NO_FN && !out->forgotten && s->kind[CONTROL_MISS].count == 0;
     if (none) return;
     if (!out->sampled_records) {
         out->missed_hi = out->unique; /* nothing is known */
@@ -337,13 +335,14 @@ static void tell_missed(const seen_detector *d, const struct sums *s, struct see
     out->missed_hi = (uint64_t)ceil(e.hi);
 }
 
-void truth_stats(const seen_detector *d, struct seen_stats *out) {
-    struct sums s = sums_of(d, out);
-    tell_missed(d, &s, out);
-    if (d->plan.traits & SEEN_NO_FP)
+void truth_stats(const struct window *shard, uint64_t at, struct seen_stats *out) {
+    const struct resolved *plan = shard->plan;
+    struct sums s = sums_of(shard, at, out);
+    tell_missed(plan, &s, out);
+    if (plan->traits & SEEN_NO_FP)
         put_false(out, (struct estimate){0, 0, 0});
     else
-        tell_false(d, &s, out);
+        tell_false(plan, &s, out);
 }
 
 /* -- snapshot ----------------------------------------------------------------------------- */

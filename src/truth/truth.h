@@ -64,8 +64,8 @@ void truth_clear(struct window *);
 void truth_merge_begin(struct window *, const struct window *from, uint64_t from_at);
 void truth_merge_end(struct window *, uint64_t at, const struct window *from, uint64_t from_at);
 
-/* Fills in what seen_stats says of errors. */
-void truth_stats(const seen_detector *, struct seen_stats *);
+/* Fills in what seen_stats says of errors, from all shards of a detector whose clock is `at`. */
+void truth_stats(const struct window *shards, uint64_t at, struct seen_stats *);
 
 int truth_save(const struct window *, struct seen_writer);
 int truth_load(struct window *, uint64_t at, struct seen_reader, struct seen_error *);

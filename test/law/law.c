@@ -2,7 +2,7 @@
 #include "../any_window.h"
 
 #include "chance.h"
-#include "detector/detector.h"
+#include "detector/block.h"
 #include "detector/registry.h"
 #include "spec/options.h"
 

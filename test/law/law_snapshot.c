@@ -3,7 +3,7 @@
 #include "law.h"
 
 #include "base/hash.h"
-#include "detector/detector.h"
+#include "detector/block.h"
 
 #include <math.h>
 #include <stdlib.h>

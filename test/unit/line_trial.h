@@ -3,6 +3,7 @@
 #ifndef LINE_TRIAL_H
 #define LINE_TRIAL_H
 
+#include "detector/block.h"
 #include "law/law.h"
 
 #define TRIAL_BATCH   256

@@ -2,7 +2,7 @@
  * stuck are exact again, the rate stays flat, and what a clock that jumps leaves behind. */
 #include "detectors.h"
 
-#include "sliding/recount.h"
+#include "sliding/counting_queue.h"
 #include "theory/bloom.h"
 
 #include <math.h>

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "sliding/cuckoo_cells.h"
+#include "sliding/timed_cuckoo.h"
 #include "spec/options.h"
 
 /* Cells as a detector has them: their lines behind them. */

@@ -11,7 +11,7 @@
 
 #include "chance.h"
 #include "detector/registry.h"
-#include "plan/fit.h"
+#include "plan/plan.h"
 
 #define DRAWS 40
 #define MOST  ((uint64_t)1 << 42) /* lines */

@@ -3,7 +3,7 @@
 #include "base/bits.h"
 #include "decaying/cache.h"
 #include "decaying/stable.h"
-#include "gaps/sample.h"
+#include "detector/block.h"
 #include "seen_gaps.h"
 #include "theory/decaying.h"
 #include "theory/gaps.h"

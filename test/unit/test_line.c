@@ -4,6 +4,7 @@
  * window is a duplicate by construction, and must be called one.  The digests are an adversary's:
  * he knows lines, fingerprints, classes and chains.  SEEN_LONG=1 makes it 10^9 such duplicates. */
 #include "../any_window.h"
+#include "detector/block.h"
 #include "line_trial.h"
 
 #include "base/base.h"

@@ -3,7 +3,7 @@
 #include "../any_window.h"
 #include "detectors.h"
 
-#include "detector/detector.h"
+#include "detector/block.h"
 #include "table/table.h"
 #include "theory/bloom.h"
 

@@ -1,4 +1,5 @@
 /* The formulas of `line` against Erlang's own values, and against detectors. */
+#include "detector/block.h"
 #include "law/law.h"
 #include "law/tally.h"
 

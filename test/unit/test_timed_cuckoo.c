@@ -14,9 +14,9 @@
 #include "../any_window.h"
 #include "base/hash.h"
 #include "chance.h"
-#include "detector/detector.h"
+#include "detector/block.h"
 #include "seen.h"
-#include "sliding/cuckoo_cells.h"
+#include "sliding/timed_cuckoo.h"
 #include "theory/sliding.h"
 #include "truth/truth.h"
 

@@ -1,11 +1,15 @@
-/* detector.h - the seam between a detector and its window, and what a detector is made of.
+/* window.h - the seam between a detector and its windows.
  *
  * A window sees one clock that never goes back: `at` counts records in count windows (the record's
  * own number, from 0, over all shards) and microseconds in time windows.  So count and time are one
- * code, and shards agree on what time it is.  With lateness= alone it does go back, so far at most.
+ * code, and shards agree on what time it is.  Only with lateness= it goes back, by at most
+ * lateness.
+ *
+ * A structure that ages by itself is one file that fills in a window_ops, and one row in
+ * registry.c. A pointer may be NULL where its comment says so, or if the structure lacks the trait.
  */
-#ifndef DETECTOR_H
-#define DETECTOR_H
+#ifndef WINDOW_H
+#define WINDOW_H
 
 #include "base/cursor.h"
 #include "filter/filter.h"
@@ -13,7 +17,7 @@
 #include "theory/gaps.h"
 
 #define DETECTOR_BATCH                                                                             \
-    256 /* records handled at once: enough to prefetch, small enough for the stack */
+    256 /* records handled at once: enough to prefetch, few enough for the stack */
 
 struct truth;
 
@@ -41,7 +45,7 @@ struct window_ops {
     bool by_name; /* SEEN_ON_REQUEST, for structures without a filter that has this trait */
 
     /* Decides every option that plan->spec leaves open, and predicts errors and memory (NULL, as
-     * `size`: a window over a filter, see generations.h). */
+     * `size`: a window over a filter, see below). */
     int (*plan)(struct seen_plan *, struct seen_error *);
     /* Decaying windows: the errors that a plan makes on a stream whose gaps are known; and the i-th
      * geometry worth trying for such a stream, set in the spec where that leaves it open.  False
@@ -87,48 +91,16 @@ static inline void stats_oldest(struct seen_stats *out, uint64_t age) {
     if (out->oldest == SEEN_NEVER || out->oldest < age) out->oldest = age;
 }
 
-/* The part of the detector itself that a snapshot keeps. */
-struct detector_counters {
-    uint64_t tick; /* number of the next record; seen_clear does not reset it */
-    uint64_t records, duplicates, late, max_late, clamped;
-    seen_time last;
-};
+/* -- what a detector does for its windows ------------------------------------------------- */
 
-/* Some 36,000 years: sums of two times never overflow. */
-#define DETECTOR_TIME_MOST ((uint64_t)1 << 60)
-
-/* The bytes of a detector without its shards.  Plans say how much memory a detector takes, and a
- * field more shall not change that. */
-#define DETECTOR_HEAD 864
-
-struct seen_detector {
-    union {
-        struct {
-            struct resolved plan;
-            struct seen_allocator alloc;
-            size_t bytes; /* of this block */
-            struct detector_counters counters;
-        };
-        char room[DETECTOR_HEAD];
-    };
-    struct window shard[]; /* as many as shards=; in the same block their states follow, and the
-                              cache of confirm.h */
-};
-
-_Static_assert(sizeof(struct seen_detector) == DETECTOR_HEAD, "the head of a detector is full");
-
-/* seen_new with the instruction set of an enum cpu, or the best one here (0); for tests. */
-int detector_new(seen_detector **, const struct seen_plan *, uint32_t cpu,
-                 const struct seen_allocator *, struct seen_error *);
-
-/* Bytes of the whole block under a resolved spec, whose shards have a state of `state` bytes each.
- */
-uint64_t detector_bytes(const struct seen_spec *, uint64_t state);
-
-/* The same, or a few bytes more, of shards of `state` bytes each. */
+/* Bytes of a detector, or a few more, whose shards have a state of `state` bytes each.  Planners
+ * subtract them from mem=.  detector.c defines it. */
 uint64_t detector_fixed(const struct seen_spec *, uint64_t state);
 
-/* Clock of the record to come. */
-uint64_t detector_now(const seen_detector *, seen_time now);
+/* -- landmark and jumping windows, over any filter (generations.c) ------------------------ */
+
+/* As window_ops.plan and window_ops.size. */
+int generations_plan(struct seen_plan *, const struct filter_theory *, struct seen_error *);
+uint64_t generations_size(const struct seen_spec *, const struct filter_theory *);
 
 #endif
