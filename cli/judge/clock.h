@@ -69,4 +69,32 @@ void clocks_tell(const struct clocks *, const struct input_options *);
 void clocks_tell_late(const struct lateness *, const struct input_options *, uint64_t later,
                       uint64_t window);
 
+/* -- calls of a detector whose window may or may not be one of time ------------------------ */
+
+/* As seen_observe_at, seen_query_at and seen_last_seen_at; without a time (NULL) as seen_observe,
+ * seen_query and seen_last_seen. */
+static inline void observe_records(seen_detector *d, size_t n, const seen_digest *digest,
+                                   const seen_time *time, uint8_t *verdict) {
+    if (time)
+        seen_observe_at(d, n, digest, time, verdict);
+    else
+        seen_observe(d, n, digest, verdict);
+}
+
+static inline void observe_query(const seen_detector *d, size_t n, const seen_digest *digest,
+                                 const seen_time *now, uint64_t within, uint8_t *verdict) {
+    if (now)
+        seen_query_at(d, n, digest, *now, within, verdict);
+    else
+        seen_query(d, n, digest, within, verdict);
+}
+
+static inline void observe_ages(const seen_detector *d, size_t n, const seen_digest *digest,
+                                const seen_time *now, uint64_t *age) {
+    if (now)
+        seen_last_seen_at(d, n, digest, *now, age);
+    else
+        seen_last_seen(d, n, digest, age);
+}
+
 #endif

@@ -2,7 +2,7 @@
 #include "judge/judge.h"
 
 #include "base/cli.h"
-#include "judge/observe.h"
+#include "judge/clock.h"
 #include "records/unjudged.h"
 
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/cli.h"
 #include "base/signals.h"
-#include "judge/observe.h"
+#include "judge/clock.h"
 #include "judge/window_options.h"
 #include "records/reader.h"
 #include "records/run_stats.h"

@@ -1,6 +1,6 @@
 /* windows.c - windows: which are open, and when they end. */
 #include "commands/count/windows.h"
-#include "judge/observe.h"
+#include "judge/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/cli.h"
 #include "group/group.h"
-#include "judge/observe.h"
+#include "judge/clock.h"
 #include "seen_top.h"
 #include "state/file.h"
 
