@@ -140,29 +140,27 @@ static void begin(char *spec, const char *window, const char *filter) {
 }
 
 static void singles(struct row *row, const char *window, const char *filter) {
-    size_t n;
     char spec[TEXT];
-    const struct seen_option *o = seen_options(&n);
+    const struct seen_option *o;
     begin(spec, window, filter);
     measure_twice(row, spec);
-    for (size_t i = 0; i < n; i++)
-        for (int at = 0; serves(&o[i], filter) && at <= 4; at++) {
+    for (size_t i = 0; (o = seen_option(i)); i++)
+        for (int at = 0; serves(o, filter) && at <= 4; at++) {
             begin(spec, window, filter);
-            add_value(spec, &o[i], at / 4.);
+            add_value(spec, o, at / 4.);
             measure_twice(row, spec);
         }
 }
 
 static void drawn(struct row *row, const char *window, const char *filter) {
-    size_t n;
     char spec[TEXT];
-    const struct seen_option *o = seen_options(&n);
+    const struct seen_option *o;
     begin(spec, window, filter);
-    for (size_t i = 0; i < n; i++) {
-        bool sizes = !strcmp(o[i].name, "fp") || !strcmp(o[i].name, "mem") ||
-                     !strcmp(o[i].name, "items") || !strcmp(o[i].name, "shards");
-        double wanted = sizes ? .5 : o[i].geometry ? .15 : .08, chance = draw(), share = draw();
-        if (serves(&o[i], filter) && chance < wanted) add_value(spec, &o[i], share);
+    for (size_t i = 0; (o = seen_option(i)); i++) {
+        bool sizes = !strcmp(o->name, "fp") || !strcmp(o->name, "mem") ||
+                     !strcmp(o->name, "items") || !strcmp(o->name, "shards");
+        double wanted = sizes ? .5 : o->geometry ? .15 : .08, chance = draw(), share = draw();
+        if (serves(o, filter) && chance < wanted) add_value(spec, o, share);
     }
     measure_twice(row, spec);
 }
