@@ -33,6 +33,10 @@ check-tsan: setup-test
 	@$(NINJA) build-tsan seen test/law_threads
 	@tools/check_threads.sh build-tsan
 
+# Accepts what libseen offers to compiled programs now: writes abi/libseen.abi, which make check compares.
+abi:
+	@tools/abi.sh write
+
 # What clang, clang-tidy and cppcheck find in the source.
 check-lint: setup-lint
 	@tools/lint.sh build-clang
@@ -102,5 +106,5 @@ clean:
 # One after the other, also under make -j: what is installed is there before the build is configured.
 .NOTPARALLEL:
 
-.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-lint check-valgrind check-long bench bench-fp bench-truth papers papers-quick install uninstall \
+.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-lint check-valgrind check-long bench bench-fp bench-truth papers papers-quick install uninstall \ abi
 	format clean setup-build setup-test setup-papers setup-module setup-valgrind setup-lint

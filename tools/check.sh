@@ -83,6 +83,14 @@ if papers; then
     report papers "papers"
 fi
 
+# -- what libseen offers to compiled programs -----------------------------------------------------------
+tools/abi.sh check > "$log/abi" 2>&1
+case $? in
+    0) count "binary interface" 1 0 0 ;;
+    77) cat "$log/abi" ;;
+    *) cat "$log/abi" && count "binary interface" 0 1 0 ;;
+esac
+
 # -- the source's form -------------------------------------------------------------------------------
 if command -v clang-format > /dev/null; then
     f=0
@@ -102,7 +110,7 @@ form() {
 }
 
 spelling() { # of all text but outputs and pictures
-    git ls-files -- ':!*/golden/*' ':!bench/paper/results/*' ':!*.svg' ':!*.png' | xargs -r codespell
+    git ls-files -- ':!*/golden/*' ':!bench/paper/results/*' ':!abi/*' ':!*.svg' ':!*.png' | xargs -r codespell
 }
 
 if git rev-parse --git-dir > /dev/null 2>&1; then

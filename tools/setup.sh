@@ -16,7 +16,7 @@ optional="g++ libsodium-dev libsimdjson-dev zlib1g-dev libzstd-dev liblzma-dev l
 servers="redis-server redis-tools python3-redis python3-xxhash valkey-server"
 build="$required $optional"
 test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils bzip2 zstd
-      mandoc groff-base zsh fish kcat codespell"
+      mandoc groff-base zsh fish kcat codespell abigail-tools clang"
 
 case $1 in
     build) wanted=$build ;;

@@ -226,7 +226,7 @@ MISTAKES = [
      "both are needed"),
     ("--confirmed without a cache", "seen --confirmed clicks.csv", 2,
      "--confirmed needs a cache of the keys called duplicates, such as ",
-     "--cache 1e5"),
+     "--verify 1e5"),
     ("--keep last of a window without end", "seen --keep last -w 'decaying mem=1MiB' clicks.csv", 2,
      "--keep last ",
      "needs filter=exact, and so a window: decaying has none"),

@@ -109,7 +109,7 @@ REFUSED = [(["-w", "sliding:1h", "--within", "2h"], "at most the window's length
            (["-w", "sliding:1000 filter=counting", "--within", "10"], "filter=counting does not know"),
            (["-w", "sliding:1h refresh=first", "--within", "1m"], "refresh=first"),
            (["-w", "sliding:1h", "--lateness", "1m", "--within", "1m"], "--lateness"),
-           (["-w", "sliding:1000", "--cache", "100", "--within", "10"], "--cache"),
+           (["-w", "sliding:1000", "--cache", "100", "--within", "10"], "--verify"),
            (["-w", "sliding:1h", "--keep", "last", "--within", "1m"], "--keep last"),
            (["-w", "sliding:1h", "--audit", "--within", "1m"], "--audit"),
            (["-w", "sliding:1h", "--redis", "redis://127.0.0.1:1/x", "--within", "1m"], "--redis")]
