@@ -5,18 +5,31 @@
 
 #include <string.h>
 
-struct load {
+struct loading {
+    struct load head; /* which the value points to */
     struct transfer *transfer;
     struct load_chunk *first, **last;
-    size_t bytes;
 };
+
+static struct loading *loading_of(const struct value *v) { return (struct loading *)v->load; }
+
+static void load_free(struct value *v) {
+    struct loading *l = loading_of(v);
+    transfer_end(&l->transfer);
+    v->load = NULL;
+    for (struct load_chunk *c = l->first, *next; c; c = next) {
+        next = c->next;
+        RedisModule_Free(c);
+    }
+    RedisModule_Free(l);
+}
 
 struct value *load_begin(uint64_t limit) {
     struct value *v = value_new(&(struct chain){0});
-    struct load *l = v ? RedisModule_TryAlloc(sizeof *l) : NULL;
+    struct loading *l = v ? RedisModule_TryAlloc(sizeof *l) : NULL;
     if (l) {
-        *l = (struct load){.last = &l->first};
-        v->load = l;
+        *l = (struct loading){.head = {.free = load_free}, .last = &l->first};
+        v->load = &l->head;
         if (transfer_load(&l->transfer, limit)) return v;
     }
     if (v) value_free(v);
@@ -29,7 +42,7 @@ static int fail(struct seen_error *e, int code, const char *text) {
     return code;
 }
 
-static int keep(struct load *l, const char *bytes, size_t len, struct seen_error *e) {
+static int keep(struct loading *l, const char *bytes, size_t len, struct seen_error *e) {
     struct load_chunk *c = RedisModule_TryAlloc(sizeof *c + len);
     if (!c) return fail(e, SEEN_ENOMEM, "no memory for the chunk");
     c->next = NULL;
@@ -37,15 +50,15 @@ static int keep(struct load *l, const char *bytes, size_t len, struct seen_error
     memcpy(c->bytes, bytes, len);
     *l->last = c;
     l->last = &c->next;
-    l->bytes += len;
+    l->head.bytes += len;
     return 0;
 }
 
 int load_feed(struct value *v, const char *bytes, size_t len, bool last, uint64_t limit,
               struct value **done, struct seen_error *e) {
-    struct load *l = v->load;
+    struct loading *l = loading_of(v);
     *done = NULL;
-    if (limit && len > limit - (l->bytes < limit ? l->bytes : limit))
+    if (limit && len > limit - (l->head.bytes < limit ? l->head.bytes : limit))
         return fail(e, SEEN_EREFUSED, "the snapshot is larger than seen.max-bytes");
     int bad = last ? 0 : keep(l, bytes, len, e);
     if (!bad) bad = transfer_feed(l->transfer, bytes, len, done, e);
@@ -60,18 +73,4 @@ int load_feed(struct value *v, const char *bytes, size_t len, bool last, uint64_
     return 0;
 }
 
-size_t load_bytes(const struct value *v) { return v->load->bytes; }
-
-const struct load_chunk *load_chunks(const struct value *v) { return v->load->first; }
-
-void load_free(struct value *v) {
-    struct load *l = v->load;
-    if (!l) return;
-    transfer_end(&l->transfer);
-    v->load = NULL;
-    for (struct load_chunk *c = l->first, *next; c; c = next) {
-        next = c->next;
-        RedisModule_Free(c);
-    }
-    RedisModule_Free(l);
-}
+const struct load_chunk *load_chunks(const struct value *v) { return loading_of(v)->first; }

@@ -20,7 +20,5 @@ int load_feed(struct value *, const char *bytes, size_t len, bool last, uint64_t
               struct value **done, struct seen_error *);
 
 const struct load_chunk *load_chunks(const struct value *);
-size_t load_bytes(const struct value *); /* so far */
-void load_free(struct value *);
 
 #endif

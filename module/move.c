@@ -38,7 +38,7 @@ static struct dump *begin_dump(struct value *v) {
     static uint64_t dumps;
     struct dump *d = RedisModule_TryAlloc(sizeof *d);
     if (!d) return NULL;
-    *d = (struct dump){.next = v->dumps, .version = v->version};
+    *d = (struct dump){.next = v->dumps, .version = v->version, .end = transfer_end};
     if (!transfer_dump(&d->transfer, v)) {
         RedisModule_Free(d);
         return NULL;
@@ -154,7 +154,7 @@ static int load_chunk(RedisModuleCtx *ctx, RedisModuleString **argv, long long c
     bool first = cursor && offset_of(cursor) == len;
     struct value *v = open_load(ctx, argv[1], first, &o);
     if (!v) return REDISMODULE_OK;
-    if (cursor && offset_of(cursor) != load_bytes(v) + len) {
+    if (cursor && offset_of(cursor) != v->load->bytes + len) {
         if (!o.value) RedisModule_DeleteKey(o.key);
         return RedisModule_ReplyWithError(
             ctx, "ERR this chunk does not follow the last one; load the next, or all again");

@@ -2,8 +2,6 @@
 #include "value.h"
 
 #include "few.h"
-#include "load.h"
-#include "transfer.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +50,7 @@ bool value_room(struct value *v) {
 
 void value_end_dumps(struct value *v, bool all) {
     for (struct dump **d = &v->dumps, *ended; *d;) {
-        if (all) transfer_end(&(*d)->transfer);
+        if (all) (*d)->end(&(*d)->transfer);
         if ((*d)->transfer) {
             d = &(*d)->next;
             continue;
@@ -65,7 +63,7 @@ void value_end_dumps(struct value *v, bool all) {
 
 static void free_all(void *value) {
     struct value *v = value;
-    load_free(v);
+    if (v->load) v->load->free(v);
     for (uint32_t i = 0; i < v->links; i++) {
         seen_free(v->link[i].filter);
         few_free(&v->memory, v->link[i].few);
@@ -76,7 +74,7 @@ static void free_all(void *value) {
 
 /* Whether it is many blocks: a filter that grew, or the chunks of a load. */
 static bool is_many(const struct value *v) {
-    if (v->load) return load_bytes(v) >= MEMORY_LARGE;
+    if (v->load) return v->load->bytes >= MEMORY_LARGE;
     return v->links && !v->chain.capacity && v->memory.bytes >= MEMORY_LARGE &&
            seen_plan_of(value_filter(v)).traits & SEEN_GROWS;
 }
@@ -174,7 +172,7 @@ int value_make(struct value *v, const struct seen_plan *plan, uint64_t limit,
 
 size_t value_bytes(const struct value *v) {
     size_t links = v->link == &v->first ? 0 : v->room * sizeof *v->link;
-    return sizeof *v + links + v->memory.bytes + (v->load ? load_bytes(v) : 0);
+    return sizeof *v + links + v->memory.bytes + (v->load ? v->load->bytes : 0);
 }
 
 uint64_t value_limit(RedisModuleCtx *ctx) {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct transfer;
-struct load;
+struct value;
 struct few;
 
 #define VALUE_TYPE           "seenfiltr"
@@ -27,8 +27,15 @@ struct chain {
 struct dump {
     struct dump *next;
     struct transfer *transfer; /* NULL: ended */
-    uint64_t version;          /* of the contents when it began */
-    long long cursor;          /* that it goes on with */
+    void (*end)(struct transfer **);
+    uint64_t version; /* of the contents when it began */
+    long long cursor; /* that it goes on with */
+};
+
+/* A load under way.  load.c keeps more behind this head. */
+struct load {
+    void (*free)(struct value *); /* ends it and frees its chunks; value->load becomes NULL */
+    size_t bytes;                 /* of the chunks so far */
 };
 
 /* A part of a value: one of the two. */

@@ -114,6 +114,7 @@ spelling() { # of all text but outputs and pictures
 }
 
 if git rev-parse --git-dir > /dev/null 2>&1; then
+    form house "the house" /usr/bin/python3 tools/house.py
     form words "plain English" /usr/bin/python3 tools/words.py
     if command -v codespell > /dev/null; then
         form spelling "spelling" spelling
