@@ -303,7 +303,7 @@ double law_query_fresh(const seen_detector *d, uint64_t n, uint64_t *rng) {
     uint64_t hits = 0, batches = (n + BATCH - 1) / BATCH;
     for (uint64_t i = 0; i < batches; i++) {
         for (size_t j = 0; j < BATCH; j++) digest[j] = law_fresh(rng);
-        seen_query(d, BATCH, digest, 0, verdict);
+        any_query(d, BATCH, digest, 0, 0, verdict);
         for (size_t j = 0; j < BATCH; j++) hits += verdict[j];
     }
     return (double)hits / (double)(batches * BATCH);

@@ -412,10 +412,10 @@ static void refused(const struct law_case *c, const char *more, const char *says
 
 static void where_it_is_pointless_or_uncertain_it_is_refused(const struct law_case *c) {
     if (confirms(c))
-        refused(c, "cache=10 refresh=first", "use refresh=last");
+        refused(c, "verify=10 refresh=first", "use refresh=last");
     else
-        refused(c, "cache=10", "leave cache= out");
-    if (confirms(c)) refused(c, "cache=1e6", "mem=");
+        refused(c, "verify=10", "leave verify= out");
+    if (confirms(c)) refused(c, "verify=1e6", "mem=");
 }
 
 int main(void) {

@@ -386,7 +386,7 @@ static void what_cannot_be_had_is_refused_in_a_sentence(void **state) {
         {"landmark:1e6 filter=blocked k=25", "k=24"},
         {"landmark:1e6 overload=saturate", "overload="},
         {"jumping:1e6/64 filter=bloom", "at most 63"},
-        {"landmark filter=bloom lines=0", "lines=0"},
+        {"landmark filter=bloom blocks=0", "blocks=0"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct seen_plan p;

@@ -261,7 +261,7 @@ static void what_goes_by_one_digest_is_refused(void **state) {
     (void)state;
     static const char *const cases[][2] = {
         {"landmark filter=substrings bits=512 substring=9 shards=2", "shards="},
-        {"landmark filter=substrings bits=512 substring=9 cache=5", "cache="},
+        {"landmark filter=substrings bits=512 substring=9 verify=5", "verify="},
         {"landmark filter=bitvector bits=512", "2^512 cells"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
