@@ -20,10 +20,10 @@
 
 /* What is printed, and how the run is carried out.  The window is compared as a spec. */
 static const char *const free_to_change[] = {
-    "duplicates",   "confirmed", "tag",         "stats",      "quiet",      "exit-code",
-    "strict",       "state",     "state-every", "from-start", "forget",     "max-record",
-    "threads",      "output",    "audit",       "window",     "tag-column", "now",
-    "allow-future", "rejects",   "no-progress", "sum",        "unpack-mem", "max-field",
+    "duplicates", "confirmed",   "tag",        "stats",  "quiet",        "exit-code", "strict",
+    "state",      "state-every", "from-start", "forget", "max-record",   "threads",   "output",
+    "audit",      "window",      "tag-column", "now",    "allow-future", "rejects",   "no-progress",
+    "sum",        "unpack-mem",  "max-field",  "log",
 };
 
 static bool counts(const char *name) {
