@@ -143,9 +143,11 @@ static void a_table_that_cannot_hold_the_keys_is_refused(void **state) {
     struct seen_error e;
     struct seen_spec spec;
     struct seen_plan plan;
-    assert_false(seen_spec_parse(&spec, "sliding:1000 filter=timed-cuckoo packed=1 lambda=1999", &e));
+    assert_false(
+        seen_spec_parse(&spec, "sliding:1000 filter=timed-cuckoo packed=1 lambda=1999", &e));
     assert_int_equal(seen_plan_make(&plan, &spec, &e), SEEN_EREFUSED);
-    assert_string_equal(e.text, "with packed=1 lambda=1999 holds 999 keys, and 1000 need lambda=2000");
+    assert_string_equal(e.text,
+                        "with packed=1 lambda=1999 holds 999 keys, and 1000 need lambda=2000");
 }
 
 /* Bits a record of a window of 1e6, the detector's own included: flat with lambda = 2n and 1.05 n,
