@@ -8,6 +8,8 @@
  * kernels beside the one that the machine would choose. */
 #include "bench.h"
 
+#include "spec/options.h"
+
 #define RUNS 21
 
 static void row(const char *name, const char *spec_text, size_t n) {
@@ -15,7 +17,7 @@ static void row(const char *name, const char *spec_text, size_t n) {
     struct seen_plan plan;
     seen_detector *d[4];
     for (uint32_t cpu = 0; cpu < 4; cpu++) d[cpu] = detector(spec_text, cpu, &plan);
-    struct bench_table table = table_new(plan.spec.lines);
+    struct bench_table table = table_new(options_get(&plan.spec, OPTION_BLOCKS));
     seen_digest *digests = stream(n, n, 1);
     for (int run = -1; run < RUNS; run++) {
         double l = modify(&table, digests, n, 8);
@@ -31,8 +33,9 @@ static void row(const char *name, const char *spec_text, size_t n) {
     printf(
         "%-20s %8.0f KiB k=%-2llu  line %5.2f  word %5.2f  blocked %5.2f ns  ratio to line %.2f, "
         "to word %.2f  (portable %.1f, avx2 %.1f, avx512 %.1f)\n",
-        name, (double)table.count / 16, (unsigned long long)plan.spec.k, l, w, chosen, chosen / l,
-        chosen / w, median(ours[1], RUNS), median(ours[2], RUNS), median(ours[3], RUNS));
+        name, (double)table.count / 16, (unsigned long long)options_get(&plan.spec, OPTION_K), l, w,
+        chosen, chosen / l, chosen / w, median(ours[1], RUNS), median(ours[2], RUNS),
+        median(ours[3], RUNS));
     for (int cpu = 0; cpu < 4; cpu++) seen_free(d[cpu]);
     table_free(&table);
     free(digests);

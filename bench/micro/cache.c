@@ -9,6 +9,8 @@
  * row and the parameters that the planner gives them. */
 #include "bench.h"
 
+#include "spec/options.h"
+
 #define RUNS 15
 
 enum { LINE, STABLE, PORTABLE, CHOSEN, COLUMNS };
@@ -23,7 +25,7 @@ static void row(const char *mem, const char *fp, size_t n) {
                  c == STABLE ? "stable" : "cache", mem, fp);
         d[c] = detector(text, c == PORTABLE ? 1 : 0, &plan);
     }
-    struct bench_table table = table_new(plan.spec.lines);
+    struct bench_table table = table_new(options_get(&plan.spec, OPTION_BLOCKS));
     seen_digest *fill = stream(8 * n, n, 2);
     for (int c = STABLE; c < COLUMNS; c++) observe(d[c], fill, 8 * n);
     for (int run = 0; run < RUNS; run++) {
@@ -34,9 +36,9 @@ static void row(const char *mem, const char *fp, size_t n) {
     for (int c = 0; c < COLUMNS; c++) mid[c] = median(times[c], RUNS);
     printf("%-6s fp=%-5s ways=%-2llu signature=%-2llu  line %5.2f  stable %6.2f  cache %5.2f ns  "
            "ratio to stable %.2f, to line %.2f  (portable %.2f)\n",
-           mem, fp, (unsigned long long)plan.spec.ways, (unsigned long long)plan.spec.signature,
-           mid[LINE], mid[STABLE], mid[CHOSEN], mid[CHOSEN] / mid[STABLE], mid[CHOSEN] / mid[LINE],
-           mid[PORTABLE]);
+           mem, fp, (unsigned long long)options_get(&plan.spec, OPTION_SET_SIZE),
+           (unsigned long long)options_get(&plan.spec, OPTION_SIGNATURE), mid[LINE], mid[STABLE],
+           mid[CHOSEN], mid[CHOSEN] / mid[STABLE], mid[CHOSEN] / mid[LINE], mid[PORTABLE]);
     for (int c = STABLE; c < COLUMNS; c++) seen_free(d[c]);
     table_free(&table);
     free(fill);

@@ -10,6 +10,8 @@
  * alternate. */
 #include "bench.h"
 
+#include "spec/options.h"
+
 #include "base/base.h"
 #include "sliding/line.h"
 
@@ -144,7 +146,7 @@ static void row(uint64_t window, double share) {
              (unsigned long long)window);
     for (int i = 0; i < n; i++) s[i].d = detector(spec, cpu[i], &s[i].plan);
     double memory = run(s, n, window, share, window > 2000000 ? 6 : 3e6 / (double)window + 7,
-                        s[0].plan.spec.lines);
+                        options_get(&s[0].plan.spec, OPTION_BLOCKS));
     struct seen_stats stats;
     seen_stats(s[0].d, &stats);
     double ns = median(s[0].ns, RUNS);
@@ -164,7 +166,7 @@ static void row(uint64_t window, double share) {
 static void rivals(const char *const *specs, int n, uint64_t window) {
     struct subject s[8] = {0};
     for (int i = 0; i < n; i++) s[i].d = detector(specs[i], 0, &s[i].plan);
-    run(s, n, window, .25, 4, s[0].plan.spec.lines);
+    run(s, n, window, .25, 4, options_get(&s[0].plan.spec, OPTION_BLOCKS));
     double ns = median(s[0].ns, RUNS), each = bits(s);
     for (int i = 0; i < n; i++)
         printf("%-52s %6.1f bits, %5.2fx  %6.1f ns, %5.2fx  fp %.2e\n", specs[i], bits(&s[i]),
