@@ -276,8 +276,8 @@ def rivals(lab):
         gain = contest["SBF"] - contest[winner]
         rows.append([m.label(), *(f"{percent(m.fn(s))} / {percent(m.fp(s))}" for s in ("sbf", "stable", "stable gaps")),
                      percent(m.coin("lru")), percent(m.coin("clock")),
-                     f"{percent(m.fn('cache'))} / {percent(m.fp('cache'))} ({m.option('cache', 'ways')}, {m.option('cache', 'signature')})", winner + (f", by {100 * gain:.2g}" if gain > 0 else "")])
-        rows[-1][3] += f" ({m.option('stable gaps', 'max')}, {m.option('stable gaps', 'k')}, {m.option('stable gaps', 'p')})"
+                     f"{percent(m.fn('cache'))} / {percent(m.fp('cache'))} ({m.option('cache', 'set-size')}, {m.option('cache', 'signature')})", winner + (f", by {100 * gain:.2g}" if gain > 0 else "")])
+        rows[-1][3] += f" ({m.option('stable gaps', 'cell-max')}, {m.option('stable gaps', 'k')}, {m.option('stable gaps', 'decrements')})"
         lab.holds(f"{m.label()}: cache has fewer FN than SBF at no more FP",
                   m.fn("cache") < m.fn("sbf") and m.fp("cache") <= m.fp("sbf") + 1.96 * m.row("sbf fp").error())
         lab.holds(f"{m.label()}: cache misses no more than FPbuffering, as the paper counts it", m.fn("cache") <= m.coin("buffering") + 1e-4)

@@ -76,7 +76,7 @@ def tables(name, counters):
 
 def cells(row):
     """Cells of the TBF that was measured: whole lines, less a word."""
-    lines, stamp = (int(re.search(rf"\b{w}=(\d+)", row.spec).group(1)) for w in ("lines", "stamp"))
+    lines, stamp = (int(re.search(rf"\b{w}=(\d+)", row.spec).group(1)) for w in ("blocks", "stamp"))
     return (lines * 512 - 64) // stamp
 
 

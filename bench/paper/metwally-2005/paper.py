@@ -116,7 +116,7 @@ paper's own 111411200/4294967296 is 100 x 1,114,112: its percent.)
 def rates(lab):
     rows, xs = [], [r.x for r in lab.series("substrings", "all")]
     asked = 2e5 if lab.scale == 1 else 2e4
-    cells = {r.x: option({"spec": r.spec}, "lines") // (B - P + 1) * 496 for r in lab.series("substrings", "independent")}
+    cells = {r.x: option({"spec": r.spec}, "blocks") // (B - P + 1) * 496 for r in lab.series("substrings", "independent")}
     for n in xs:
         first, whole, ours = (lab.at("substrings", s, n) for s in ("first", "all", "independent"))
         formulas = first_substring(P, n), chain(B, P, n), independent(B - P + 1, cells[n], n)
