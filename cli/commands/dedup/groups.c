@@ -122,7 +122,7 @@ static struct sum *total_of(const struct groups *g, struct group_counts *total) 
     if (!sum) die("out of memory for sums");
     *total = (struct group_counts){0};
     for (uint32_t i = 0; i < g->names.n; i++) {
-        for (uint8_t v = 0; v < VERDICTS; v++) total->of[v] += g->group[i].of[v];
+        for (int v = 0; v < VERDICTS; v++) total->of[v] += g->group[i].of[v];
         sums_add(&g->sums, sum, groups_sum(g, i));
     }
     return sum;

@@ -103,7 +103,7 @@ void sums_count(struct sums *s, struct sum *sum, uint8_t verdict, uint32_t ticke
 
 void sums_add(const struct sums *s, struct sum *into, const struct sum *from) {
     for (uint32_t i = 0; i < s->fields.n; i++) {
-        for (uint8_t v = 0; v < VERDICTS; v++) add(&into[i], v, from[i].of[v]);
+        for (int v = 0; v < VERDICTS; v++) add(&into[i], (uint8_t)v, from[i].of[v]);
         into[i].unreadable += from[i].unreadable;
         into[i].too_large |= from[i].too_large;
     }
@@ -134,7 +134,7 @@ static size_t parts_of(const struct sums *s, bool unjudged, struct part parts[MA
 static bool amount_of(const struct sum *sum, const struct part *part, decimal *amount) {
     bool fits = !sum->too_large;
     *amount = 0;
-    for (uint8_t v = 0; v < VERDICTS; v++)
+    for (int v = 0; v < VERDICTS; v++)
         if (part->of[v]) fits &= decimal_add(amount, sum->of[v]);
     return fits;
 }

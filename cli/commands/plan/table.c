@@ -110,7 +110,7 @@ const char *bounds_json(const struct bounds *b, const struct seen_plan *p) {
     n += snprintf(text, sizeof text, "\"bounds\": {");
     for (size_t i = 0; i < sizeof members / sizeof *members; i++)
         n += put(text + n, (size_t)(cap - n), members[i].name, members[i].value);
-    snprintf(text + n - 2, (size_t)(cap - n + 2), "}, ");
+    snprintf(text + n - 2, (size_t)cap - (size_t)n + 2, "}, ");
     return text;
 }
 
