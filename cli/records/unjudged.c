@@ -356,8 +356,8 @@ static const char *advice(const struct unjudged *u, const char *causes) {
     static const char *const text[CAUSES] = {
         [CAUSE_LONG] = ": raise --max-record, or name the byte that ends records",
         [CAUSE_NOT_JSON] =
-            ": --ndjson reads a JSON text a line, as jq -c . FILE or jq -c '.[]' FILE "
-            "writes it; --csv, --tsv and --clf read other formats",
+            (": --ndjson reads a JSON text a line, as jq -c . FILE or jq -c '.[]' FILE "
+             "writes it; --csv, --tsv and --clf read other formats"),
         [CAUSE_NOT_LOG] = ": leave out --clf, or name the format (--csv, --tsv, --ndjson)",
         [CAUSE_FIELD] = ": -k counts fields from 1, -d names the byte between them",
         [CAUSE_PATTERN] = ": correct the expression",

@@ -167,7 +167,7 @@ ptrdiff_t json_unescape(const char *p, size_t len, char *out) {
         p += plain;
         if (!stop) break;
         if (end - p < 2) return -1;
-        int32_t c = simple_escape(p[1]);
+        int32_t c = (unsigned char)simple_escape(p[1]);
         size_t used = c ? 2 : 0;
         if (p[1] == 'u') {
             size_t digits = get_unicode(p + 2, end, &c);
