@@ -20,10 +20,8 @@ int error_set(struct seen_error *e, int code, size_t where, const char *format, 
  * sentence, a literal; builds without assertions stop all the same. */
 #define ERROR_MISUSE(bad, sentence)                                                                \
     do {                                                                                           \
-        if (bad) {                                                                                 \
-            assert(!sentence);                                                                     \
-            __builtin_trap();                                                                      \
-        }                                                                                          \
+        assert(!(bad) && sentence);                                                                \
+        if (bad) __builtin_trap();                                                                 \
     } while (0)
 
 /* -- memory ------------------------------------------------------------------------------- */
