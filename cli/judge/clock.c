@@ -25,7 +25,7 @@ static void note_late(struct lateness *l, uint64_t by) {
     if (by > l->most) l->most = by;
     if (by > l->run_most) l->run_most = by;
     l->run_late++;
-    while (by >= lateness_spans[i].below && i < LATENESS_SPANS - 1) i++;
+    while (i < LATENESS_SPANS - 1 && by >= lateness_spans[i].below) i++;
     l->by[i]++;
 }
 
