@@ -153,7 +153,7 @@ struct seen_spec {
     } value[SEEN_MAX_OPTIONS];
 };
 
-/* Parses "window name=value …" (grammar in DESIGN.md).  Each option may occur once. */
+/* Parses "window name=value …" (grammar in doc/windows.md).  Each option may occur once. */
 int seen_spec_parse(struct seen_spec *, const char *text, struct seen_error *);
 
 /* Writes the canonical text of a spec: parsing it gives the same spec.  As snprintf does, writes

@@ -138,7 +138,7 @@ static void any_spec_printed_reads_back_the_same(void **state) {
         if (options_has(&s, OPTION_RATE))
             seen_spec_set_real(&s, "rate", (double)(1 + next(&rng) % 1000000) / 1000, NULL);
         if (options_has(&s, OPTION_FILTER))
-            options_set_name(&s, OPTION_FILTER, next(&rng) % 2 ? "exact" : "bloom");
+            seen_spec_set(&s, "filter", next(&rng) % 2 ? "exact" : "bloom", NULL);
         if (options_has(&s, OPTION_REFRESH))
             seen_spec_set_count(&s, "refresh", (uint32_t)(next(&rng) % 2), NULL);
         if (options_has(&s, OPTION_OVERLOAD))
