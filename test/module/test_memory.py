@@ -5,7 +5,6 @@ import pathlib
 import pytest
 
 from conftest import SANITIZED
-
 from test_commands import do
 
 MIB = 1 << 20
