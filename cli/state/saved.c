@@ -299,12 +299,13 @@ static void unpack_options(struct saved_options *w, struct unpacker *u) {
     }
 }
 
-/* True if a run can use this spec.  A run without --window takes it from the state. */
-static bool sound(const char *text) {
+/* Writes the spec of a state with the names that options have today.  False if no run can use it:
+ * a run without --window takes it from the state. */
+static bool read_spec(struct saved *b, const char *text) {
     struct seen_spec spec;
     struct seen_plan plan;
-    return strlen(text) < MAX_SPEC && !seen_spec_parse(&spec, text, NULL) &&
-           !seen_plan_make(&plan, &spec, NULL);
+    return !seen_spec_parse(&spec, text, NULL) && !seen_plan_make(&plan, &spec, NULL) &&
+           seen_spec_print(&spec, b->spec, sizeof b->spec) < (int)sizeof b->spec;
 }
 
 const char *saved_command(const void *blob, size_t len) {
@@ -346,7 +347,7 @@ void saved_unpack(struct saved *b, const char *name) {
         die("the state %s was written by seen %.20s in format %ju, and this is seen " SEEN_VERSION
             ", which reads 1 to %d; remove it to start again",
             name, b->version, (uintmax_t)format, SAVED_FORMAT);
-    b->spec = unpack_text(&u);
+    const char *spec = unpack_text(&u);
     unpack_options(&b->options, &u);
     b->ended = unpack_number(&u);
     b->output = unpack_number(&u);
@@ -356,5 +357,5 @@ void saved_unpack(struct saved *b, const char *name) {
     b->header = reader_unpack_header(&u, &b->header_len);
     places_unpack(&b->places, &u);
     b->own = format > 1 ? unpack_bytes(&u, &b->own_len) : "";
-    if (u.bad || u.at != u.end || !sound(b->spec)) saved_refuse(name);
+    if (u.bad || u.at != u.end || !read_spec(b, spec)) saved_refuse(name);
 }

@@ -85,8 +85,9 @@ struct saved {
     void *blob; /* texts and bytes point into it; the owner's to free */
     size_t len;
     seen_detector *detector;
-    const char *command;        /* of saved_commands; NULL: the blob is not that of a state */
-    const char *version, *spec; /* of the program that wrote it; as asked, in canonical writing */
+    const char *command; /* of saved_commands; NULL: the blob is not that of a state */
+    const char *version; /* of the program that wrote it */
+    char spec[MAX_SPEC]; /* as asked, in the canonical writing of this program */
     struct saved_options options;
     bool ended;      /* the run came to an end of its own */
     uint64_t output; /* how long standard output was, if a file */

@@ -130,6 +130,17 @@ class Stream(ctypes.Structure):
     _fields_ = [("move", MOVE), ("ctx", ctypes.c_void_p)]
 
 
+def test_a_state_that_names_options_as_they_were_called_goes_on(seen, state):
+    run = ["-w", "decaying filter=stable cell-max=3 fp=.1 mem=64KiB", "--state", state]
+    seen(*run, text="a\nb\n")
+    library = Library()
+    detector, blob = library.load(state.read_bytes())
+    assert b"cell-max=3" in blob
+    state.write_bytes(library.save(detector, blob.replace(b"cell-max=3", b"max=3     ")))
+    done = seen(*run, text="a\nc\n")
+    assert (done.code, done.out) == (0, b"c\n"), done.err
+
+
 @pytest.mark.parametrize("more", [[], ["--group-by", "v,id", "--sum", "v", "--output=json"]], ids=["plain", "groups"])
 def test_a_blob_with_right_checksums_is_believed_nothing(seen, state, tmp_path, rng, more):
     whole, args = saved(seen, state, tmp_path, more)
