@@ -74,10 +74,10 @@ void true_window_free(struct true_window *t) {
 
 /* A record that was not stored advances the clock as a key that no record has. */
 static void advance(struct true_window *t, size_t m, bool stored) {
-    static const seen_digest nobody = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
+    static const seen_digest no_key = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
     const seen_time *time = t->judge.timed ? &t->judge.in->time[m] : NULL;
     uint8_t verdict;
-    observe_records(t->detector, 1, stored ? &t->judge.in->digest[m] : &nobody, time, &verdict);
+    observe_records(t->detector, 1, stored ? &t->judge.in->digest[m] : &no_key, time, &verdict);
 }
 
 void true_window_batch(struct true_window *t, const struct batch *b, seen_time now,

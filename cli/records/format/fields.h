@@ -24,7 +24,7 @@ bool fields_next(struct walk *, struct slice *);
 enum { MAX_PLACE = 65536 }; /* the largest number of a field */
 
 /* Reads a place.  False if the word is a name.  Dies with a sentence if the word can only be a
- * place and there is no such place. */
+ * place, and that place cannot exist. */
 bool span_parse(const char *word, struct span *);
 
 /* The numbers of the first and the last field of a span, from 0, in a record of n fields.  False: n
