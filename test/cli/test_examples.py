@@ -11,12 +11,14 @@ from conftest import ROOT, SEEN, sanitized
 @pytest.fixture(scope="module")
 def build():
     """Where libseen.so is."""
-    return ROOT / "build" if sanitized() else pathlib.Path(SEEN).resolve().parent
+    return pathlib.Path(SEEN).resolve().parent
 
 
 def compiled(source, build, to):
     words = ["cc", "-std=c11", "-pedantic", "-Wall", "-Wextra", "-Werror", "-I", ROOT / "include", "-o", to, source,
              "-L", build, "-lseen", "-Wl,-rpath," + str(build)]
+    if sanitized():
+        words += ["-fsanitize=address,undefined"]  # as the library is
     subprocess.run(words, check=True)
     return to
 
