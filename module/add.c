@@ -10,7 +10,7 @@
 
 static struct value *make(RedisModuleCtx *ctx, const char *text) {
     struct seen_error e = {.text = "no memory for another filter"};
-    const struct seen_plan *plan = plans_get(text, value_limit(ctx), &e);
+    const struct seen_plan *plan = value_plan(text, value_limit(ctx), &e);
     struct value *v = plan ? value_new(&(struct chain){0}) : NULL;
     if (v && !value_make(v, plan, value_limit(ctx), &e)) return v;
     if (v) value_free(v);

@@ -125,25 +125,9 @@ static void real_field(RedisModuleCtx *ctx, const char *name, double value) {
     RedisModule_ReplyWithDouble(ctx, value);
 }
 
-static void plan_fields(RedisModuleCtx *ctx, const struct seen_plan *plan) {
-    char spec[SPEC_TEXT_MOST];
-    seen_spec_print(&plan->spec, spec, sizeof spec);
-    text_field(ctx, "spec", spec);
-    text_field(ctx, "window", plan->window);
-    text_field(ctx, "filter", plan->filter);
-}
-
 /* Milliseconds of time windows, records of the others. */
 static uint64_t in_unit(const struct value *v, uint64_t amount) {
     return v->timed ? amount / 1000 : amount;
-}
-
-/* As of now; -1 where nothing is held, or the structure does not know. */
-static uint64_t oldest_age(const struct value *v, const struct seen_stats *s) {
-    if (s->oldest == SEEN_NEVER) return UINT64_MAX;
-    seen_time now = (seen_time)command_clock() * 1000;
-    uint64_t since = v->timed && now > s->last ? now - s->last : 0;
-    return in_unit(v, s->oldest + since);
 }
 
 static void window_fields(RedisModuleCtx *ctx, const struct value *v, const struct seen_stats *s) {
@@ -151,8 +135,12 @@ static void window_fields(RedisModuleCtx *ctx, const struct value *v, const stru
     text_field(ctx, "unit", v->timed ? "ms" : "records");
     count_field(ctx, "window length", in_unit(v, spec->length));
     bool whole = s->kept == SEEN_NEVER;
+    seen_time now = (seen_time)command_clock() * 1000;
+    uint64_t since = v->timed && now > s->last ? now - s->last : 0;
+    uint64_t oldest = UINT64_MAX; /* -1: nothing is held, or the structure does not know */
+    if (s->oldest != SEEN_NEVER) oldest = in_unit(v, s->oldest + since);
     count_field(ctx, "window kept", in_unit(v, whole ? spec->length : s->kept));
-    count_field(ctx, "oldest generation", oldest_age(v, s));
+    count_field(ctx, "oldest generation", oldest);
     count_field(ctx, "windows begun", s->landmarks);
     count_field(ctx, "last time", s->last / 1000);
 }
@@ -188,13 +176,17 @@ static void count_fields(RedisModuleCtx *ctx, const struct value *v, const struc
 static int info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct opened o;
     struct seen_stats s;
+    char spec[SPEC_TEXT_MOST];
     if (argc != 2) return RedisModule_WrongArity(ctx);
     if (!command_open(ctx, argv[1], REDISMODULE_READ, false, &o)) return REDISMODULE_OK;
     if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     seen_stats(value_filter(o.value), &s);
     struct seen_plan plan = seen_plan_of(value_filter(o.value));
     RedisModule_ReplyWithMap(ctx, 3 + 6 + 13 + 8);
-    plan_fields(ctx, &plan);
+    seen_spec_print(&plan.spec, spec, sizeof spec);
+    text_field(ctx, "spec", spec);
+    text_field(ctx, "window", plan.window);
+    text_field(ctx, "filter", plan.filter);
     window_fields(ctx, o.value, &s);
     rate_fields(ctx, &plan, &s);
     count_fields(ctx, o.value, &s);

@@ -2,7 +2,6 @@
 #include "chain.h"
 
 #include "few.h"
-#include "plans.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -28,16 +27,11 @@ static double error_of(const struct chain *c, uint32_t link) {
     return c->expansion ? fmax(ldexp(c->error, -(int)link - 1), FP_LEAST) : c->error;
 }
 
-static int refuse(struct seen_error *e) {
-    *e = (struct seen_error){.code = SEEN_EREFUSED, .text = "the filter cannot grow any more"};
-    return e->code;
-}
-
 static int add_filter(struct value *v, uint64_t capacity, uint64_t limit, struct seen_error *e) {
     char spec[128];
     snprintf(spec, sizeof spec, "landmark fp=%.17g items=%llu", error_of(&v->chain, v->links),
              (unsigned long long)capacity);
-    const struct seen_plan *known = plans_get(spec, 0, e);
+    const struct seen_plan *known = value_plan(spec, 0, e);
     if (!known) return e->code;
     struct seen_plan plan = *known;
     snprintf(spec, sizeof spec, "%llu", (unsigned long long)v->seed);
@@ -60,7 +54,10 @@ static int add_few(struct value *v, uint64_t capacity, uint32_t width, uint64_t 
 
 static int add_link(struct value *v, uint64_t limit, struct seen_error *e) {
     uint64_t capacity = capacity_of(&v->chain, v->links);
-    if (!capacity || v->links == LINKS_MOST) return refuse(e);
+    if (!capacity || v->links == LINKS_MOST) {
+        *e = (struct seen_error){.code = SEEN_EREFUSED, .text = "the filter cannot grow any more"};
+        return e->code;
+    }
     uint32_t width = few_width(capacity, error_of(&v->chain, v->links));
     int bad = width ? add_few(v, capacity, width, limit, e) : add_filter(v, capacity, limit, e);
     if (!bad) v->youngest = 0;
@@ -78,17 +75,16 @@ uint64_t chain_link_capacity(const struct value *v, uint32_t link) {
 
 /* -- asking and adding -------------------------------------------------------------------- */
 
-static bool link_has(const struct link *link, seen_digest digest) {
-    uint8_t verdict = SEEN_NEW;
-    if (link->few) return few_has(link->few, digest);
-    seen_query(link->filter, 1, &digest, 0, &verdict);
-    return verdict != SEEN_NEW;
-}
-
+/* The youngest link is asked first. */
 static bool has(const struct value *v, seen_digest digest) {
-    uint32_t i = v->links;
-    while (i > 0 && !link_has(&v->link[i - 1], digest)) i--;
-    return i > 0;
+    bool found = false;
+    for (uint32_t i = v->links; i > 0 && !found; i--) {
+        const struct link *link = &v->link[i - 1];
+        uint8_t verdict = SEEN_NEW;
+        if (link->filter) seen_query(link->filter, 1, &digest, 0, &verdict);
+        found = link->few ? few_has(link->few, digest) : verdict != SEEN_NEW;
+    }
+    return found;
 }
 
 bool chain_has(const struct value *v, const void *item, size_t len) {

@@ -7,7 +7,6 @@
 #ifndef MODULE_COMMAND_H
 #define MODULE_COMMAND_H
 
-#include "plans.h"
 #include "redis_api.h"
 #include "value.h"
 

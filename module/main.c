@@ -9,7 +9,7 @@
 #include "chain.h"
 #include "command.h"
 #include "memory.h"
-#include "type.h"
+#include "persist.h"
 
 #include <errno.h>
 #include <stdio.h>

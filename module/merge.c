@@ -46,14 +46,6 @@ static void numbers_of(struct cursor *c, uint64_t *number[NUMBERS]) {
     number[NUMBERS - 1] = &c->signature;
 }
 
-static void print(struct cursor *c, char *text) {
-    uint64_t *number[NUMBERS];
-    numbers_of(c, number);
-    c->signature = signature_of(c);
-    for (size_t i = 0; i < NUMBERS; i++)
-        text += sprintf(text, "%s%llx", i ? "-" : "", (unsigned long long)*number[i]);
-}
-
 static bool parse(struct cursor *c, const char *text) {
     uint64_t *number[NUMBERS];
     numbers_of(c, number);
@@ -87,12 +79,6 @@ static bool read_cursor(RedisModuleCtx *ctx, const RedisModuleString *given,
     return false;
 }
 
-static void reply(RedisModuleCtx *ctx, struct cursor *c, bool more) {
-    char text[TEXT] = "0";
-    if (more) print(c, text);
-    RedisModule_ReplyWithStringBuffer(ctx, text, strlen(text));
-}
-
 static int merge_piece(RedisModuleCtx *ctx, RedisModuleString *name, struct value *into,
                        const struct value *from, struct cursor *c) {
     struct seen_error e;
@@ -102,19 +88,20 @@ static int merge_piece(RedisModuleCtx *ctx, RedisModuleString *name, struct valu
     value_changed(into);
     RedisModule_ReplicateVerbatim(ctx);
     command_changed(ctx, name, "seen.merge");
-    reply(ctx, c, more);
-    return REDISMODULE_OK;
-}
-
-static bool is_empty(const struct value *v) {
-    struct seen_stats s;
-    seen_stats(value_filter(v), &s);
-    return !s.records;
+    if (!more) return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
+    char text[TEXT], *end = text;
+    uint64_t *number[NUMBERS];
+    numbers_of(c, number);
+    c->signature = signature_of(c);
+    for (size_t i = 0; i < NUMBERS; i++)
+        end += sprintf(end, "%s%llx", i ? "-" : "", (unsigned long long)*number[i]);
+    return RedisModule_ReplyWithStringBuffer(ctx, text, strlen(text));
 }
 
 static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct opened into, from;
     struct cursor c;
+    struct seen_stats source;
     if (argc < 3 || argc > 4) return RedisModule_WrongArity(ctx);
     if (!command_open(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE, false, &into) ||
         !command_open(ctx, argv[2], REDISMODULE_READ, false, &from))
@@ -122,8 +109,8 @@ static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!into.value || !from.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     if (!read_cursor(ctx, argc > 3 ? argv[3] : NULL, into.value, from.value, &c))
         return REDISMODULE_OK;
-    if (!has_begun(&c) && is_empty(from.value))
-        return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
+    seen_stats(value_filter(from.value), &source);
+    if (!has_begun(&c) && !source.records) return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
     return merge_piece(ctx, argv[1], into.value, from.value, &c);
 }
 

@@ -11,7 +11,6 @@
  * one filter may be under way.  A change ends dumps of SEEN.DUMP, which is told; BF.SCANDUMP goes
  * on. */
 #include "command.h"
-#include "load.h"
 #include "transfer.h"
 
 #include <stdlib.h>

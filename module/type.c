@@ -4,9 +4,6 @@
  *            1 | chunks loaded so far | an empty chunk
  *     AOF    SEEN.LOAD of the same chunks
  */
-#include "type.h"
-
-#include "load.h"
 #include "persist.h"
 #include "transfer.h"
 
@@ -55,17 +52,13 @@ static int save_chunk(void *ctx, const void *buf, size_t len) {
     return 0;
 }
 
-static void save_loading(RedisModuleIO *io, const struct value *v) {
-    RedisModule_SaveUnsigned(io, LOADING);
-    for (const struct load_chunk *c = load_chunks(v); c; c = c->next)
-        RedisModule_SaveStringBuffer(io, c->bytes, c->len);
-    RedisModule_SaveStringBuffer(io, "", 0);
-}
-
 static void rdb_save(RedisModuleIO *io, void *value) {
     struct value *v = value;
     if (v->load) {
-        save_loading(io, v);
+        RedisModule_SaveUnsigned(io, LOADING);
+        for (const struct load_chunk *c = load_chunks(v); c; c = c->next)
+            RedisModule_SaveStringBuffer(io, c->bytes, c->len);
+        RedisModule_SaveStringBuffer(io, "", 0);
         return;
     }
     struct chunked c = {.io = io, .buf = RedisModule_Alloc(CHUNK)};
@@ -130,11 +123,6 @@ static bool next_chunk(struct chunks *c) {
     return !RedisModule_IsIOError(io) && c->len;
 }
 
-/* Nothing may follow the value but the empty chunk. */
-static bool ends(struct unchunked *c) {
-    return c->c.at == c->c.len && !next_chunk(&c->c) && !RedisModule_IsIOError(c->io);
-}
-
 static int fail(struct seen_error *e, const char *text) {
     *e = (struct seen_error){.code = SEEN_EFORMAT};
     strcpy(e->text, text);
@@ -146,7 +134,8 @@ static struct value *load_whole(struct unchunked *c, uint64_t limit, struct seen
     struct value *v = persist_read((struct seen_reader){read_chunks, &c->c}, limit, e);
     if (!v) return NULL;
     v->repeats = repeats;
-    if (ends(c)) return v;
+    bool ends = c->c.at == c->c.len && !next_chunk(&c->c); /* with the empty chunk */
+    if (ends && !RedisModule_IsIOError(c->io)) return v;
     fail(e, "bytes follow the snapshot");
     value_free(v);
     return NULL;
@@ -183,16 +172,11 @@ static void *rdb_load(RedisModuleIO *io, int encoding) {
 
 static size_t mem_usage(const void *value) { return value_bytes(value); }
 
-/* Digests a load under way: its chunks. */
-static void digest_loading(RedisModuleDigest *d, const struct value *v) {
-    for (const struct load_chunk *c = load_chunks(v); c; c = c->next)
-        RedisModule_DigestAddStringBuffer(d, c->bytes, c->len);
-}
-
 static void digest(RedisModuleDigest *d, void *value) {
     const struct value *v = value;
     if (v->load) {
-        digest_loading(d, v);
+        for (const struct load_chunk *c = load_chunks(v); c; c = c->next)
+            RedisModule_DigestAddStringBuffer(d, c->bytes, c->len);
         return;
     }
     seen_digest sum = persist_digest(value);

@@ -12,6 +12,7 @@ long long value_bytes_most = 1LL << 30;
 
 #define FEW   4
 #define BATCH 64 /* asked at once whether all are duplicates */
+#define PLANS 16 /* kept */
 
 /* Versions count from a random number, so that a version or a cursor of another process does not
  * match one of ours. */
@@ -85,13 +86,6 @@ void value_free(void *value) {
     is_many(v) ? memory_free_many(free_all, v) : free_all(v);
 }
 
-static void move_link(struct link *link, const struct seen_allocator *from,
-                      RedisModuleDefragCtx *ctx) {
-    struct few *few = link->few ? RedisModule_DefragAlloc(ctx, link->few) : NULL;
-    if (few) link->few = few;
-    if (link->filter) seen_move(&link->filter, memory_mover(ctx), from);
-}
-
 struct value *value_move(struct value *v, RedisModuleDefragCtx *ctx) {
     if (v->dumps || v->load) return v;
     bool inside = v->link == &v->first;
@@ -100,7 +94,11 @@ struct value *value_move(struct value *v, RedisModuleDefragCtx *ctx) {
     struct link *link = inside ? &v->first : RedisModule_DefragAlloc(ctx, v->link);
     if (link) v->link = link;
     struct seen_allocator from = memory_allocator(&v->memory);
-    for (uint32_t i = 0; i < v->links; i++) move_link(&v->link[i], &from, ctx);
+    for (uint32_t i = 0; i < v->links; i++) {
+        struct few *few = v->link[i].few ? RedisModule_DefragAlloc(ctx, v->link[i].few) : NULL;
+        if (few) v->link[i].few = few;
+        if (v->link[i].filter) seen_move(&v->link[i].filter, memory_mover(ctx), &from);
+    }
     return v;
 }
 
@@ -156,6 +154,37 @@ int value_fits(const struct value *v, uint64_t bytes, uint64_t limit, struct see
     if (!limit || (bytes <= limit && v->memory.bytes <= limit - bytes)) return 0;
     return refuse_bytes(e,
                         v->chain.capacity ? "its capacity or error rate" : "mem=, fp= or items=");
+}
+
+static struct {
+    char spec[SPEC_TEXT_MOST];
+    uint64_t limit;
+    struct seen_plan plan;
+} plans[PLANS];
+
+static int bound_growth(struct seen_plan *plan, uint64_t limit, struct seen_error *e) {
+    char bytes[32];
+    struct seen_spec bounded = plan->asked;
+    if (!limit || !(plan->traits & SEEN_GROWS) || seen_spec_get_count(&plan->spec, "mem")) return 0;
+    seen_print_size(limit, bytes, sizeof bytes);
+    int bad = seen_spec_set(&bounded, "mem", bytes, e);
+    return bad ? bad : seen_plan_make(plan, &bounded, e);
+}
+
+const struct seen_plan *value_plan(const char *text, uint64_t limit, struct seen_error *e) {
+    static size_t next;
+    struct seen_spec spec;
+    struct seen_plan plan;
+    for (size_t i = 0; i < PLANS; i++)
+        if (*text && plans[i].limit == limit && !strcmp(plans[i].spec, text)) return &plans[i].plan;
+    if (seen_spec_parse(&spec, text, e) || seen_plan_make(&plan, &spec, e) ||
+        bound_growth(&plan, limit, e))
+        return NULL;
+    size_t at = next++ % PLANS;
+    strcpy(plans[at].spec, text);
+    plans[at].limit = limit;
+    plans[at].plan = plan;
+    return &plans[at].plan;
 }
 
 int value_make(struct value *v, const struct seen_plan *plan, uint64_t limit,

@@ -13,6 +13,7 @@ struct value;
 struct few;
 
 #define VALUE_TYPE           "seenfiltr"
+#define SPEC_TEXT_MOST       1024
 #define LINKS_MOST           64
 #define CHAIN_CAPACITY_MOST  ((uint64_t)1 << 30)
 #define CHAIN_EXPANSION_MOST 32768
@@ -98,6 +99,11 @@ int value_takes(const struct seen_plan *, struct seen_error *);
 
 /* Refuses what takes `bytes` more.  `limit`: bytes allowed for the whole value, 0 any. */
 int value_fits(const struct value *, uint64_t bytes, uint64_t limit, struct seen_error *);
+
+/* The plan of a spec, until the next call; NULL on failure.  Planning takes longer than all else
+ * about a small key, and few specs are in use, so the last plans are kept.  A structure that would
+ * grow without end grows to `limit` bytes (0: no end). */
+const struct seen_plan *value_plan(const char *spec, uint64_t limit, struct seen_error *);
 
 /* Makes a detector and links it. */
 int value_make(struct value *, const struct seen_plan *, uint64_t limit, struct seen_error *);

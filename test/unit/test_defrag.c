@@ -1,7 +1,6 @@
 /* What a server that defragments does to a value of the module: every block that it may move is
  * moved, and the old place is not to be looked at any more.  The server is played. */
 #include "chain.h"
-#include "load.h"
 #include "memory.h"
 #include "persist.h"
 #include "redis_api.h"
