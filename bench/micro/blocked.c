@@ -8,7 +8,7 @@
  * kernels beside the one that the machine would choose. */
 #include "bench.h"
 
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #define RUNS 21
 

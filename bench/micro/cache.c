@@ -9,7 +9,7 @@
  * row and the parameters that the planner gives them. */
 #include "bench.h"
 
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #define RUNS 15
 

@@ -10,7 +10,7 @@
  * alternate. */
 #include "bench.h"
 
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include "base/base.h"
 #include "sliding/line.h"

@@ -22,9 +22,9 @@
 
 #include <string.h>
 
-#define RUNS   41 /* short ones: a longer is more often interrupted */
-#define AHEAD  16
-#define K_MOST 64
+#define RUNS  41 /* short ones: a longer is more often interrupted */
+#define AHEAD 16
+#define MAX_K 64
 
 /* -- bare loops --------------------------------------------------------------------------- */
 
@@ -61,7 +61,7 @@ static double plain(const struct places *p, const seen_digest *d, size_t n) {
 }
 
 static double ahead(const struct places *p, const seen_digest *d, size_t n) {
-    const uint64_t *at[AHEAD][K_MOST];
+    const uint64_t *at[AHEAD][MAX_K];
     uint64_t sum = 0;
     double start = seconds();
     for (size_t from = 0; from + AHEAD <= n; from += AHEAD) {

@@ -25,8 +25,8 @@ int error_set(struct seen_error *e, int code, size_t where, const char *format, 
 
 #define HUGE_PAGE ((size_t)2 << 20)
 
-/* Maps a span that begins at a huge page, and unmaps the rest of what this took.  A table that is
- * read at random spends half its time in TLB misses on pages of 4 KiB. */
+/* Maps memory that begins at the boundary of a huge page, and asks for huge pages.  On pages of
+ * 4 KiB, a table that is read at random spends half its time in TLB misses. */
 static void *map(size_t size) {
     size_t whole = size + HUGE_PAGE;
     if (whole < size) return NULL;

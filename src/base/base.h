@@ -16,8 +16,8 @@
 int error_set(struct seen_error *e, int code, size_t where, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Ends the program if `bad`, a mistake that only the program itself can make.  assert(3) says the
- * sentence, a literal; builds without assertions stop all the same. */
+/* Ends the program if `bad` holds, a mistake that only the program itself can make.  assert(3)
+ * prints the sentence, which is a literal.  Builds without assertions stop too. */
 #define ERROR_MISUSE(bad, sentence)                                                                \
     do {                                                                                           \
         assert(!(bad) && sentence);                                                                \
@@ -26,7 +26,7 @@ int error_set(struct seen_error *e, int code, size_t where, const char *format, 
 
 /* -- memory ------------------------------------------------------------------------------- */
 
-/* The allocator used where the caller gives none.  Blocks are zeroed and aligned to 64 bytes.
+/* The allocator for callers that give none.  Blocks are zeroed and aligned to 64 bytes.
  * Those of 2 MiB and more are mapped from the system, on huge pages if it has them. */
 extern const struct seen_allocator alloc_default;
 
@@ -35,7 +35,16 @@ extern const struct seen_allocator alloc_default;
 /* Instruction sets; each includes those before it. */
 enum cpu { CPU_BEST, CPU_PORTABLE, CPU_AVX2, CPU_AVX512, CPU_VBMI2 };
 
-/* Returns `wanted` if the machine has it, else the best that the machine has. */
+/* Returns `wanted` if the machine has that instruction set, else the best that it has. */
 uint32_t cpu_choose(uint32_t wanted);
+
+/* -- merges in pieces --------------------------------------------------------------------- */
+
+/* How far a merge in pieces has come: what the bytes of a struct seen_merge_cursor hold. */
+struct merge_cursor {
+    uint64_t stage;    /* number of the shard being merged, from 1; 0: not begun */
+    uint64_t began;    /* clock of the receiving detector when the merge began */
+    uint64_t place[8]; /* where in that shard: the structure decides; all zero at first */
+};
 
 #endif

@@ -1,4 +1,4 @@
-/* bits.h - the few arithmetic tricks that everything on the hot path shares. */
+/* bits.h - arithmetic on bits and hashed values that the hot path shares. */
 #ifndef BITS_H
 #define BITS_H
 
@@ -9,22 +9,23 @@
 /* For code that is specialised by constant arguments. */
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* More than any stream has records or microseconds: no counter of a snapshot reaches it, so that
- * sums of them never overflow. */
-#define COUNT_MOST ((uint64_t)1 << 62)
+/* No stream has as many records or microseconds.  Loaders refuse counters that reach it, so sums of
+ * counters never overflow. */
+#define MAX_COUNT ((uint64_t)1 << 62)
 
-/* Some 36,000 years: sums of two times never overflow. */
-#define TIME_MOST ((uint64_t)1 << 60)
+/* About 36,000 years.  Sums of two times never overflow. */
+#define MAX_TIME ((uint64_t)1 << 60)
 
 __extension__ typedef unsigned __int128 bits_u128;
 
-#define BITS_GOLDEN 0x9e3779b97f4a7c15u /* 2^64 over the golden ratio: steps that spread evenly */
+#define BITS_GOLDEN 0x9e3779b97f4a7c15u /* 2^64 divided by the golden ratio */
 
 /* Batches prefetch the memory of this many keys before they use the first. */
 #define BITS_AHEAD 16
 
-/* Purposes of bits_draw.  Probes draw 0 and up.  The other numbers are beyond all probes of the
- * structures that meet them, so that draws of one digest for different purposes are independent. */
+/* Numbers of draws (bits_draw) for purposes other than probes.  Probes use 0 and up.  The numbers
+ * here are higher than those of the probes of the same digest, so draws for different purposes are
+ * independent. */
 enum bits_draws {
     DRAW_SHARD = 64,  /* probes of age-partitioned follow it */
     DRAW_SAMPLE = 65, /* the control sample: is the key in it? */
@@ -38,20 +39,21 @@ enum bits_draws {
     DRAW_HOME = 69  /* the sample of gaps: the key's slot */
 };
 
-/* High half of a product: maps a uniform 64-bit x to a uniform integer below n (Lemire 2019). */
+/* The high half of a product: maps a uniform 64-bit x to a uniform integer below n (Lemire 2019).
+ */
 static inline uint64_t bits_range(uint64_t x, uint64_t n) {
     return (uint64_t)(((bits_u128)x * n) >> 64);
 }
 
-/* Both halves of a product folded: one multiplication that mixes 128 bits into 64. */
+/* The two halves of a product, combined by xor: one multiplication mixes 128 bits into 64. */
 static inline uint64_t bits_fold(uint64_t a, uint64_t b) {
     bits_u128 p = (bits_u128)a * b;
     return (uint64_t)p ^ (uint64_t)(p >> 64);
 }
 
-/* The i-th draw: 64 pseudo-random bits of a 128-bit value.  They are folded twice.  Folded once,
- * two values whose first draws agree in their top bits would agree in most other draws too, and a
- * filter would have about three independent probes only. */
+/* The i-th draw: 64 pseudo-random bits that depend on a 128-bit value.  The value is folded twice.
+ * After one fold, two values whose first draws agree in their top bits would agree in most other
+ * draws too: a filter would have only about three independent probes. */
 static inline uint64_t bits_draw(uint64_t lo, uint64_t hi, uint64_t i) {
     uint64_t once =
         bits_fold(lo + (i + 1) * BITS_GOLDEN, (hi ^ 0xd6e8feb86659fd93u) + i * 0xa0761d6478bd642fu);
@@ -69,7 +71,7 @@ static inline uint64_t bits_opaque(uint64_t x) {
     return x;
 }
 
-/* The k-th 1 of x, from 0, alone; 0 where there are fewer. */
+/* x with only its k-th 1 left, counted from 0; 0 if x has fewer. */
 static inline uint64_t bits_nth(uint64_t x, uint64_t k) {
 #ifdef __BMI2__
     return __builtin_ia32_pdep_di((uint64_t)1 << k % 64, x);
@@ -79,7 +81,7 @@ static inline uint64_t bits_nth(uint64_t x, uint64_t k) {
 #endif
 }
 
-/* The place of the lowest 1; 64 where there is none. */
+/* The place of the lowest 1; 64 if x is 0. */
 static inline uint64_t bits_low(uint64_t x) {
 #ifdef __BMI__
     return (uint64_t)__builtin_ia32_tzcnt_u64(x);
@@ -88,7 +90,7 @@ static inline uint64_t bits_low(uint64_t x) {
 #endif
 }
 
-/* How many 0s are above the highest 1; 32 where there is none. */
+/* The number of 0s above the highest 1; 32 if x is 0. */
 static inline uint32_t bits_leading(uint32_t x) {
 #ifdef __LZCNT__
     return __builtin_ia32_lzcnt_u32(x);
@@ -97,10 +99,11 @@ static inline uint32_t bits_leading(uint32_t x) {
 #endif
 }
 
-/* The place of the k-th 1 of x, from 0; 64 where there are fewer. */
+/* The place of the k-th 1 of x, counted from 0; 64 if x has fewer. */
 static inline uint64_t bits_select(uint64_t x, uint64_t k) { return bits_low(bits_nth(x, k)); }
 
-/* Fields of up to 56 bits anywhere in a table; eight bytes are touched, so it needs a tail. */
+/* Read and write a field of up to 56 bits anywhere in a table.  Both touch eight bytes, so a table
+ * needs seven spare bytes at its end. */
 static inline uint64_t bits_field(const unsigned char *table, uint64_t bit, uint32_t bits) {
     uint64_t word;
     memcpy(&word, table + bit / 8, 8);
@@ -115,7 +118,7 @@ static inline void bits_field_set(unsigned char *table, uint64_t bit, uint32_t b
     memcpy(table + bit / 8, &word, 8);
 }
 
-/* x without one of its bits, those above it moved down; x where that is 0. */
+/* x with one bit removed and the bits above it moved down by one place; x if `bit` is 0. */
 static inline uint64_t bits_without(uint64_t x, uint64_t bit) {
 #ifdef __BMI2__
     return __builtin_ia32_pext_di(x, ~bit);
@@ -124,7 +127,7 @@ static inline uint64_t bits_without(uint64_t x, uint64_t bit) {
 #endif
 }
 
-/* How many bits are 1. */
+/* The number of 1s in x. */
 static inline uint32_t bits_popcount(uint64_t x) {
 #ifdef __POPCNT__
     return (uint32_t)__builtin_popcountll(x);
@@ -135,7 +138,7 @@ static inline uint32_t bits_popcount(uint64_t x) {
 #endif
 }
 
-/* How many of n bytes, each 0 or 1, are 1. */
+/* The number of 1s among n bytes, each 0 or 1. */
 static inline size_t bits_count(const uint8_t *bytes, size_t n) {
     size_t i = 0, sum = 0;
     for (uint64_t eight; i + 8 <= n; i += 8) {

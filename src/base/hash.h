@@ -1,5 +1,5 @@
-/* hash.h - keys become digests of 128 bits, and streams of bytes get checksums.  The bytes of a key
- * go no further than here. */
+/* hash.h - keys become digests of 128 bits, and streams of bytes get checksums.  The rest of the
+ * library sees digests only, never the bytes of a key. */
 #ifndef HASH_H
 #define HASH_H
 
@@ -12,12 +12,13 @@
 /* Returns whether this build has hash= `kind`.  siphash needs libsodium. */
 bool hash_available(uint32_t kind);
 
-/* Writes `digests` digests of a key.  Those after the first use other seeds, or with hash=raw hold
- * the key's further bytes. */
+/* Writes `digests` digests of a key.  Those after the first use other seeds; with hash=raw they
+ * hold the further bytes of the key.  Returns SEEN_EINVAL for keys that hash=int or raw cannot
+ * take. */
 int hash_key(uint32_t kind, uint64_t seed, const void *key, size_t len, seen_digest *out,
              uint32_t digests, struct seen_error *e);
 
-/* Running 64-bit checksum (XXH3-64) of what goes by, in pieces of any size. */
+/* A 64-bit checksum (XXH3-64) over bytes that come in pieces of any size. */
 struct hash_sum {
     _Alignas(64) unsigned char state[640];
 };
@@ -33,15 +34,15 @@ struct stream {
     struct hash_sum sum;
 };
 
-/* Begins the sum; writer or reader are set already. */
+/* Begins the sum.  The caller has set the writer or the reader. */
 void stream_begin(struct stream *);
 
-/* For struct seen_writer and seen_reader: ctx is a stream. */
+/* Functions for a struct seen_writer or seen_reader whose ctx is a stream. */
 int stream_write(void *ctx, const void *buf, size_t len);
 int stream_read(void *ctx, void *buf, size_t len);
 
-/* Write, or read and check, the sum of all bytes since the last begin; then begin again.  A wrong
- * sum is SEEN_EFORMAT, and the sentence names the part: "header". */
+/* Write, or read and check, the sum of all bytes since the stream began or since the last sum.  A
+ * wrong sum is SEEN_EFORMAT with a sentence that names the part, such as "header". */
 int stream_write_sum(struct stream *);
 int stream_check_sum(struct stream *, const char *part, struct seen_error *);
 

@@ -28,7 +28,7 @@
 #include "base/base.h"
 #include "decaying/cache_kernel.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/bloom.h"
 #include "theory/decaying.h"
 #include "theory/numeric.h"
@@ -222,7 +222,7 @@ const struct window_ops aging_cache = {
 
 /* -- planning ----------------------------------------------------------------------------- */
 
-#define BITS_MOST 48 /* of an entry: signature= goes no further */
+#define MAX_BITS 48 /* of an entry: signature= goes no further */
 
 static struct theory_cache theory_of(const struct seen_spec *s, uint64_t lines) {
     return (struct theory_cache){(double)lines * cache_sets(options_get(s, OPTION_SET_SIZE),
@@ -250,7 +250,7 @@ static uint64_t about_lines(const struct seen_spec *s) {
  * 0 if they do not keep fp.  More bits would only leave less room for entries. */
 static uint64_t bits_for(const struct seen_spec *spec, uint64_t ways) {
     bool given = options_has(spec, OPTION_SIGNATURE);
-    for (uint64_t bits = given ? options_get(spec, OPTION_SIGNATURE) : 2; bits <= BITS_MOST;
+    for (uint64_t bits = given ? options_get(spec, OPTION_SIGNATURE) : 2; bits <= MAX_BITS;
          bits++) {
         if (bits < 2 || ways * bits > TABLE_BITS) return 0;
         if ((double)ways / (double)cache_values(bits) <=
@@ -269,7 +269,7 @@ static void choose(struct seen_spec *spec) {
     double least = 2;
     options_assume(&best, OPTION_SET_SIZE, 0);
     uint64_t ways = given ? options_get(spec, OPTION_SET_SIZE) : 1;
-    for (; ways <= CACHE_WAYS_MOST; ways++) {
+    for (; ways <= CACHE_MAX_WAYS; ways++) {
         options_assume(&s, OPTION_SET_SIZE, ways);
         options_assume(&s, OPTION_SIGNATURE, bits_for(spec, ways));
         if (options_get(&s, OPTION_SIGNATURE)) {
@@ -288,7 +288,7 @@ static int settle(struct seen_plan *plan, struct seen_error *e) {
     if (!options_has(spec, OPTION_FP)) {
         options_assume_real(spec, OPTION_FP, PLAN_FP_DEFAULT);
         if (both && options_get(spec, OPTION_SIGNATURE) > 1 &&
-            options_get(spec, OPTION_SIGNATURE) <= BITS_MOST)
+            options_get(spec, OPTION_SIGNATURE) <= MAX_BITS)
             options_assume_real(
                 spec, OPTION_FP,
                 plan_round_up((double)options_get(spec, OPTION_SET_SIZE) /
@@ -327,7 +327,7 @@ int cache_plan(struct seen_plan *plan, struct seen_error *e) {
 
 bool cache_variant(struct seen_spec *spec, size_t i) {
     bool given = options_has(spec, OPTION_SET_SIZE);
-    if (i >= (given ? 1 : CACHE_WAYS_MOST)) return false;
+    if (i >= (given ? 1 : CACHE_MAX_WAYS)) return false;
     if (given) return true;
     options_set(spec, OPTION_SET_SIZE, i + 1);
     return true;

@@ -3,12 +3,12 @@
 #ifndef CACHE_H
 #define CACHE_H
 
-#include "table/cells.h"
+#include "table/table.h"
 #include "window/window.h"
 
-#define CACHE_WAYS_MOST 16
-#define CACHE_STATE     64 /* bytes a shard takes besides its lines */
-#define CACHE_NARROW    57 /* bits of a set that one load reaches, wherever it begins */
+#define CACHE_MAX_WAYS 16
+#define CACHE_STATE    64 /* bytes a shard takes besides its lines */
+#define CACHE_NARROW   57 /* bits of a set that one load reaches, wherever it begins */
 
 struct cache {
     uint64_t generation; /* landmarks before, and 1 */

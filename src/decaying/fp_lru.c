@@ -21,7 +21,7 @@
  */
 #include "decaying/recent.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/bloom.h"
 #include "theory/decaying.h"
 

@@ -20,7 +20,7 @@
  */
 #include "base/base.h"
 #include "decaying/recent.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #define SLOT    32 /* bytes, links included */
 #define TOUCHES 6
@@ -149,7 +149,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct saved saved;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (saved.keys > l.b->room || saved.used > 1 || saved.landmarks >= COUNT_MOST ||
+    if (saved.keys > l.b->room || saved.used > 1 || saved.landmarks >= MAX_COUNT ||
         (saved.keys && !saved.used))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     l.b->landmarks = saved.landmarks;

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/decaying.h"
 
 #include <math.h>
@@ -29,12 +29,12 @@ int recent_plan(struct seen_plan *plan, uint64_t slot, struct seen_error *e) {
     if (!bad) bad = decaying_lines(plan, &d, e);
     if (bad) return bad;
     uint64_t room = options_get(spec, OPTION_BLOCKS) * 64 / slot;
-    if (room > BUFFER_MOST)
+    if (room > BUFFER_MAX)
         return error_set(e, SEEN_EREFUSED, 0,
                          "filter=%s keeps 2^31 keys a shard at most; give shards=%llu or more",
                          plan->filter,
                          (unsigned long long)(options_get(spec, OPTION_SHARDS) *
-                                              bits_ceil_div(room, BUFFER_MOST)));
+                                              bits_ceil_div(room, BUFFER_MAX)));
     plan->traits = SEEN_NO_FP | SEEN_DELETABLE | SEEN_ANY_DIGEST | SEEN_NO_AGES;
     plan->capacity = room * options_get(spec, OPTION_SHARDS);
     plan->fp_full = plan->fp_mean = ldexp((double)room, -128);

@@ -20,7 +20,7 @@
 #include "decaying/recent.h"
 
 #include "base/base.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <string.h>
@@ -117,7 +117,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
     bool full = saved.used == b->room;
     if (saved.used > b->room || saved.hand >= b->room || (saved.hand && !full) ||
-        saved.landmarks >= COUNT_MOST)
+        saved.landmarks >= MAX_COUNT)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     if (saved.used && in.read(in.ctx, flag, saved.used))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its flags");

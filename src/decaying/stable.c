@@ -23,8 +23,8 @@
  */
 #include "decaying/stable.h"
 #include "base/base.h"
-#include "spec/options.h"
-#include "table/cells.h"
+#include "spec/spec.h"
+#include "table/table.h"
 #include "theory/bloom.h"
 
 #include <math.h>
@@ -108,7 +108,7 @@ ALWAYS_INLINE void decrement_run(struct state *s, const struct seen_spec *spec,
 /* The first is given, the others are drawn until all differ. */
 ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
                                   struct cells_probe first, uint32_t d) {
-    struct cells_probe at[STABLE_EACH_MOST] = {first};
+    struct cells_probe at[STABLE_MAX_EACH] = {first};
     for (uint64_t n = 0; n < options_get(spec, OPTION_DECREMENTS); n++) {
         bool met = n > 0;
         while (met) {
@@ -258,8 +258,8 @@ static int save(const struct window *w, struct seen_writer out) {
 }
 
 static bool sane(const struct state *s) {
-    return s->generation && s->generation < COUNT_MOST && s->records < COUNT_MOST &&
-           s->landmarks < COUNT_MOST;
+    return s->generation && s->generation < MAX_COUNT && s->records < MAX_COUNT &&
+           s->landmarks < MAX_COUNT;
 }
 
 /* Cells above 0, of a line: many at a time, by what all the bits of each come to in its lowest. */

@@ -3,7 +3,7 @@
 #ifndef STABLE_H
 #define STABLE_H
 
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "table/table.h"
 #include "window/window.h"
 
@@ -11,7 +11,7 @@
 
 /* The most cells that decrement=each picks.  It compares them all, so that no cell is picked twice.
  */
-#define STABLE_EACH_MOST 256
+#define STABLE_MAX_EACH 256
 
 /* Bits of a cell of 0 … max, and how many such cells a line has. */
 static inline uint32_t stable_bits(uint64_t max) { return 64 - (uint32_t)__builtin_clzll(max); }

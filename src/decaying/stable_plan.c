@@ -5,18 +5,18 @@
 
 #include "base/base.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/bloom.h"
 #include "theory/decaying.h"
 #include "theory/numeric.h"
 
 #include <math.h>
 
-#define K_MOST     64
-#define PATIENCE   4
-#define NONE       2                   /* no rate */
-#define SAME       1e-12               /* rates nearer than that are */
-#define CELLS_MOST ((uint64_t)1 << 40) /* P is there as small as more cells could make it */
+#define MAX_K     64
+#define PATIENCE  4
+#define NONE      2                   /* no rate */
+#define SAME      1e-12               /* rates nearer than that are */
+#define MAX_CELLS ((uint64_t)1 << 40) /* P is there as small as more cells could make it */
 
 static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines) {
     double m = stable_cells(s, lines), K = (double)options_get(s, OPTION_K),
@@ -30,7 +30,7 @@ static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines)
 }
 
 static bool too_many_for_each(const struct seen_spec *spec, double P) {
-    return options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH && P > STABLE_EACH_MOST;
+    return options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH && P > STABLE_MAX_EACH;
 }
 
 /* 0 where P cannot be had: it falls as cells become more. */
@@ -67,7 +67,7 @@ static double rate_with(const struct seen_spec *spec, double m, double K, double
 
 /* The best K is seldom far from this one. */
 static double k_guess(const struct seen_spec *spec, double max) {
-    return fmin(fmax(1, floor(-log2(options_real(spec, OPTION_FP)) * max / (max + 1.2))), K_MOST);
+    return fmin(fmax(1, floor(-log2(options_real(spec, OPTION_FP)) * max / (max + 1.2))), MAX_K);
 }
 
 /* The rates around the best K.  They rise on either side of it.  Since P is a whole number they
@@ -76,8 +76,7 @@ static void rates_around(const struct seen_spec *spec, double m, double max, dou
     int guess = (int)k_guess(spec, max);
     double least = rate[guess] = rate_with(spec, m, guess, max);
     for (int step = -1; step <= 1; step += 2)
-        for (int K = guess + step, worse = 0; K >= 1 && K <= K_MOST && worse < PATIENCE;
-             K += step) {
+        for (int K = guess + step, worse = 0; K >= 1 && K <= MAX_K && worse < PATIENCE; K += step) {
             rate[K] = rate_with(spec, m, K, max);
             worse = rate[K] < least + SAME ? 0 : worse + 1;
             least = fmin(least, rate[K]);
@@ -86,7 +85,7 @@ static void rates_around(const struct seen_spec *spec, double m, double max, dou
 
 /* The best K for cells of `max`, and its rate of false negatives in *fn; 0 if no K keeps fp. */
 static double best_k(const struct seen_spec *spec, double max, double *fn) {
-    double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), rate[K_MOST + 1];
+    double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), rate[MAX_K + 1];
     int best = 0;
     if (options_has(spec, OPTION_K)) {
         m = fmax(
@@ -95,9 +94,9 @@ static double best_k(const struct seen_spec *spec, double max, double *fn) {
         *fn = rate_with(spec, m, (double)options_get(spec, OPTION_K), max);
         return *fn < NONE ? (double)options_get(spec, OPTION_K) : 0;
     }
-    for (int K = 0; K <= K_MOST; K++) rate[K] = NONE;
+    for (int K = 0; K <= MAX_K; K++) rate[K] = NONE;
     rates_around(spec, m, max, rate);
-    for (int K = 1; K <= K_MOST; K++)
+    for (int K = 1; K <= MAX_K; K++)
         if (rate[K] < rate[best] - SAME) best = K;
     *fn = rate[best];
     return best;
@@ -143,7 +142,7 @@ static int refuse_each(double P, struct seen_error *e) {
         e, SEEN_EREFUSED, 0,
         "decrement=each picks %d cells a record at most, not %.0f; decrement=run picks "
         "any number",
-        STABLE_EACH_MOST, P);
+        STABLE_MAX_EACH, P);
 }
 
 /* P, and the rate that it keeps; no rate of 1 can be asked for, but P = 0 has it. */
@@ -186,7 +185,7 @@ int stable_plan(struct seen_plan *plan, struct seen_error *e) {
     if (!options_has(spec, OPTION_FP)) options_assume_real(spec, OPTION_FP, PLAN_FP_DEFAULT);
     if (!bad) bad = choose_max_and_k(plan, e);
     if (bad) return bad;
-    double fewest = theory_of(spec, CELLS_MOST / TABLE_BITS).P;
+    double fewest = theory_of(spec, MAX_CELLS / TABLE_BITS).P;
     if (too_many_for_each(spec, fewest)) return refuse_each(fewest, e);
     struct decaying d = {STABLE_STATE, least_lines(spec), reach, detector_fixed};
     bad = decaying_lines(plan, &d, e);

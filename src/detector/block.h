@@ -4,7 +4,7 @@
 
 #include "base/bits.h"
 #include "seen_gaps.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "window/window.h"
 
 /* The part of the detector itself that a snapshot keeps. */

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "table/buffer.h"
 
 #define CHUNK 128 /* keys saved at once, few enough that to find them places takes no time */

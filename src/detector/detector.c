@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"
-#include "spec/options.h"
 #include "spec/spec.h"
 #include "theory/bloom.h"
 #include "truth/truth.h"
@@ -195,7 +194,7 @@ static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64
     uint64_t back = options_get(&d->plan.spec, OPTION_LATENESS);
     for (size_t i = 0; i < n; i++) {
         if (time) {
-            seen_time t = bits_min(time[i], TIME_MOST);
+            seen_time t = bits_min(time[i], MAX_TIME);
             uint64_t by = c->last - bits_min(t, c->last);
             c->last = bits_max(t, c->last);
             c->late += by > 0;
@@ -267,7 +266,7 @@ void seen_observe_at(seen_detector *d, size_t n, const seen_digest *digest, cons
 
 uint64_t detector_now(const seen_detector *d, seen_time now) {
     if (d->plan.spec.unit != SEEN_UNIT_MICROSECONDS) return d->counters.tick;
-    return bits_max(d->counters.last, bits_min(now, TIME_MOST));
+    return bits_max(d->counters.last, bits_min(now, MAX_TIME));
 }
 
 /* The clock of a record at `now`, were it the next. */

@@ -25,14 +25,14 @@
 #include "detector/registry.h"
 #include "plan/plan.h"
 #include "seen_gaps.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MEM_LEAST = 2 << 20, HALVINGS_MOST = 62 };
+enum { MEM_LEAST = 2 << 20, MAX_HALVINGS = 62 };
 
 struct entry {
     seen_digest key;
@@ -145,7 +145,7 @@ static void append(seen_gaps *g, uint32_t *slot, struct entry entry) {
 /* Dead places go, and keys that are followed no more. */
 static void squeeze(seen_gaps *g) {
     uint64_t used = g->used;
-    if (g->live > g->places / 2 && g->halvings < HALVINGS_MOST) g->halvings++;
+    if (g->live > g->places / 2 && g->halvings < MAX_HALVINGS) g->halvings++;
     memset(table(g), 0, 2 * g->places * sizeof *table(g));
     memset(tree(g), 0, g->places / 64 * sizeof *tree(g));
     g->used = g->live = 0;

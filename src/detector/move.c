@@ -3,7 +3,7 @@
  * Its block points into itself alone, and from the outside only the caller points at it.  So what
  * lay so far into the old block lies as far into the new one. */
 #include "detector/block.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 static void *shifted(const void *p, uintptr_t by) {
     return p ? (void *)((uintptr_t)p + by) : NULL; /* by: modulo 2^64 */

@@ -10,7 +10,7 @@
 #include "detector/confirm.h"
 #include "detector/registry.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "truth/truth.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
  */
 #include "detector/block.h"
 
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "truth/truth.h"
 
 #include <string.h>

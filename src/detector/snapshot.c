@@ -17,14 +17,14 @@
 #include "detector/block.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "truth/truth.h"
 
 #include <string.h>
 
-#define VERSION   2
-#define SPEC_MOST 1024
-#define BLOB_MOST ((uint32_t)16 << 20)
+#define VERSION  2
+#define MAX_SPEC 1024
+#define MAX_BLOB ((uint32_t)16 << 20)
 
 struct header {
     char magic[4];
@@ -35,7 +35,7 @@ struct header {
 
 static int write_all(struct stream *s, const seen_detector *d, const void *blob,
                      uint32_t blob_len) {
-    char spec[SPEC_MOST];
+    char spec[MAX_SPEC];
     struct header h = {{'S', 'E', 'E', 'N'}, VERSION, 0, blob_len};
     struct seen_writer w = {stream_write, s};
     h.spec_len = (uint32_t)seen_spec_print(&d->plan.spec, spec, sizeof spec);
@@ -53,7 +53,7 @@ static int write_all(struct stream *s, const seen_detector *d, const void *blob,
 
 int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct seen_writer writer,
               struct seen_error *e) {
-    if (blob_len > BLOB_MOST)
+    if (blob_len > MAX_BLOB)
         return error_set(e, SEEN_EINVAL, 0,
                          "an application's blob has at most 16 MiB, not %zu bytes", blob_len);
     struct stream s = {.writer = writer};
@@ -67,10 +67,10 @@ int seen_save(const seen_detector *d, const void *blob, size_t blob_len, struct 
 
 static int read_header(struct stream *s, struct header *h, struct seen_spec *spec,
                        struct detector_counters *counters, struct seen_error *e) {
-    char text[SPEC_MOST + 1];
+    char text[MAX_SPEC + 1];
     int bad = stream_read_header(s, h, sizeof *h, "SEEN", VERSION, "this is not a snapshot", e);
     if (bad) return bad;
-    if (h->spec_len > SPEC_MOST || h->blob_len > BLOB_MOST)
+    if (h->spec_len > MAX_SPEC || h->blob_len > MAX_BLOB)
         return error_set(e, SEEN_EFORMAT, 0,
                          "the snapshot's header is damaged: lengths out of range");
     if (stream_read(s, text, h->spec_len) || stream_read(s, counters, sizeof *counters))
@@ -82,15 +82,15 @@ static int read_header(struct stream *s, struct header *h, struct seen_spec *spe
     if (strlen(text) != h->spec_len || seen_spec_parse(spec, text, &inner))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec is not valid here: %.150s",
                          inner.text);
-    if (counters->duplicates > counters->records || counters->tick > COUNT_MOST ||
-        counters->last > TIME_MOST)
+    if (counters->duplicates > counters->records || counters->tick > MAX_COUNT ||
+        counters->last > MAX_TIME)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's counters make no sense");
     return 0;
 }
 
 /* A resolved spec plans to itself; anything else was not written by seen_save. */
 static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, struct seen_error *e) {
-    char one[SPEC_MOST], two[SPEC_MOST];
+    char one[MAX_SPEC], two[MAX_SPEC];
     struct seen_error inner = {0};
     if (seen_plan_make(plan, spec, &inner))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's spec cannot be had here: %.150s",

@@ -5,7 +5,7 @@
  *            are refused where keys become digests (seen_key).
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §4 and figure 1: "simple, exact", and out of
  *            the question for their click ids of 64 bytes, which would take 2^512 bits.
- * Layout     lines of cells, a bit a generation in each (cells.h); key x is cell x mod c of line
+ * Layout     lines of cells, a bit a generation in each (table.h); key x is cell x mod c of line
  *            x / c, where a line has c = 496 cells (landmark), 31 (jumping, 9 to 16 live), …
  *
  *                key 1493 = 3 x 496 + 5 ──────────────────┐
@@ -17,13 +17,13 @@
  */
 #include "base/base.h"
 #include "filter/filter.h"
-#include "spec/options.h"
-#include "table/cells.h"
+#include "spec/spec.h"
+#include "table/table.h"
 
 #include <math.h>
 
 #define BITS_LEAST 10
-#define BITS_MOST  32 /* unless more are asked for ... */
+#define MAX_BITS   32 /* unless more are asked for ... */
 #define BITS_LIMIT 40 /* ... and these at most */
 
 static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
@@ -68,7 +68,7 @@ static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
 }
 
 static bool form(struct filter_shape *shape, uint32_t i) {
-    if (shape->bits ? i > 0 : i > BITS_MOST - BITS_LEAST) return false;
+    if (shape->bits ? i > 0 : i > MAX_BITS - BITS_LEAST) return false;
     if (!shape->bits) shape->bits = BITS_LEAST + i;
     shape->lines = cells_lines((uint64_t)1 << shape->bits, shape->live);
     shape->k = 1;
@@ -89,7 +89,7 @@ const struct filter_ops filter_bitvector = {
                .help = "a bit for every integer that can be a key: exact",
                .traits = SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE |
                          SEEN_ANY_DIGEST | SEEN_ON_REQUEST,
-               .live_most = CELLS_LIVE_MOST,
+               .live_most = CELLS_MAX_LIVE,
                .settle = settle,
                .columns = cells_columns_of,
                .fp = fp,

@@ -137,7 +137,7 @@ const struct filter_ops filter_blocked = {
     .theory = {.name = "blocked",
                .help = "Bloom filter, all probes of a key in one cache line",
                .traits = SEEN_NO_FN | SEEN_MERGEABLE,
-               .k_most = BLOCKED_K_MOST,
+               .k_most = BLOCKED_MAX_K,
                .live_most = 256,
                .columns = columns,
                .fp = fp,

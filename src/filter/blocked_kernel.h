@@ -8,7 +8,7 @@
  * The layout is drawn in blocked.c. */
 #include "filter/filter.h"
 
-#define BLOCKED_K_MOST 24 /* three rounds of a probe in each of 8 lanes */
+#define BLOCKED_MAX_K 24 /* three rounds of a probe in each of 8 lanes */
 
 /* As filter_ops.observe; live = 1 and k <= 8 are specialised inside. */
 size_t blocked_observe_avx2(struct filter *, uint64_t generation, size_t n, const seen_digest *,

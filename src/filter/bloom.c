@@ -2,7 +2,7 @@
  *
  * Guarantee  No false negatives.  False positives (1-(1-1/m)^(kn))^k with n keys in m cells.
  * Paper      B. H. Bloom, CACM 1970; Metwally, Agrawal, El Abbadi, WWW 2005, §5.1 and figure 3.
- * Layout     lines of cells, a bit a generation in each (cells.h).
+ * Layout     lines of cells, a bit a generation in each (table.h).
  *
  *                digest ──┬─ probe 0 ──────────────▼
  *                         ├─ probe 1 ─▼                             ▼ ── probe 2
@@ -14,7 +14,7 @@
  */
 #include "theory/bloom.h"
 #include "filter/filter.h"
-#include "table/cells.h"
+#include "table/table.h"
 
 static struct cells_probe place(const struct filter_shape *shape, const seen_digest *d, uint32_t i,
                                 uint32_t a_line) {
@@ -32,7 +32,7 @@ const struct filter_ops filter_bloom = {
                .help = "Bloom filter, k probes in one space",
                .traits = SEEN_NO_FN | SEEN_MERGEABLE,
                .k_most = 64,
-               .live_most = CELLS_LIVE_MOST,
+               .live_most = CELLS_MAX_LIVE,
                .columns = cells_columns_of,
                .fp = fp,
                .touches = cells_touches,
@@ -53,7 +53,7 @@ const struct filter_ops filter_bloom = {
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §5.1 and figure 4: spaces can lie in memory
  *            modules of their own, so that the k accesses of a key wait for ⌈k/D⌉ of them, not
  *            for k.
- * Layout     lines of cells, a bit a generation in each (cells.h), in k equal runs of lines.
+ * Layout     lines of cells, a bit a generation in each (table.h), in k equal runs of lines.
  *
  *                digest ──┬─ probe 0 ─▼ ├─ probe 1 ──▼       ├─ probe 2 ▼
  *                space 0 | 0 0 0 1 0 … | 0 0 0 0 1 … space 1 | 1 0 0 1 … space 2 |
@@ -82,7 +82,7 @@ const struct filter_ops filter_partitioned = {
                .help = "Bloom filter, a space for each probe",
                .traits = SEEN_NO_FN | SEEN_MERGEABLE,
                .k_most = 64,
-               .live_most = CELLS_LIVE_MOST,
+               .live_most = CELLS_MAX_LIVE,
                .columns = cells_columns_of,
                .fp = fp_apart,
                .touches = cells_touches,

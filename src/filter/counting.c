@@ -33,8 +33,7 @@
  */
 #include "base/base.h"
 #include "filter/filter.h"
-#include "spec/options.h"
-#include "table/cells.h"
+#include "spec/spec.h"
 #include "table/table.h"
 #include "theory/bloom.h"
 
@@ -306,7 +305,7 @@ static int load(struct filter *f, uint64_t generation, struct seen_reader r, uin
     if (bad) return bad;
     if (r.read(r.ctx, &head_of(f)->saturated, sizeof head_of(f)->saturated))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends behind its table");
-    if (head_of(f)->saturated >= COUNT_MOST)
+    if (head_of(f)->saturated >= MAX_COUNT)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's saturated counters make no sense");
     return 0;
 }
@@ -343,7 +342,7 @@ const struct filter_ops filter_counting = {
                .help = "Bloom filter of counters: keys can be taken out",
                .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_DELETABLE | SEEN_ON_REQUEST,
                .k_most = 64,
-               .live_most = CELLS_LIVE_MOST,
+               .live_most = CELLS_MAX_LIVE,
                .columns = columns,
                .settle = settle,
                .fp = fp,

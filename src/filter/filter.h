@@ -11,7 +11,7 @@
 #ifndef FILTER_H
 #define FILTER_H
 
-#include "base/cursor.h"
+#include "base/base.h"
 #include "table/table.h"
 #include "theory/shape.h"
 

@@ -12,7 +12,7 @@
  *            collide depends on how they are laid out (of ids that count up, nearly all do or
  *            none), and fp= and the statistics promise nothing.
  * Paper      Metwally, Agrawal, El Abbadi, WWW 2005, §4 and figure 2.
- * Layout     lines of cells, a bit a generation in each (cells.h).  Vector j has the bits j to
+ * Layout     lines of cells, a bit a generation in each (table.h).  Vector j has the bits j to
  *            j+p-1; the vectors' lines stand in turn, line q of vector j at q (b-p+1) + j:
  *
  *                key, b = 8    1 0 1 1 0 0 1 0       (bit 0 on the right)
@@ -27,12 +27,12 @@
  */
 #include "base/base.h"
 #include "filter/filter.h"
-#include "spec/options.h"
-#include "table/cells.h"
+#include "spec/spec.h"
+#include "table/table.h"
 #include "theory/bloom.h"
 
-#define BITS_DEFAULT   64
-#define SUBSTRING_MOST 40
+#define BITS_DEFAULT  64
+#define MAX_SUBSTRING 40
 
 static uint64_t word_of(const seen_digest *d, uint32_t w) {
     return w % 2 ? d[w / 2].hi : d[w / 2].lo;
@@ -77,7 +77,7 @@ static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
 }
 
 static bool form(struct filter_shape *shape, uint32_t i) {
-    uint32_t longest = shape->bits < SUBSTRING_MOST ? shape->bits : SUBSTRING_MOST;
+    uint32_t longest = shape->bits < MAX_SUBSTRING ? shape->bits : MAX_SUBSTRING;
     if (shape->substring ? i > 0 : i >= longest) return false;
     if (!shape->substring) shape->substring = 1 + i;
     shape->k = shape->bits - shape->substring + 1;
@@ -97,7 +97,7 @@ const struct filter_ops filter_substrings = {
     .theory = {.name = "substrings",
                .help = "bit vectors over all substrings of a key",
                .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_ANY_DIGEST | SEEN_ON_REQUEST,
-               .live_most = CELLS_LIVE_MOST,
+               .live_most = CELLS_MAX_LIVE,
                .settle = settle,
                .columns = cells_columns_of,
                .fp = fp,

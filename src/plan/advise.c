@@ -3,14 +3,13 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
 #include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define RATE_MOST   .1   /* of the new records that may be lost unasked */
+#define MAX_RATE    .1   /* of the new records that may be lost unasked */
 #define RATE_USEFUL .9   /* a rate above it is not worth naming */
 #define NEAR        1.01 /* how near the least fix is found */
 
@@ -21,9 +20,8 @@ static uint64_t keys_of(const struct seen_spec *spec) {
 }
 
 bool advise_accepts(const struct seen_plan *plan) {
-    double allowed =
-        fmax(RATE_MOST,
-             options_has(&plan->asked, OPTION_FP) ? options_real(&plan->asked, OPTION_FP) : 0);
+    double allowed = fmax(
+        MAX_RATE, options_has(&plan->asked, OPTION_FP) ? options_real(&plan->asked, OPTION_FP) : 0);
     bool holds = !plan->capacity || plan->capacity >= keys_of(&plan->asked);
     return holds && plan->fp_full <= allowed * (1 + 1e-9);
 }
@@ -81,7 +79,7 @@ double advise_items(const struct seen_spec *asked, double keys) {
 
 /* The least fp= that mem= allows, to two digits; false if that is too large to be useful. */
 static bool least_fp(const struct seen_spec *asked, char *text, size_t cap) {
-    double lo = options_real(asked, OPTION_FP) > 0 ? options_real(asked, OPTION_FP) : RATE_MOST,
+    double lo = options_real(asked, OPTION_FP) > 0 ? options_real(asked, OPTION_FP) : MAX_RATE,
            hi = RATE_USEFUL;
     struct seen_spec spec = *asked;
     options_mark(&spec, OPTION_FP);
@@ -116,7 +114,7 @@ static bool refuse_mem(const struct seen_spec *asked, struct seen_error *e) {
     if (options_has(asked, OPTION_FP))
         snprintf(rate, sizeof rate, " at fp=%s", fp);
     else if (asked->window != SEEN_WINDOW_DECAYING)
-        snprintf(rate, sizeof rate, " to err in at most %g %% of new records", 100 * RATE_MOST);
+        snprintf(rate, sizeof rate, " to err in at most %g %% of new records", 100 * MAX_RATE);
     items = advise_items(asked, keys);
     if (asked->window != SEEN_WINDOW_DECAYING && least_fp(asked, fp, sizeof fp))
         snprintf(allows, sizeof allows, "fp=%s", fp);

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "table/table.h"
 #include "theory/bloom.h"
 #include "theory/numeric.h"

@@ -3,13 +3,12 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
 #include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>
 
-#define LINES_MOST ((uint64_t)1 << 42)
+#define MAX_LINES ((uint64_t)1 << 42)
 
 double decaying_gaps(const struct seen_spec *spec) {
     return fmax(2, (double)options_get(spec, OPTION_GAP_MAX) /
@@ -40,7 +39,7 @@ static uint64_t bytes_of(const struct seen_spec *spec, const struct decaying *d,
 }
 
 struct bracket {
-    uint64_t lo, hi; /* lines that reach less far than asked; and as far, if below LINES_MOST */
+    uint64_t lo, hi; /* lines that reach less far than asked; and as far, if below MAX_LINES */
 };
 
 static double ask(struct bracket *b, const struct seen_spec *spec, const struct decaying *d,
@@ -53,7 +52,7 @@ static double ask(struct bracket *b, const struct seen_spec *spec, const struct 
 
 /* Least lines that reach `keys` back. */
 static uint64_t lines_for(const struct seen_spec *spec, const struct decaying *d, double keys) {
-    struct bracket b = {d->least - 1, LINES_MOST};
+    struct bracket b = {d->least - 1, MAX_LINES};
     double lines = (double)d->least, last = 0;
     for (int i = 0; i < 8 && b.lo + 1 < b.hi && fabs(lines - last) > 1e-9 * lines; i++) {
         last = lines;
@@ -113,7 +112,7 @@ int decaying_lines(struct seen_plan *plan, const struct decaying *d, struct seen
                          "blocks=%llu are not what filter=%s takes here; leave blocks= out",
                          (unsigned long long)options_get(spec, OPTION_BLOCKS), plan->filter);
     if (budget && needed > budget) return refuse_items(plan, d, needed, budget, e);
-    if (needed >= LINES_MOST)
+    if (needed >= MAX_LINES)
         return error_set(e, SEEN_EREFUSED, 0,
                          "no filter=%s is large enough to reach %llu keys back", plan->filter,
                          (unsigned long long)options_get(spec, OPTION_ITEMS));

@@ -8,7 +8,7 @@
 
 #include <math.h>
 
-#define LINES_MOST ((uint64_t)1 << 42) /* 256 TiB */
+#define MAX_LINES  ((uint64_t)1 << 42) /* 256 TiB */
 #define LINES_NEAR 0x1p-14             /* found to one part in 4096, */
 #define KEYS_NEAR  3e-6                /* and in 1e5 */
 
@@ -49,7 +49,7 @@ double fit_fp(const struct fit *fit, const struct filter_shape *shape, double ke
 static double growing_rate(const struct one_generation *g, double from, double to) {
     const struct filter_theory *f = g->fit->filter;
     if (f->fp_filling && !(from > 0)) return f->fp_filling(g->shape, to, g->fit->shards > 1);
-    if (g->fit->shards > 1 && !f->fp_scattered && to <= THEORY_GROWING_MOST)
+    if (g->fit->shards > 1 && !f->fp_scattered && to <= THEORY_MAX_GROWING)
         return theory_scattered_growing(exact_rate, g, from, to);
     struct one_generation older = *g;
     older.older = from;
@@ -153,11 +153,11 @@ static uint64_t least_lines(const struct fit *fit, struct filter_shape shape, do
     if (fit->filter->form) return least_form(fit, &shape, keys, fp);
     uint64_t granule = granule_of(fit, &shape), lo = 0, hi = 1;
     struct border b = {fit, shape, keys, fp, granule, false, 0, INFINITY};
-    double most = (double)(LINES_MOST / granule), guess = (double)shape.lines;
+    double most = (double)(MAX_LINES / granule), guess = (double)shape.lines;
     if (!shape.lines) guess = 1.45 * keys * shape.k / TABLE_BITS;
     border_narrow(&b, guess / (double)granule, LINES_NEAR, most);
     for (; !border_keeps(&b, (double)hi); lo = hi, hi *= 2)
-        if (2 * hi * granule > LINES_MOST) return 0;
+        if (2 * hi * granule > MAX_LINES) return 0;
     while (lo + 1 < hi && (hi - lo) > hi >> 12) { /* to one part in 4096 */
         uint64_t middle = lo + (hi - lo) / 2;
         if (border_keeps(&b, (double)middle))

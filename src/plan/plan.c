@@ -4,7 +4,6 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
 #include "spec/spec.h"
 #include "theory/sliding.h"
 
@@ -255,11 +254,11 @@ static int refuse_growing(const struct request *r, struct seen_error *e) {
         (unsigned long long)(options_get(spec, OPTION_BLOCKS) * options_get(spec, OPTION_SHARDS)));
 }
 
-#define GROWING_MOST 4294963199 /* keys that the 32-bit references of store.h reach */
+#define MAX_GROWING 4294963199 /* keys that the 32-bit references of store.h reach */
 
 /* The most keys a shard of a structure that grows can hold in `mem` bytes. */
 static uint64_t keys_within(const struct request *r, uint64_t mem) {
-    uint64_t lo = 0, hi = GROWING_MOST + (uint64_t)1;
+    uint64_t lo = 0, hi = MAX_GROWING + (uint64_t)1;
     uint64_t room =
         mem > r->fixed ? (mem - r->fixed) / options_get(&r->plan->spec, OPTION_SHARDS) : 0;
     while (lo + 1 < hi) {

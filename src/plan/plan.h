@@ -3,7 +3,7 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/shape.h"
 
 #include <stdbool.h>

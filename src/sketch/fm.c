@@ -27,7 +27,7 @@
 
 #define PRIME (((uint64_t)1 << 61) - 1)
 
-enum { K_LEAST = 16, K_MOST = 1 << 20 };
+enum { K_LEAST = 16, MAX_K = 1 << 20 };
 
 struct mapping {
     uint64_t a, b, mask;
@@ -37,7 +37,7 @@ static double error_of(uint64_t k) { return 0.78 / sqrt((double)k); }
 
 static uint64_t size(double error) {
     double k = ceil(0.78 / error * (0.78 / error) * (1 - 1e-9));
-    if (k > K_MOST) return 0;
+    if (k > MAX_K) return 0;
     return bits_max((uint64_t)k, K_LEAST);
 }
 
@@ -94,7 +94,7 @@ static void merge(void *into, const void *from, uint64_t k) {
     for (uint64_t i = 0; i < k; i++) a[i].mask |= b[i].mask;
 }
 
-static bool valid(uint64_t k) { return k >= K_LEAST && k <= K_MOST; }
+static bool valid(uint64_t k) { return k >= K_LEAST && k <= MAX_K; }
 
 /* The mappings are those of the seed; h is below 2^61, so its least 0 is at 61 at most. */
 static bool sound(const void *state, uint64_t k, uint64_t seed) {

@@ -19,12 +19,12 @@
 
 #include <math.h>
 
-enum { P_LEAST = 4, P_MOST = 20 };
+enum { P_LEAST = 4, MAX_P = 20 };
 
 static double error_of(uint64_t m) { return 1.04 / sqrt((double)m); }
 
 static uint64_t size(double error) {
-    for (int p = P_LEAST; p <= P_MOST; p++)
+    for (int p = P_LEAST; p <= MAX_P; p++)
         if (error_of((uint64_t)1 << p) <= error * (1 + 1e-9)) return (uint64_t)1 << p;
     return 0;
 }
@@ -90,7 +90,7 @@ static void merge(void *into, const void *from, uint64_t m) {
 }
 
 static bool valid(uint64_t m) {
-    return !(m & (m - 1)) && m >= (uint64_t)1 << P_LEAST && m <= (uint64_t)1 << P_MOST;
+    return !(m & (m - 1)) && m >= (uint64_t)1 << P_LEAST && m <= (uint64_t)1 << MAX_P;
 }
 
 static bool sound(const void *state, uint64_t m, uint64_t seed) {

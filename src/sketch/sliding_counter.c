@@ -190,7 +190,7 @@ int seen_sliding_counter_new(seen_sliding_counter **out, uint32_t kind, double e
     *out = NULL;
     if (kind != SEEN_COUNTER_HLL && kind != SEEN_COUNTER_SET)
         return error_set(e, SEEN_EINVAL, 0, "unknown kind of sliding counter: %u", kind);
-    if (!window || window > COUNT_MOST)
+    if (!window || window > MAX_COUNT)
         return error_set(e, SEEN_EINVAL, 0, "a window has a length between 1 and 2^62");
     uint64_t m = kind == SEEN_COUNTER_HLL && error > 0 && error < 1 ? counter_hll.size(error) : 0;
     if (kind == SEEN_COUNTER_HLL && !m)
@@ -257,7 +257,7 @@ void seen_sliding_counter_add(seen_sliding_counter *c, size_t n, const seen_dige
                               const seen_time *time) {
     uint64_t most = slots_most(c);
     for (size_t i = 0; i < n; i++)
-        add_one(c, digest[i], bits_min(time ? time[i] : c->newest + 1, TIME_MOST), most);
+        add_one(c, digest[i], bits_min(time ? time[i] : c->newest + 1, MAX_TIME), most);
 }
 
 double seen_sliding_counter_estimate(const seen_sliding_counter *c, uint64_t last, double *error) {
@@ -315,7 +315,7 @@ static bool header_sound(const struct header *h) {
     bool sketches = h->kind == SEEN_COUNTER_HLL, many = h->flags & FLAG_MANY;
     if ((!sketches && h->kind != SEEN_COUNTER_SET) || h->flags & ~(uint32_t)FLAGS) return false;
     if (sketches ? !counter_hll.valid(h->m) : h->m != 0 || many) return false;
-    if (!h->window || h->window > COUNT_MOST || h->newest > COUNT_MOST) return false;
+    if (!h->window || h->window > MAX_COUNT || h->newest > MAX_COUNT) return false;
     if (many) return !h->slots && h->used <= pairs_most(h->m);
     return h->slots ? h->slots >= 16 && !(h->slots & (h->slots - 1)) : !h->used;
 }

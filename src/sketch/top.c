@@ -244,7 +244,7 @@ static int read_header(struct stream *s, struct header *h, size_t limit, struct 
 /* A counter's place in heap and index: both have to be free. */
 static bool settle(seen_top *t, uint32_t c) {
     const struct counter *x = &counters(t)[c];
-    if (x->place >= t->used || x->error >= x->count || x->count > COUNT_MOST) return false;
+    if (x->place >= t->used || x->error >= x->count || x->count > MAX_COUNT) return false;
     uint64_t slot = probe(t, x->key), far = (slot - home(t, x->key)) & (t->slots - 1);
     if (table(t)[slot] || far > REACH || heap(t)[x->place]) return false;
     table(t)[slot] = c + 1;

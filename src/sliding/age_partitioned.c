@@ -37,15 +37,15 @@
  */
 #include "base/base.h"
 #include "plan/plan.h"
-#include "spec/options.h"
-#include "table/cells.h"
+#include "spec/spec.h"
+#include "table/table.h"
 #include "theory/bloom.h"
 #include "window/rotation.h"
 #include "window/window.h"
 
 #include <math.h>
 
-#define K_MOST     THEORY_AGE_K
+#define MAX_K      THEORY_AGE_K
 #define SLICES     THEORY_AGE_SLICES
 #define PROBE_DRAW (DRAW_SHARD + 1)
 
@@ -278,7 +278,7 @@ static uint8_t observe_one(struct window *w, const struct cells_probe *probe, ui
 static void observe_group(struct window *w, size_t n, const seen_digest *d, uint8_t *verdict) {
     const struct state *s = w->state;
     struct youngest y = now(s);
-    struct cells_probe probe[BITS_AHEAD][K_MOST];
+    struct cells_probe probe[BITS_AHEAD][MAX_K];
     struct search q[BITS_AHEAD];
     for (size_t i = 0; i < n; i++)
         for (uint32_t j = 0; j < s->k; j++) {

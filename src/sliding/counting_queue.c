@@ -32,7 +32,7 @@
 #include "sliding/counting_queue.h"
 
 #include "base/base.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/bloom.h"
 #include "window/window.h"
 
@@ -80,7 +80,7 @@ static double rate(const struct counting_queue *s) {
 }
 
 static void pop(struct counting_queue *s) {
-    struct cells_probe probe[COUNTING_QUEUE_K_MOST];
+    struct cells_probe probe[COUNTING_QUEUE_MAX_K];
     bool shadowed = s->h.begin >= s->r.h.walk;
     uint64_t digest = *entry(s, s->h.begin++);
     if (!digest) return;
@@ -124,7 +124,7 @@ static void join(struct counting_queue *s, uint64_t at, uint64_t digest,
 }
 
 static void count_anew(struct counting_queue *s) {
-    struct cells_probe probe[COUNTING_QUEUE_K_MOST];
+    struct cells_probe probe[COUNTING_QUEUE_MAX_K];
     if (!recount_step(&s->r, table(s), s->h.begin, s->h.end)) return;
     for (int n = WALK; n > 0 && s->r.h.walk > s->h.begin; n--) {
         uint64_t digest = *entry(s, --s->r.h.walk);
@@ -169,7 +169,7 @@ static void prefetch(const struct counting_queue *s, const struct cells_probe *p
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     struct counting_queue *s = w->state;
-    struct cells_probe probe[BITS_AHEAD][COUNTING_QUEUE_K_MOST], leaving[COUNTING_QUEUE_K_MOST];
+    struct cells_probe probe[BITS_AHEAD][COUNTING_QUEUE_MAX_K], leaving[COUNTING_QUEUE_MAX_K];
     for (size_t i = 0; i < n; i += BITS_AHEAD) {
         size_t batch = bits_min(n - i, BITS_AHEAD);
         for (size_t j = 0; j < batch; j++) {
@@ -189,7 +189,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 /* Takes from the counters `value` of a key's places what one that leaves will. */
 static void without(const struct counting_queue *s, uint64_t leaving,
                     const struct cells_probe *probe, uint32_t *value) {
-    struct cells_probe gone[COUNTING_QUEUE_K_MOST];
+    struct cells_probe gone[COUNTING_QUEUE_MAX_K];
     place(s, leaving, gone);
     for (uint32_t i = 0; leaving && i < s->k; i++)
         for (uint32_t j = 0; j < s->k; j++)
@@ -199,8 +199,8 @@ static void without(const struct counting_queue *s, uint64_t leaving,
 
 /* What a record at `at` would find, after it has popped what it would. */
 static bool found(const struct counting_queue *s, seen_digest d, uint64_t at) {
-    struct cells_probe probe[COUNTING_QUEUE_K_MOST];
-    uint32_t value[COUNTING_QUEUE_K_MOST], held = 0;
+    struct cells_probe probe[COUNTING_QUEUE_MAX_K];
+    uint32_t value[COUNTING_QUEUE_MAX_K], held = 0;
     if (all_left(s, at)) return false;
     place(s, entry_of(d), probe);
     for (uint32_t j = 0; j < s->k; j++)
@@ -291,9 +291,9 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     uint64_t lines = options_get(&w->plan->spec, OPTION_BLOCKS);
     if (in.read(in.ctx, h, sizeof *h) || in.read(in.ctx, &s->r.h, sizeof s->r.h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
-    if (h->begin > h->end || h->end >= COUNT_MOST || h->end - h->begin > s->room ||
-        (!s->clocked && h->end - h->begin > at) || h->landmarks >= COUNT_MOST ||
-        h->forgotten >= COUNT_MOST || !recount_sane(&s->r, h->end))
+    if (h->begin > h->end || h->end >= MAX_COUNT || h->end - h->begin > s->room ||
+        (!s->clocked && h->end - h->begin > at) || h->landmarks >= MAX_COUNT ||
+        h->forgotten >= MAX_COUNT || !recount_sane(&s->r, h->end))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     for (uint64_t i = 0, next; i < lines;) {
         if (!(next = table_read(in, table(s), i, lines)))

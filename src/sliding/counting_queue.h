@@ -3,7 +3,6 @@
 #define COUNTING_QUEUE_H
 
 #include "plan/plan.h"
-#include "table/cells.h"
 #include "table/table.h"
 
 #include <stdbool.h>
@@ -73,7 +72,7 @@ void recount_tally(struct recount *, const uint64_t *table, uint64_t line);
 
 /* -- the queue ---------------------------------------------------------------------------- */
 
-#define COUNTING_QUEUE_K_MOST 64
+#define COUNTING_QUEUE_MAX_K 64
 
 /* What a snapshot keeps beside the table and the queue. */
 struct counting_queue_head {

@@ -3,7 +3,7 @@
 #include "sliding/counting_queue.h"
 
 #include "base/base.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/bloom.h"
 #include "window/window.h"
 
@@ -54,7 +54,7 @@ static uint64_t granule(const struct filter_shape *s) {
 
 static const struct filter_theory theory = {.name = "counting",
                                             .traits = SEEN_NO_FN | SEEN_NO_AGES,
-                                            .k_most = COUNTING_QUEUE_K_MOST,
+                                            .k_most = COUNTING_QUEUE_MAX_K,
                                             .live_most = 1,
                                             .fp = fp,
                                             .touches = touches,
@@ -91,7 +91,7 @@ static double held_for(const struct seen_spec *spec, uint64_t keys) {
 static void choose_width(struct seen_spec *spec, uint64_t keys) {
     double least = INFINITY;
     struct seen_spec tried = *spec;
-    for (uint64_t width = COUNTERS_WIDTH; width <= COUNTERS_WIDTH_MOST; width++) {
+    for (uint64_t width = COUNTERS_WIDTH; width <= COUNTERS_MAX_WIDTH; width++) {
         options_assume(&tried, OPTION_WIDTH, width);
         double bits = (double)width * held_for(&tried, keys);
         if (bits >= least * .999) continue;

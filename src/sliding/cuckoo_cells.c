@@ -1,6 +1,6 @@
 /* cuckoo_cells.c - reads and writes the cells of a timed cuckoo table, flat or in lines. */
 #include "sliding/timed_cuckoo.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #define LINE_WORDS 8
 

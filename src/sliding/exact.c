@@ -17,15 +17,15 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "table/store.h"
 #include "window/window.h"
 
 extern const struct filter_ops filter_exact;
 
-#define BIAS_MOST         COUNT_MOST
-#define COUNTED           16384   /* keys, at most, to say how many there are */
-#define LATE_WINDOWS_MOST 1000000 /* taking a key out asks for each */
+#define MAX_BIAS         MAX_COUNT
+#define COUNTED          16384   /* keys, at most, to say how many there are */
+#define MAX_LATE_WINDOWS 1000000 /* taking a key out asks for each */
 
 /* -- records that come late --------------------------------------------------------------- */
 
@@ -140,10 +140,10 @@ static int plan_lateness(struct seen_plan *plan, struct seen_error *e) {
         return error_set(e, SEEN_EREFUSED, 0,
                          "with lateness= a record is judged by those accepted, so a duplicate "
                          "cannot renew its window; leave refresh=last out");
-    if (options_get(spec, OPTION_LATENESS) / LATE_WINDOWS_MOST >= spec->length)
+    if (options_get(spec, OPTION_LATENESS) / MAX_LATE_WINDOWS >= spec->length)
         return error_set(e, SEEN_EREFUSED, 0,
                          "lateness= is more than %d windows; give a longer window",
-                         LATE_WINDOWS_MOST);
+                         MAX_LATE_WINDOWS);
     options_assume(spec, OPTION_REFRESH, SEEN_REFRESH_FIRST);
     plan->traits &= ~(uint32_t)SEEN_MERGEABLE;
     return 0;
@@ -224,7 +224,7 @@ static void landmark(struct window *w, uint64_t at) {
     if (is_empty(s, at)) return;
     s->landmarks++;
     s->bias += past(s) + 1;
-    if (s->bias < BIAS_MOST) return;
+    if (s->bias < MAX_BIAS) return;
     store_empty(&s->store); /* once in thousands of landmarks: start at 0 again */
     s->bias = past(s) + 1;
     s->late.latest = 0;
@@ -289,7 +289,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     struct saved saved;
     if (in.read(in.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
-    if (saved.bias <= past(s) || saved.bias >= BIAS_MOST || saved.landmarks >= COUNT_MOST ||
+    if (saved.bias <= past(s) || saved.bias >= MAX_BIAS || saved.landmarks >= MAX_COUNT ||
         saved.newest > at || saved.latest > at + saved.bias)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->bias = saved.bias;

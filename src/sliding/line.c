@@ -103,7 +103,7 @@ ALWAYS_INLINE uint32_t entries_match(const uint64_t *line, uint64_t print, uint3
 }
 
 #include "sliding/line_kernel.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #define SWEPT 16  /* lines a record, while any are due */
 #define MORE  1.1 /* entries over planned ones: a key that stood behind its line is there twice */

@@ -28,7 +28,7 @@
 #include <stdbool.h>
 
 #define LINE_PAYLOAD     432 /* bits of entries */
-#define LINE_LIVE_MOST   31
+#define LINE_MAX_LIVE    31
 #define LINE_MAP_BITS    58
 #define LINE_STAMPS      1024
 #define LINE_CLASSES     THEORY_LINE_CLASSES

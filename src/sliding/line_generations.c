@@ -23,7 +23,7 @@
 
 #define WEIGHED 256 /* between two counts entries grow by a 256th of them or more */
 
-_Static_assert(DEAD(LINE_LIVE_MOST) + SLICES + LATE < LINE_STAMPS, "stamps would be met again");
+_Static_assert(DEAD(LINE_MAX_LIVE) + SLICES + LATE < LINE_STAMPS, "stamps would be met again");
 
 static uint64_t *start_of(struct line_state *s, uint64_t generation) {
     return &s->h.start[generation % LINE_RING];
@@ -217,8 +217,8 @@ void line_weigh(struct line_state *s, uint64_t clock) {
 /* -- snapshot ----------------------------------------------------------------------------- */
 
 static bool counters_sane(const struct line_head *h) {
-    return h->rotation.begun < COUNT_MOST && h->lost < COUNT_MOST && h->forgotten < COUNT_MOST &&
-           h->looked < COUNT_MOST && h->cleared <= 1;
+    return h->rotation.begun < MAX_COUNT && h->lost < MAX_COUNT && h->forgotten < MAX_COUNT &&
+           h->looked < MAX_COUNT && h->cleared <= 1;
 }
 
 static bool epochs_sane(const struct line_state *s) {
@@ -230,16 +230,16 @@ static bool epochs_sane(const struct line_state *s) {
 bool line_head_sane(const struct line_state *s, uint64_t at) {
     const struct line_head *h = &s->h;
     const struct rotation *r = &h->rotation;
-    bool fine = r->generation >= LINE_RING && r->generation < COUNT_MOST &&
+    bool fine = r->generation >= LINE_RING && r->generation < MAX_COUNT &&
                 h->floor <= r->generation && r->generation - h->floor <= s->live &&
                 h->cut <= h->floor && h->flood <= r->generation &&
-                r->boundary <= bits_min(at, COUNT_MOST / 2) + s->step &&
-                h->until <= bits_min(at, COUNT_MOST / 2) + s->length;
+                r->boundary <= bits_min(at, MAX_COUNT / 2) + s->step &&
+                h->until <= bits_min(at, MAX_COUNT / 2) + s->length;
     fine = fine && counters_sane(h) && epochs_sane(s) && h->wait && h->wait <= s->most + 2;
     for (uint64_t ago = 0; ago <= s->view.live && fine && !h->cleared; ago++) {
         uint64_t start = h->start[(r->generation - ago) % LINE_RING];
-        fine = at + 1 - start < COUNT_MOST &&
-               (!ago || h->start[(r->generation - ago + 1) % LINE_RING] - start < COUNT_MOST);
+        fine = at + 1 - start < MAX_COUNT &&
+               (!ago || h->start[(r->generation - ago + 1) % LINE_RING] - start < MAX_COUNT);
     }
     for (uint32_t i = 0; i < LINE_CHAIN && fine; i++) fine = h->reached[i] <= r->generation;
     return fine && r->generation + 1 - h->due <= LATE + 1 && h->swept <= s->lines;

@@ -222,7 +222,7 @@ struct merging {
     struct line_state *s;
     const struct line_state *from;
     struct line_view theirs;
-    uint64_t to[LINE_LIVE_MOST + 1];
+    uint64_t to[LINE_MAX_LIVE + 1];
 };
 
 /* What goes for all of a table is done again with every piece: the clock may have gone on. */

@@ -2,7 +2,6 @@
 #include "base/base.h"
 #include "plan/plan.h"
 #include "sliding/line.h"
-#include "spec/options.h"
 #include "spec/spec.h"
 
 #include <math.h>
@@ -10,7 +9,7 @@
 
 /* The share of keys that may find their line full.  With it a record touches 1.34 lines, and 16
  * bits keep fp=5e-4. */
-#define FULL_MOST .066
+#define MAX_FULL .066
 
 /* Generations by the clock where keys may come in bursts: a map has six more ends, for generations
  * that begin by count. */
@@ -30,7 +29,7 @@ uint32_t line_live(const struct seen_spec *s) {
 
 /* Ends of generations in a map: those that the clock leaves are for generations by count. */
 uint32_t line_ends(const struct seen_spec *s) {
-    return options_get(s, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK ? LINE_LIVE_MOST : line_live(s);
+    return options_get(s, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK ? LINE_MAX_LIVE : line_live(s);
 }
 
 /* One for two thousand keys, and a few more in small tables. */
@@ -59,11 +58,11 @@ static double mean_of(const struct demand *d, double keys, uint64_t lines) {
 }
 
 double line_planned(uint64_t lines, uint32_t bits) {
-    return (double)lines * theory_line_mean(FULL_MOST, line_room(bits));
+    return (double)lines * theory_line_mean(MAX_FULL, line_room(bits));
 }
 
 static uint64_t lines_for(const struct demand *d, double keys, uint32_t bits) {
-    return (uint64_t)fmax(1, ceil(keys * d->longer / theory_line_mean(FULL_MOST, line_room(bits))));
+    return (uint64_t)fmax(1, ceil(keys * d->longer / theory_line_mean(MAX_FULL, line_room(bits))));
 }
 
 /* Keys that `lines` lines are for. */
@@ -234,10 +233,10 @@ static int choose_generations(struct seen_plan *plan, uint64_t keys, struct seen
     bool some =
         bursts(s, keys) && !(s->window == SEEN_WINDOW_JUMPING && s->subwindows > LIVE_BURSTS);
     if (!options_has(s, OPTION_GENERATIONS))
-        options_assume(s, OPTION_GENERATIONS, some ? LIVE_BURSTS : LINE_LIVE_MOST);
-    if (options_get(s, OPTION_GENERATIONS) > LINE_LIVE_MOST)
+        options_assume(s, OPTION_GENERATIONS, some ? LIVE_BURSTS : LINE_MAX_LIVE);
+    if (options_get(s, OPTION_GENERATIONS) > LINE_MAX_LIVE)
         return error_set(e, SEEN_EREFUSED, 0, "filter=line keeps generations=%d at most, not %llu",
-                         LINE_LIVE_MOST, (unsigned long long)options_get(s, OPTION_GENERATIONS));
+                         LINE_MAX_LIVE, (unsigned long long)options_get(s, OPTION_GENERATIONS));
     if (s->window != SEEN_WINDOW_JUMPING) return 0;
     struct seen_spec asked = *s;
     options_assume(&asked, OPTION_GENERATIONS, s->subwindows);
@@ -247,7 +246,7 @@ static int choose_generations(struct seen_plan *plan, uint64_t keys, struct seen
         options_assume(s, OPTION_GENERATIONS, options_get(s, OPTION_GENERATIONS) - 1);
     if (slack_of(s) <= most) return 0;
     return error_set(e, SEEN_EREFUSED, 0,
-                     "filter=line keeps at most %d sub-windows apart, not %llu", LINE_LIVE_MOST,
+                     "filter=line keeps at most %d sub-windows apart, not %llu", LINE_MAX_LIVE,
                      (unsigned long long)s->subwindows);
 }
 

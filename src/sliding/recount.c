@@ -119,9 +119,9 @@ bool recount_step(struct recount *r, uint64_t *table, uint64_t begin, uint64_t e
 
 bool recount_sane(const struct recount *r, uint64_t end) {
     const struct recount_head *h = &r->h;
-    return h->epoch < COUNT_MOST && h->region * r->shadow < r->lines && h->walking <= 1 &&
+    return h->epoch < MAX_COUNT && h->region * r->shadow < r->lines && h->walking <= 1 &&
            h->region <= REGIONS && h->walk <= end && h->taken < r->shadow &&
-           (!h->walking || !h->taken) && h->saturated < COUNT_MOST && h->rebuilt < COUNT_MOST;
+           (!h->walking || !h->taken) && h->saturated < MAX_COUNT && h->rebuilt < MAX_COUNT;
 }
 
 void recount_tally(struct recount *r, const uint64_t *table, uint64_t line) {

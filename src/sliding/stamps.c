@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #define TICKS 1024
 
@@ -49,13 +49,13 @@ static int choose_stamp(struct seen_plan *plan, struct seen_error *e) {
     uint64_t bits = bits_for(spec, bits_max(steady ? reach : reach * 512, 1 << 15));
     uint64_t least = bits_for(spec, steady ? 1 : bits_max(reach * 32, 1 << 11));
     if (!options_has(spec, OPTION_STAMP)) options_assume(spec, OPTION_STAMP, bits);
-    if (options_get(spec, OPTION_STAMP) < least || options_get(spec, OPTION_STAMP) > STAMPS_MOST)
+    if (options_get(spec, OPTION_STAMP) < least || options_get(spec, OPTION_STAMP) > STAMPS_MAX)
         return error_set(
             e, SEEN_EREFUSED, 0,
             "stamp=%llu: filter=%s sweeps old stamps out before they come round again, "
             "for which this window takes stamp=%llu to %d; left out, it is %llu",
             (unsigned long long)options_get(spec, OPTION_STAMP), plan->filter,
-            (unsigned long long)least, STAMPS_MOST, (unsigned long long)bits);
+            (unsigned long long)least, STAMPS_MAX, (unsigned long long)bits);
     options_mark(spec, OPTION_STAMP);
     return 0;
 }
@@ -93,7 +93,7 @@ void stamps_init(struct stamps *s, const struct seen_spec *spec, uint64_t cells)
 
 bool stamps_sane(const struct stamps *s, uint64_t at) {
     const struct stamps_head *h = &s->h;
-    return h->clock < COUNT_MOST && h->floor <= h->clock && h->last <= at / s->unit &&
+    return h->clock < MAX_COUNT && h->floor <= h->clock && h->last <= at / s->unit &&
            h->cleared <= 1 && h->cursor < s->cells && h->owed < s->cycle;
 }
 

@@ -20,7 +20,7 @@
 #include "window/window.h"
 
 #define STAMPS_BUCKETS 128 /* a window takes up to half of them */
-#define STAMPS_MOST    56  /* bits of a stamp */
+#define STAMPS_MAX     56  /* bits of a stamp */
 
 /* What a snapshot keeps. */
 struct stamps_head {

@@ -34,7 +34,7 @@
  */
 #include "sliding/timed_cuckoo.h"
 #include "base/base.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "table/table.h"
 #include "theory/sliding.h"
 
@@ -83,7 +83,7 @@ static void count_out(struct timed_cuckoo *s, uint64_t i) {
  * Which key must move follows from the cell that is wanted, so that a path that meets itself never
  * ends, and is given up. */
 static bool make_room(struct timed_cuckoo *s, uint64_t at) {
-    uint64_t wanted[TIMED_CUCKOO_MOVES_MOST + 1], victim[TIMED_CUCKOO_MOVES_MOST], n = 0;
+    uint64_t wanted[TIMED_CUCKOO_MAX_MOVES + 1], victim[TIMED_CUCKOO_MAX_MOVES], n = 0;
     for (wanted[0] = at; !cuckoo_room(&s->c, &s->t, wanted[n]); n++) {
         if (n == s->moves) return false;
         victim[n] = cuckoo_victim(&s->c, wanted[n]);
@@ -293,8 +293,8 @@ static int save(const struct window *w, struct seen_writer out) {
 
 static bool sane(const struct timed_cuckoo *s) {
     const struct timed_cuckoo_head *h = &s->h;
-    bool fine = h->landmarks < COUNT_MOST && h->lost < COUNT_MOST &&
-                h->listed <= TIMED_CUCKOO_LIST && h->flood <= s->t.h.clock + 1;
+    bool fine = h->landmarks < MAX_COUNT && h->lost < MAX_COUNT && h->listed <= TIMED_CUCKOO_LIST &&
+                h->flood <= s->t.h.clock + 1;
     for (uint64_t i = 0; i < TIMED_CUCKOO_LIST; i++) fine &= h->list[i].stamp <= s->t.h.clock;
     return fine;
 }

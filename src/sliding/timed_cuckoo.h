@@ -23,7 +23,7 @@
 #include "plan/plan.h"
 #include "sliding/stamps.h"
 
-#define CUCKOO_KEY_MOST 56 /* bits of a field (bits.h) */
+#define CUCKOO_MAX_KEY 56 /* bits of a field (bits.h) */
 
 struct cuckoo_cells {
     uint64_t cells, lines;
@@ -143,9 +143,9 @@ static inline uint64_t cuckoo_victim(const struct cuckoo_cells *c, uint64_t i) {
 
 /* -- the table: what its algorithm and its plan share ------------------------------------- */
 
-#define TIMED_CUCKOO_LIST       64 /* keys that found no place, kept aside */
-#define TIMED_CUCKOO_MOVES      64 /* by default */
-#define TIMED_CUCKOO_MOVES_MOST 256
+#define TIMED_CUCKOO_LIST      64 /* keys that found no place, kept aside */
+#define TIMED_CUCKOO_MOVES     64 /* by default */
+#define TIMED_CUCKOO_MAX_MOVES 256
 
 struct timed_cuckoo_listed {
     seen_digest digest;

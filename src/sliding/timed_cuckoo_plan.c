@@ -4,7 +4,6 @@
  * with packed=1 keys fill the lines, not cells, and fewer cells would gain nothing. */
 #include "base/base.h"
 #include "sliding/timed_cuckoo.h"
-#include "spec/options.h"
 #include "spec/spec.h"
 #include "theory/sliding.h"
 
@@ -25,10 +24,10 @@ struct demand {
 /* Sets lambda and the signature that fp asks for; whether that fits. */
 static bool fits(struct seen_spec *spec, const struct demand *d, double lambda, double keys) {
     double least = theory_timed_cuckoo_least(lambda, keys, options_real(spec, OPTION_FP));
-    uint64_t bits = (uint64_t)fmin(fmax(0, floor(least) - 1), CUCKOO_KEY_MOST);
+    uint64_t bits = (uint64_t)fmin(fmax(0, floor(least) - 1), CUCKOO_MAX_KEY);
     options_assume(spec, OPTION_LAMBDA, (uint64_t)lambda);
     while (theory_timed_cuckoo(lambda, keys, (double)bits) > options_real(spec, OPTION_FP) &&
-           bits < CUCKOO_KEY_MOST)
+           bits < CUCKOO_MAX_KEY)
         bits++;
     if (!options_has(spec, OPTION_SIGNATURE)) options_assume(spec, OPTION_SIGNATURE, bits);
     return cells_bytes(spec) <= d->room;
@@ -103,7 +102,7 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
            shards = (double)options_get(spec, OPTION_SHARDS);
     plan->fp_full = plan->fp_mean = theory_timed_cuckoo(lambda, keys, s);
     if (cuckoo_place_bits(options_get(spec, OPTION_LAMBDA)) + options_get(spec, OPTION_SIGNATURE) >
-        CUCKOO_KEY_MOST)
+        CUCKOO_MAX_KEY)
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s has no cells wide enough for fp=%g",
                          plan->filter, options_real(spec, OPTION_FP));
     if (plan->fp_full > options_real(spec, OPTION_FP) * (1 + 1e-9)) {

@@ -32,7 +32,7 @@
 #include "base/base.h"
 #include "plan/plan.h"
 #include "sliding/stamps.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "table/table.h"
 #include "theory/bloom.h"
 #include "theory/sliding.h"
@@ -40,7 +40,7 @@
 
 #include <math.h>
 
-#define K_MOST 64
+#define MAX_K 64
 
 struct state {
     uint64_t landmarks;
@@ -73,7 +73,7 @@ static uint64_t lines_size(const struct filter_shape *shape, uint64_t keys) {
 
 static const struct filter_theory theory = {.name = "timing",
                                             .traits = SEEN_NO_FN,
-                                            .k_most = K_MOST,
+                                            .k_most = MAX_K,
                                             .live_most = 1,
                                             .fp = fp,
                                             .touches = touches,
@@ -165,7 +165,7 @@ static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     struct state *s = w->state;
-    uint64_t probe[BITS_AHEAD][K_MOST];
+    uint64_t probe[BITS_AHEAD][MAX_K];
     for (size_t i = 0; i < n; i += BITS_AHEAD) {
         size_t batch = bits_min(n - i, BITS_AHEAD);
         for (size_t j = 0; j < batch; j++) {
@@ -180,7 +180,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 }
 
 static uint64_t find_one(const struct state *s, seen_digest d, uint64_t at) {
-    uint64_t probe[K_MOST], ahead = at / s->t.unit - s->t.h.last;
+    uint64_t probe[MAX_K], ahead = at / s->t.unit - s->t.h.last;
     if (stamps_expired(&s->t, at / s->t.unit)) return SEEN_NEVER;
     place(s, d, probe);
     uint64_t age = oldest(s, probe);
@@ -242,7 +242,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     if (in.read(in.ctx, &s->landmarks, sizeof s->landmarks) ||
         in.read(in.ctx, &s->t.h, sizeof s->t.h))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its cells");
-    if (!stamps_sane(&s->t, at) || s->landmarks >= COUNT_MOST)
+    if (!stamps_sane(&s->t, at) || s->landmarks >= MAX_COUNT)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     s->t.phase = s->t.h.clock % s->t.range;
     if (load_cells(s, options_get(&w->plan->spec, OPTION_BLOCKS), in))

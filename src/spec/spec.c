@@ -1,4 +1,4 @@
-/* spec.c - what is asked, as text and as a struct.
+/* spec.c - reads and prints a spec: the window and options that a user asks for.
  *
  *     spec   = window *( SP name "=" value )
  *     window = "landmark" [":" length] | "jumping:" length "/" Q | "sliding:" length | "decaying"
@@ -8,14 +8,13 @@
  * printing again gives the same text. */
 #include "spec/spec.h"
 #include "base/base.h"
-#include "spec/options.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define LENGTH_MOST                                                                                \
+#define MAX_LENGTH                                                                                 \
     ((uint64_t)1000000000000000) /* 10^15 records, or 31 years: ticks never overflow */
-#define SUBWINDOWS_MOST 255
+#define MAX_SUBWINDOWS 255
 
 static const char *const window_names[] = {NULL, "landmark", "jumping", "sliding", "decaying"};
 
@@ -26,7 +25,7 @@ static int parse_length(struct seen_spec *spec, const char *text, size_t len, si
     bool span;
     int bad = units_length(&spec->length, &span, text, len, where, e);
     if (bad) return bad;
-    if (!spec->length || spec->length > LENGTH_MOST)
+    if (!spec->length || spec->length > MAX_LENGTH)
         return error_set(
             e, SEEN_EINVAL, where,
             "a window of '%.*s' makes no sense; give it between 1 and 1e15 records, or "
@@ -40,9 +39,9 @@ static int parse_subwindows(struct seen_spec *spec, const char *text, size_t len
                             struct seen_error *e) {
     int bad = units_count(&spec->subwindows, text, len, where, e);
     if (bad) return bad;
-    if (spec->subwindows < 1 || spec->subwindows > SUBWINDOWS_MOST)
+    if (spec->subwindows < 1 || spec->subwindows > MAX_SUBWINDOWS)
         return error_set(e, SEEN_EINVAL, where,
-                         "a jumping window has 1 to %d sub-windows, not %.*s", SUBWINDOWS_MOST,
+                         "a jumping window has 1 to %d sub-windows, not %.*s", MAX_SUBWINDOWS,
                          len > 40 ? 40 : (int)len, text);
     if (spec->subwindows > spec->length)
         return error_set(e, SEEN_EINVAL, where,
@@ -52,16 +51,14 @@ static int parse_subwindows(struct seen_spec *spec, const char *text, size_t len
     return 0;
 }
 
-static int window_kind(const char *text, size_t len) {
-    for (int i = SEEN_WINDOW_LANDMARK; i <= SEEN_WINDOW_DECAYING; i++)
-        if (strlen(window_names[i]) == len && !memcmp(window_names[i], text, len)) return i;
-    return 0;
-}
-
-static int unknown_window(const char *text, size_t len, size_t where, struct seen_error *e) {
+static int parse_kind(uint32_t *kind, const char *text, size_t len, size_t where,
+                      struct seen_error *e) {
     struct slip near = {NULL, 0};
-    for (int i = SEEN_WINDOW_LANDMARK; i <= SEEN_WINDOW_DECAYING; i++)
+    for (uint32_t i = SEEN_WINDOW_LANDMARK; i <= SEEN_WINDOW_DECAYING; i++) {
+        if (strlen(window_names[i]) == len && !memcmp(window_names[i], text, len))
+            return *kind = i, 0;
         slip_try(&near, text, len, window_names[i]);
+    }
     return slip_refuse(&near, "the window ", text, len,
                        "start with landmark, landmark:1d, jumping:1h/12, sliding:1e6 or decaying",
                        where, e);
@@ -71,9 +68,10 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
                         struct seen_error *e) {
     const char *colon = memchr(text, ':', len);
     size_t name = colon ? (size_t)(colon - text) : len;
-    int kind = window_kind(text, name);
-    if (!kind) return unknown_window(text, name, where, e);
-    spec->window = (uint32_t)kind;
+    uint32_t kind = 0;
+    int bad = parse_kind(&kind, text, name, where, e);
+    if (bad) return bad;
+    spec->window = kind;
     spec->unit = SEEN_UNIT_NONE;
     spec->length = spec->subwindows = 0;
     if (!colon || (name + 1 == len && kind != SEEN_WINDOW_DECAYING)) {
@@ -99,7 +97,7 @@ static int parse_window(struct seen_spec *spec, const char *text, size_t len, si
     if (kind != SEEN_WINDOW_JUMPING && slash)
         return error_set(e, SEEN_EINVAL, at + n,
                          "only jumping windows have sub-windows: leave out '/' and what follows");
-    int bad = parse_length(spec, length, n, at, e);
+    bad = parse_length(spec, length, n, at, e);
     if (bad || !slash) return bad;
     return parse_subwindows(spec, slash + 1, rest - n - 1, at + n + 1, e);
 }

@@ -14,7 +14,6 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -91,17 +90,13 @@ struct decimal {
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/* "_" between two digits, as in 1_000_000. */
-static bool separates(const char *text, size_t len, size_t i) {
-    return text[i] == '_' && i && i + 1 < len && is_digit(text[i - 1]) && is_digit(text[i + 1]);
-}
-
 /* A number at the beginning of a text; false if there is none or it has over 25 digits. */
 static bool read_decimal(struct decimal *d, const char *text, size_t len) {
     *d = (struct decimal){0};
     size_t i = 0, seen = 0;
     for (bool point = false; i < len; i++) {
-        if (separates(text, len, i)) continue;
+        if (text[i] == '_' && i && i + 1 < len && is_digit(text[i - 1]) && is_digit(text[i + 1]))
+            continue; /* as in 1_000_000 */
         if (text[i] == '.' && !point) {
             point = true;
             continue;
@@ -145,7 +140,7 @@ static bool scale(uint64_t *value, const struct decimal *d, uint64_t factor) {
     return v <= UINT64_MAX;
 }
 
-/* -- what was meant, where a unit is not known -------------------------------------------- */
+/* -- suggestions for unknown units -------------------------------------------------------- */
 
 /* The row of a unit of that name, in any case of its letters if `loose`; NULL if there is none. */
 static const struct unit *find_unit(const struct unit *units, const char *name, size_t len,
@@ -164,7 +159,7 @@ static int refuse(struct seen_error *e, size_t where, const char *text, size_t l
                      hint);
 }
 
-/* The number of a text, as far as a message can hold it. */
+/* The number of a text, cut to the length that messages have room for; for "%.*s". */
 #define NUMBER(d, text) (d)->used > 24 ? 24 : (int)(d)->used, text
 
 /* "64m" and "64mb" have two meanings; "64mib" and "64b" have one. */
@@ -242,7 +237,7 @@ int units_span(uint64_t *us, const char *text, size_t len, size_t where, struct 
                      "write a span such as 500ms, 90s, 15m, 1h, 7d or 2w", text, len, where, e);
 }
 
-/* The windows' lengths are counts or spans, and "1M" looks like either. */
+/* Refuses "1M", which may mean a million records or a minute. */
 int units_length(uint64_t *value, bool *span, const char *text, size_t len, size_t where,
                  struct seen_error *e) {
     struct decimal d;
@@ -260,7 +255,8 @@ int units_length(uint64_t *value, bool *span, const char *text, size_t len, size
     return (*span ? units_span : units_count)(value, text, len, where, e);
 }
 
-/* A number as a double, times 10^exponent where that is exact; *used: its characters. */
+/* Reads a number as the double nearest to it times 10^exponent.  *used: its length in characters.
+ */
 static bool read_real(double *value, const char *text, size_t len, int exponent, size_t *used) {
     char copy[80];
     struct decimal d;
@@ -311,8 +307,7 @@ int seen_parse_span(const char *text, uint64_t *v, struct seen_error *e) {
     return units_span(v, text, strlen(text), 1, e);
 }
 
-/* The largest unit that divides the value, else the largest that is not above it, with the decimals
- * that make it exact. */
+/* Prints the value exactly: in the largest unit that divides it, else with decimals. */
 static int print_unit(const struct unit *units, uint64_t value, char *buf, size_t cap) {
     const struct unit *best = NULL, *last = units;
     for (const struct unit *u = units; u->name; last = u, u++)

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 
 #define BUFFER_NONE UINT32_MAX
-#define BUFFER_MOST ((uint64_t)1 << 31) /* slots */
+#define BUFFER_MAX  ((uint64_t)1 << 31) /* slots */
 
 struct buffer_slot {
     uint64_t lo, hi;

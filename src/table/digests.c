@@ -3,7 +3,7 @@
 
 #include "base/bits.h"
 
-enum { LEAST = 16, REACH = 4096 }; /* REACH: no honest search is that long */
+enum { LEAST = 16, REACH = 4096 }; /* slots at first; slots that a search visits at most */
 
 void digests_free(struct digests *s, const struct seen_allocator *alloc) {
     if (s->slot) alloc->free(alloc->ctx, s->slot, s->slots * sizeof *s->slot);
@@ -18,7 +18,7 @@ static uint64_t home(const struct digests *s, seen_digest d) {
     return bits_draw(d.lo, d.hi, DRAW_DIGESTS) & (s->slots - 1);
 }
 
-/* Where it is, or would be. */
+/* The slot of a digest, or the empty slot that it would get. */
 static uint64_t search(const struct digests *s, seen_digest d) {
     uint64_t i = home(s, d);
     while (!is_zero(s->slot[i]) && !same(s->slot[i], d)) i = (i + 1) & (s->slots - 1);
@@ -71,7 +71,7 @@ static uint64_t latest_home(const struct latest *s, seen_digest d) {
     return bits_draw(d.lo, d.hi, DRAW_LATEST) & (s->slots - 1);
 }
 
-/* Where it is, or would be. */
+/* As search(). */
 static uint64_t latest_search(const struct latest *s, seen_digest d) {
     uint64_t i = latest_home(s, d);
     for (; s->slot[i].stamp; i = (i + 1) & (s->slots - 1))
@@ -87,8 +87,8 @@ uint64_t latest_count(const struct latest *s, seen_time least) {
     return n;
 }
 
-/* Moves the keys that count to new slots.  At least an eighth of these stays free, so that this
- * happens seldom. */
+/* Moves the keys that count to new slots.  An eighth of the places stays free at least, so this is
+ * rare. */
 static bool renew(struct latest *s, seen_time least, uint64_t most,
                   const struct seen_allocator *alloc) {
     struct latest new = {.slots = LEAST, .used = latest_count(s, least)};

@@ -20,6 +20,7 @@ struct digests {
 
 static inline uint64_t digests_count(const struct digests *s) { return s->used + s->zero; }
 
+/* Frees the slots.  The set is then empty. */
 void digests_free(struct digests *, const struct seen_allocator *);
 
 /* Adds a digest.  False, and nothing has changed: it is new, and there is no memory for it, or it
@@ -50,6 +51,7 @@ void latest_free(struct latest *, const struct seen_allocator *);
 bool latest_add(struct latest *, seen_digest, seen_time, seen_time least, uint64_t most,
                 const struct seen_allocator *);
 
+/* The number of keys at `least` or later, by a walk over all slots. */
 uint64_t latest_count(const struct latest *, seen_time least);
 
 /* As digests_sound.  No time may be later than `newest`. */

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define CHUNK     4096 /* entries, and buckets, in a chunk */
-#define KEYS_MOST (UINT32_MAX - CHUNK)
+#define CHUNK    4096 /* entries, and buckets, in a chunk */
+#define MAX_KEYS (UINT32_MAX - CHUNK)
 
 struct entry {
     seen_digest digest;
@@ -28,22 +28,20 @@ static uint32_t *bucket(const struct store *s, uint32_t b) {
     return &s->chunks[b / CHUNK]->bucket[b % CHUNK];
 }
 
-/* Digests may be keys as they are (hash=int): mix. */
-static uint32_t mix(seen_digest d) { return (uint32_t)(bits_draw(d.lo, d.hi, 0) >> 32); }
-
-/* Buckets below the next power of two are addressed with one bit more than those not yet split. */
+/* Linear hashing: a bucket that is already split is addressed with one bit more than the others. */
 static uint32_t bucket_of(const struct store *s, seen_digest d) {
     uint32_t mask = ~(uint32_t)0 >> __builtin_clz(s->buckets - 1 ? s->buckets - 1 : 1);
-    uint32_t b = mix(d) & mask;
+    uint32_t b = (uint32_t)(bits_draw(d.lo, d.hi, 0) >> 32) & mask; /* hash=int mixes nothing */
     return b < s->buckets ? b : b & (mask >> 1);
 }
-
-static bool same(seen_digest a, seen_digest b) { return a.lo == b.lo && a.hi == b.hi; }
 
 static uint32_t lookup(const struct store *s, seen_digest d) {
     if (!s->buckets) return 0;
     uint32_t ref = *bucket(s, bucket_of(s, d));
-    while (ref && !same(at(s, ref)->digest, d)) ref = at(s, ref)->chain;
+    for (const struct entry *entry; ref; ref = entry->chain) {
+        entry = at(s, ref);
+        if (entry->digest.lo == d.lo && entry->digest.hi == d.hi) break;
+    }
     return ref;
 }
 
@@ -57,7 +55,7 @@ uint64_t store_bytes(uint64_t keys) {
 
 void store_init(struct store *s, const struct seen_allocator *alloc, uint64_t most) {
     *s = (struct store){.alloc = alloc, .kept = UINT64_MAX};
-    s->most = (uint32_t)(most && most < KEYS_MOST ? most : KEYS_MOST);
+    s->most = (uint32_t)(most && most < MAX_KEYS ? most : MAX_KEYS);
 }
 
 void store_free(struct store *s) {
@@ -81,22 +79,20 @@ void store_empty(struct store *s) {
     s->kept = kept;
 }
 
-static bool grow_directory(struct store *s) {
-    uint32_t room = s->directory ? s->directory * 2 : 8;
-    struct store_chunk **wider = s->alloc->zalloc(s->alloc->ctx, room * sizeof(void *));
-    if (!wider) return false;
-    if (s->chunks) {
-        memcpy(wider, s->chunks, s->chunk_count * sizeof(void *));
-        s->alloc->free(s->alloc->ctx, s->chunks, s->directory * sizeof(void *));
-    }
-    s->bytes += (room - s->directory) * sizeof(void *);
-    s->chunks = wider;
-    s->directory = room;
-    return true;
-}
-
+/* Adds a chunk, and doubles the directory if it is full. */
 static bool grow(struct store *s) {
-    if (s->chunk_count == s->directory && !grow_directory(s)) return false;
+    if (s->chunk_count == s->directory) {
+        uint32_t room = s->directory ? s->directory * 2 : 8;
+        struct store_chunk **wider = s->alloc->zalloc(s->alloc->ctx, room * sizeof(void *));
+        if (!wider) return false;
+        if (s->chunks) {
+            memcpy(wider, s->chunks, s->chunk_count * sizeof(void *));
+            s->alloc->free(s->alloc->ctx, s->chunks, s->directory * sizeof(void *));
+        }
+        s->bytes += (room - s->directory) * sizeof(void *);
+        s->chunks = wider;
+        s->directory = room;
+    }
     struct store_chunk *chunk = s->alloc->zalloc(s->alloc->ctx, sizeof *chunk);
     if (!chunk) return false;
     s->chunks[s->chunk_count++] = chunk;
@@ -105,7 +101,7 @@ static bool grow(struct store *s) {
     return true;
 }
 
-/* One more bucket: the keys that now belong to it leave the one it was split from. */
+/* Adds a bucket.  The keys that now belong to it leave the bucket from which it was split. */
 static void split(struct store *s) {
     uint32_t fresh = s->buckets, old = fresh & ~((uint32_t)1 << (31 - __builtin_clz(fresh)));
     s->buckets++;
@@ -130,7 +126,7 @@ static void leave_queue(struct store *s, struct entry *entry) {
     *(entry->newer ? &at(s, entry->newer)->older : &s->newest) = entry->older;
 }
 
-/* Just before `next`; 0: as the newest. */
+/* Puts an entry just before `next` in the queue; 0: at the newest end. */
 static void join_queue(struct store *s, uint32_t ref, uint64_t stamp, uint32_t next) {
     struct entry *entry = at(s, ref);
     entry->stamp = stamp;
@@ -151,21 +147,21 @@ static void drop(struct store *s, uint32_t ref) {
     s->size--;
 }
 
-/* At most two keys a record leave, so that a window that ends at once costs no call much. */
+/* At most two keys leave at each record, so no call is slow when many keys expire at once. */
 void store_expire(struct store *s, uint64_t least) {
     for (int i = 0; i < 2 && s->oldest && at(s, s->oldest)->stamp < least; i++) drop(s, s->oldest);
 }
 
 /* -- test and add ------------------------------------------------------------------------- */
 
-/* A key stamped `stamp` is lost at `now`, inside the window. */
+/* Counts a key stamped `stamp` that is lost at `now`, inside the window. */
 static void count_forgotten(struct store *s, uint64_t stamp, uint64_t now) {
     s->forgotten++;
     s->kept = bits_min(s->kept, now > stamp ? now - stamp - 1 : 0);
 }
 
-/* Room for one key: handed back, not yet used, newly allocated, or taken from the oldest; 0 if the
- * key itself would be the oldest (or there is no memory for any). */
+/* Finds an entry for one key: one handed back, one not yet used, one of a new chunk, or that of the
+ * oldest key.  Returns 0 if the key itself would be the oldest, or if there is no memory at all. */
 static uint32_t take(struct store *s, uint64_t stamp, uint64_t now, uint64_t least) {
     bool full = s->size >= s->most;
     if (!s->spare && !full && s->used == s->chunk_count * (uint64_t)CHUNK) full = !grow(s);
@@ -183,7 +179,7 @@ static uint32_t take(struct store *s, uint64_t stamp, uint64_t now, uint64_t lea
     return ref;
 }
 
-/* A key that is not held, at `now`, before `next` in the queue. */
+/* Adds a key that is not held, before `next` in the queue. */
 static void insert(struct store *s, seen_digest d, uint64_t stamp, uint32_t next, uint64_t now,
                    uint64_t least) {
     uint32_t ref = take(s, stamp, now, least);
@@ -240,8 +236,8 @@ bool store_find(const struct store *s, seen_digest d, uint64_t *stamp) {
     return ref != 0;
 }
 
-/* From both ends at once, so that it takes no longer than the fewer of the two; where these are
- * many as well, those in between are taken to have come evenly. */
+/* Walks the queue from both ends at once, so the smaller part decides the time.  If both parts are
+ * large, the keys between are assumed to be spread evenly over time. */
 uint64_t store_live(const struct store *s, uint64_t least, uint64_t most) {
     uint32_t old = s->oldest, young = s->newest;
     for (uint64_t n = 0; old; n++) {
@@ -270,17 +266,18 @@ bool store_forget(struct store *s, seen_digest d) {
 
 /* -- merge, save, load -------------------------------------------------------------------- */
 
-/* A merge under way: walks both queues from their oldest ends, so that each key finds its place. */
+/* A merge in progress.  It walks both queues from their oldest ends, so each key finds its place.
+ */
 struct merging {
     struct store *into;
     const struct store *from;
     struct store_moment here, there;
     uint64_t shift, left; /* steps */
-    uint32_t next;   /* in `into`: none before it is younger than the key that comes next ... */
-    uint32_t coming; /* ... in `from` */
+    uint32_t coming;      /* in `from`: the key to merge next */
+    uint32_t next;        /* in `into`: all keys before this one are as old as `coming` or older */
 };
 
-/* What the stamp of a key of `from` is in the other store's time. */
+/* The stamp of a key of `from`, in the time of `into`. */
 static uint64_t translated(const struct merging *g, uint32_t ref) {
     uint64_t stamp = at(g->from, ref)->stamp;
     uint64_t age = g->there.now - bits_min(g->there.now, stamp);
@@ -288,22 +285,17 @@ static uint64_t translated(const struct merging *g, uint32_t ref) {
     return g->here.now > age ? g->here.now - age : 0;
 }
 
-/* Walks on to the place of a key, a step at least; false if it takes too many. */
-static bool find_place(struct merging *g, uint64_t stamp) {
-    while (g->next && at(g->into, g->next)->stamp <= stamp) {
-        g->next = at(g->into, g->next)->newer;
-        if (!g->left) return false;
-        g->left--;
-    }
-    return true;
-}
-
+/* Merges the key that comes; false if the steps are used up before its place is found. */
 static bool merge_key(struct merging *g) {
     const struct entry *theirs = at(g->from, g->coming);
     uint64_t stamp = translated(g, g->coming);
     g->left--;
     if (theirs->stamp < g->there.least || stamp < g->here.least) return true;
-    if (!find_place(g, stamp)) return false;
+    while (g->next && at(g->into, g->next)->stamp <= stamp) {
+        g->next = at(g->into, g->next)->newer;
+        if (!g->left) return false;
+        g->left--;
+    }
     uint32_t ref = lookup(g->into, theirs->digest);
     if (!ref) {
         insert(g->into, theirs->digest, stamp, g->next, g->here.now, g->here.least);
@@ -314,10 +306,11 @@ static bool merge_key(struct merging *g) {
     return true;
 }
 
-/* Places are digests, since where a key is stored is not told: of the key that comes, and of the
- * one before the other's next.  That one may have left or be young again; then the last key merged
- * that is still where it was put will do, or, where all those are gone, the oldest end. */
-static void go_on(struct merging *g, const struct merge_cursor *m) {
+/* Goes on where the piece before ended.  The cursor holds two digests, because entries may have
+ * been reused since: that of the key to merge next, and that of the key before g->next.  The second
+ * key may have expired or been seen again.  Then the walk starts behind the last merged key that is
+ * still in its place, or at the oldest end if none is. */
+static void resume(struct merging *g, const struct merge_cursor *m) {
     if (!m->place[0]) return;
     g->coming = lookup(g->from, (seen_digest){m->place[1], m->place[2]});
     if (!g->coming) return;
@@ -333,6 +326,7 @@ static void go_on(struct merging *g, const struct merge_cursor *m) {
     g->next = at(g->into, ref)->newer;
 }
 
+/* Writes the cursor that resume() reads. */
 static void remember(const struct merging *g, struct merge_cursor *m) {
     m->place[0] = 1;
     if (!g->coming) return;
@@ -345,8 +339,8 @@ static void remember(const struct merging *g, struct merge_cursor *m) {
 
 bool store_merge(struct store *into, struct store_moment here, const struct store *from,
                  struct store_moment there, uint64_t shift, uint64_t most, struct merge_cursor *m) {
-    struct merging g = {into, from, here, there, shift, most, into->oldest, from->oldest};
-    go_on(&g, m);
+    struct merging g = {into, from, here, there, shift, most, from->oldest, into->oldest};
+    resume(&g, m);
     while (g.coming && g.left && merge_key(&g)) g.coming = at(from, g.coming)->newer;
     remember(&g, m);
     return !g.coming;
@@ -361,7 +355,7 @@ struct record {
     uint64_t stamp;
 };
 
-#define RECORDS 128 /* written and read at once: few enough that to insert them takes no time */
+#define RECORDS 128 /* keys written or read at once; few, because a server waits while they enter */
 
 int store_save(const struct store *s, struct seen_writer w) {
     struct saved saved = {s->forgotten, s->kept, s->size};
@@ -384,7 +378,7 @@ int store_load(struct store *s, uint64_t newest, uint64_t back, struct seen_read
     if (r.read(r.ctx, &saved, sizeof saved))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its keys");
     uint64_t count = saved.count, last = 0;
-    if (saved.forgotten >= COUNT_MOST)
+    if (saved.forgotten >= MAX_COUNT)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's keys forgotten make no sense");
     if (count > s->most || store_bytes(count) > limit)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot claims %llu keys, more than it may hold",

@@ -4,8 +4,8 @@
  *            bucket at a time, so no call ever rehashes it.  Entries and buckets live in chunks,
  *            which never move.  Entries are also linked by age, so the oldest is at hand: when its
  *            stamp has left the window it is reused before new memory is allocated.
- * Guarantee  Exact up to the digest's 128 bits, unless memory runs out: then the oldest keys are
- *            forgotten, and counted.
+ * Guarantee  Exact up to the 128 bits of a digest.  If memory runs out, the oldest keys are
+ *            forgotten and counted.
  * Layout     bucket ─► entry ─► entry          (chained by hash)
  *            oldest ◄─► … ◄─► newest           (linked by age)
  *            entry: digest 16 bytes | stamp 8 | older, newer, chain: 4 each | spare 4;  bucket: 4
@@ -14,7 +14,7 @@
 #ifndef STORE_H
 #define STORE_H
 
-#include "base/cursor.h"
+#include "base/base.h"
 #include "seen.h"
 
 #include <stdbool.h>
@@ -28,13 +28,15 @@ struct store {
     uint32_t spare;          /* list of entries handed back, as index + 1 */
     uint32_t oldest, newest; /* index + 1; 0: none */
     uint32_t most;           /* keys it may hold */
-    uint64_t bytes;          /* allocated */
+    uint64_t bytes;          /* memory allocated */
     uint64_t forgotten;      /* keys dropped inside the window */
     uint64_t kept;           /* shortest reach left by such a drop, in stamps */
 };
 
-void store_init(struct store *, const struct seen_allocator *, uint64_t most); /* 0: no limit */
+/* `most`: keys that the store may hold; 0: no limit.  The allocator must outlive the store. */
+void store_init(struct store *, const struct seen_allocator *, uint64_t most);
 void store_free(struct store *);
+
 /* Called after the store and its allocator may have moved.  Offers the mover the directory, but not
  * the chunks. */
 void store_move(struct store *, const struct seen_allocator *, struct seen_mover);
@@ -61,24 +63,28 @@ bool store_find(const struct store *, seen_digest, uint64_t *stamp);
  * and more than `most` are not; the finer the stamps, the better. */
 uint64_t store_live(const struct store *, uint64_t least, uint64_t most);
 
+/* Removes a key; false: it is not held. */
 bool store_forget(struct store *, seen_digest);
 
+/* Sets the counts of forgotten keys back to none. */
 void store_clear_counters(struct store *);
 
 struct store_moment {
     uint64_t now, least; /* keys stamped below `least` no longer count */
 };
 
-/* Adds `from`'s keys that count, each under stamp - there.now + here.now + shift (at most
- * here.now); the younger of two stamps stays.  Keys below here.least make room, and none enters.
- * Stops after `most` keys of both; true at the end. */
+/* Adds the keys of `from` that count, each under stamp - there.now + here.now + shift, at most
+ * here.now.  The younger of two stamps stays.  Keys stamped below here.least do not enter, and
+ * leave if room is needed.  Returns after `most` keys of both stores; true: the merge is complete.
+ */
 bool store_merge(struct store *into, struct store_moment here, const struct store *from,
                  struct store_moment there, uint64_t shift, uint64_t most, struct merge_cursor *);
 
-/* Counters and keys, oldest first. */
+/* Writes the counters and the keys, the oldest first; returns what the writer returned. */
 int store_save(const struct store *, struct seen_writer);
-/* Into an empty store; refuses keys given twice, stamps that go back by more than `back` or exceed
- * `newest`, more keys than `limit` bytes hold. */
+
+/* Loads into an empty store.  Refuses a key that is there twice, stamps that go back by more than
+ * `back` or exceed `newest`, and more keys than `limit` bytes hold. */
 int store_load(struct store *, uint64_t newest, uint64_t back, struct seen_reader, uint64_t limit,
                struct seen_error *);
 

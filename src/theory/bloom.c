@@ -13,7 +13,7 @@ static double at_least_once(double q, double x) {
     return q >= 1 ? (x > 0 ? 1 : 0) : -expm1(x * log1p(-q));
 }
 
-/* x^k; whole numbers of probes are many, and multiplied out sooner. */
+/* x^k.  Most numbers of probes are whole, and multiplication is faster than pow(). */
 static double power(double x, double k) {
     uint32_t left = (uint32_t)k;
     double all = 1;
@@ -54,16 +54,16 @@ double theory_landmark_mean(double a, uint32_t k) {
 
 /* -- memory that waits -------------------------------------------------------------------- */
 
-#define BALLS_MOST 64
+#define MAX_BALLS 64
 
 double theory_latency_separate(double tau, uint32_t d, uint32_t modules) {
     return ceil((double)d / modules) * tau;
 }
 
-/* P(no bin holds more than `most`), d balls thrown into `bins`: bin by bin, of n balls that are
- * left to it and the b-1 others it holds a Binomial(n, 1/b) number. */
+/* P(no bin holds more than `most`) after d balls fell into `bins` bins.  Bins are added one by one:
+ * of the n balls in b bins, the last bin holds a Binomial(n, 1/b) number. */
 static double none_above(uint32_t most, uint32_t d, uint32_t bins) {
-    double fits[BALLS_MOST + 1], next[BALLS_MOST + 1]; /* fits[n]: n balls in the bins so far */
+    double fits[MAX_BALLS + 1], next[MAX_BALLS + 1]; /* fits[n]: n balls in the bins so far */
     for (uint32_t n = 0; n <= d; n++) fits[n] = n <= most;
     for (uint32_t b = 2; b <= bins; b++) {
         for (uint32_t n = 0; n <= d; n++) {
@@ -88,13 +88,13 @@ struct theory_latency theory_latency_shared(double tau, uint32_t d, uint32_t mod
 
 /* -- blocked ------------------------------------------------------------------------------ */
 
-#define RARE           1e-18 /* a share that no double shows */
-#define LINE_MEAN_MOST 600   /* far beyond full: each bit of 496 is set */
-#define LINE_KEYS_MOST 1041  /* in a line, of that mean */
+#define RARE          1e-18 /* a share that no double shows */
+#define LINE_MAX_MEAN 600   /* far beyond full: each bit of 496 is set */
+#define LINE_MAX_KEYS 1041  /* in a line, of that mean */
 
-/* A lane of `width` bits into which each of j keys throws b bits. */
+/* A lane of `width` bits in which each of j keys sets b bits. */
 struct lane {
-    double width, miss[4], step[4]; /* miss[i] = P(no throw hits i given bits) = (1-i/width)^(bj) */
+    double width, miss[4], step[4]; /* miss[i] = P(i given bits are all 0) = (1-i/width)^(bj) */
     uint32_t b, power;              /* `power` lanes are alike */
 };
 
@@ -107,12 +107,8 @@ static struct lane lane_empty(double width, uint32_t b, uint32_t power) {
     return lane;
 }
 
-static void lane_add_key(struct lane *lane) {
-    for (int i = 0; i < 4; i++) lane->miss[i] *= lane->step[i];
-}
-
-/* P(the b probes of another key are all set): by how many different bits they ask for (Stirling),
- * and by inclusion and exclusion over those bits. */
+/* P(the b probes of another key all find 1s).  The probes ask for 1 to b different bits (Stirling
+ * numbers); inclusion and exclusion over these bits gives the probability for each case. */
 static double lane_hit(const struct lane *lane) {
     const double *m = lane->miss, w = lane->width;
     double one = 1 - m[1], two = 1 - 2 * m[1] + m[2], three = 1 - 3 * m[1] + 3 * m[2] - m[3],
@@ -125,7 +121,7 @@ static double lane_hit(const struct lane *lane) {
     return all;
 }
 
-/* A line of 8 lanes, its keys coming one by one. */
+/* A line of 8 lanes, to which keys are added one by one. */
 struct line {
     struct lane lanes[3];
 };
@@ -136,13 +132,13 @@ static struct line line_empty(uint32_t k) {
                           lane_empty(48, rounds, 1)}};
 }
 
-/* Its rate with one key more. */
+/* Adds a key, and returns the false-positive rate of the line then. */
 static double line_add_key(struct line *line) {
     double hit = 1;
     for (int i = 0; i < 3; i++) {
         struct lane *lane = &line->lanes[i];
         if (!lane->power || !lane->b) continue;
-        lane_add_key(lane);
+        for (int j = 0; j < 4; j++) lane->miss[j] *= lane->step[j];
         hit *= lane_hit(lane);
     }
     return hit;
@@ -159,8 +155,9 @@ struct blocked {
 
 static double line_end(double mean) { return mean + 16 * sqrt(mean) + 48; }
 
-/* The mean over how many keys a line has: of j as often as of j-1 (first - fall (j-1)) / j times.
- * Where the sum of all is large it is scaled down, so that no term of weight is lost. */
+/* The mean rate over the number of keys in a line.  A line with j keys is (first - fall (j-1)) / j
+ * times as frequent as one with j-1.  The sums are scaled down when they are large, so that no term
+ * that matters is lost. */
 static double over_lines(const struct blocked *b, double first, double fall, double mean) {
     struct line line = line_empty(b->k);
     double often = 1, all = 1, sum = 0, last = line_end(mean);
@@ -174,7 +171,7 @@ static double over_lines(const struct blocked *b, double first, double fall, dou
     return sum / all;
 }
 
-/* All in one line: of a fraction of a key, that fraction of the step. */
+/* The rate of a single line with all n keys, linear between whole numbers of keys. */
 static double in_one_line(const struct blocked *b, double n) {
     struct line line = line_empty(b->k);
     double before = 0, hit = 0;
@@ -186,7 +183,7 @@ static double in_one_line(const struct blocked *b, double n) {
 static double rate(const void *ctx, double n) {
     const struct blocked *b = ctx;
     double others = b->lines - 1, mean = n / b->lines;
-    if (mean > LINE_MEAN_MOST) return 1;
+    if (mean > LINE_MAX_MEAN) return 1;
     if (b->scattered) return over_lines(b, mean, 0, mean);
     return others > 0 ? over_lines(b, n / others, 1 / others, mean) : in_one_line(b, n);
 }
@@ -200,24 +197,24 @@ double theory_blocked_scattered(double lines, double n, uint32_t k) {
 }
 
 double theory_blocked_filling(double lines, double n, uint32_t k, bool scattered) {
-    double hit[LINE_KEYS_MOST + 1];
+    double hit[LINE_MAX_KEYS + 1];
     struct line line = line_empty(k);
-    uint32_t end = (uint32_t)line_end(fmin(n / lines, LINE_MEAN_MOST)) + 1;
+    uint32_t end = (uint32_t)line_end(fmin(n / lines, LINE_MAX_MEAN)) + 1;
     for (uint32_t j = 1; j <= end; j++) hit[j] = line_add_key(&line);
     return theory_mean(rate, &(struct blocked){lines, k, scattered, hit}, n);
 }
 
 /* -- substrings --------------------------------------------------------------------------- */
 
-#define TERMS_MOST 128
+#define MAX_TERMS 128
 
 double theory_substring(uint32_t p, double n) { return -expm1(n * log1p(-ldexp(1, -(int)p))); }
 
-/* P(`windows` of them are covered).  The u_d of the header are sums of geometric series,
- * u_d - e^-a = sum over r >= 1 of w_r 2^-dr with w_r = P(Poisson(a) = r), so that a number t_r for
- * each r carries all that has been: t_r = sum of S_m 2^-r(i-m). */
+/* P(`windows` windows in a row are covered).  The u_d of the header are sums of geometric series:
+ * u_d - e^-a = sum over r >= 1 of w_r 2^-dr, with w_r = P(Poisson(a) = r).  So one number for each
+ * r is enough to remember the past: t_r = sum of S_m 2^-r(i-m). */
 static double all_covered(uint32_t windows, double a) {
-    double w[TERMS_MOST], parts[TERMS_MOST], t[TERMS_MOST] = {0}, half[TERMS_MOST];
+    double w[MAX_TERMS], parts[MAX_TERMS], t[MAX_TERMS] = {0}, half[MAX_TERMS];
     double term = exp(-a), power = 1, largest = 0, covered = 1, rate = 0;
     uint32_t terms = 0;
     if (a > 40) return 1; /* an uncovered window is rarer than the last digit */
@@ -243,7 +240,7 @@ double theory_substrings_scattered(uint32_t b, uint32_t p, double n) {
     return all_covered(b - p + 1, ldexp(n, -(int)p));
 }
 
-/* The rate for a fixed number of keys: f(n) - n/2 f"(n), where f is close to a power of n. */
+/* The rate for a fixed number of keys is f(n) - n/2 f"(n).  Near n, f is close to a power of n. */
 double theory_substrings(uint32_t b, uint32_t p, double n) {
     double a = ldexp(n, -(int)p), rate = all_covered(b - p + 1, a), near = .999;
     if (rate <= 0 || rate >= 1) return rate;
@@ -253,7 +250,7 @@ double theory_substrings(uint32_t b, uint32_t p, double n) {
 
 /* -- age-partitioned ---------------------------------------------------------------------- */
 
-/* Nearly the least double there is, and less, is taken as 0: such numbers are slow. */
+/* a b, or 0 below THEORY_AGE_LEAST, because arithmetic with denormal numbers is slow. */
 static double product(double a, double b) { return a * b < THEORY_AGE_LEAST ? 0 : a * b; }
 
 void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double n, double most,
@@ -263,8 +260,9 @@ void theory_age_fill(double *fill, uint32_t slices, uint32_t k, double m, double
         fill[i] = i < k ? -expm1(fmin((i + lead) * n, most) * miss) : whole;
 }
 
-/* Products of k fills in a row are a prefix of one block of k and a suffix of the one before; of
- * slices from `alike` on they are one number.  within[i]: a run is among the first i slices. */
+/* P(there is a run among the slices).  The slices are cut into blocks of k: a product of k fills in
+ * a row is a suffix of one block times a prefix of the next.  From slice `alike` on all fills are
+ * equal, and so are the products.  within[i]: P(a run is among the first i slices). */
 static double run_among(const double *fill, uint32_t slices, uint32_t k, uint32_t alike) {
     double within[THEORY_AGE_SLICES + 1], suffix[THEORY_AGE_K + 1], run = 1, last;
     uint32_t end = slices < alike + k ? slices : alike + k, i = 0;
@@ -298,9 +296,10 @@ double theory_age_steady(uint32_t slices, uint32_t k, double m, double n, double
     return run_among(fill, slices, k, k);
 }
 
-/* A search is at slice `top` with `span` slices to test down from there: reach[top][span] is how
- * probable that is.  A miss at slice t leads to top t+k, all down to top+1: some top of the next k.
- * Searches of one top go down together, `at` of each, until their spans end. */
+/* reach[top][span] is the probability that the search comes to slice `top` with `span` slices to
+ * test downwards from there.  After a miss at slice t it goes on at slice t+k and tests down to
+ * top+1. Searches from one top go down together until their spans end; `at` is the share that has
+ * not missed yet. */
 double theory_age_probes(const double *fill, uint32_t slices, uint32_t k, uint32_t first) {
     double reach[THEORY_AGE_K + 1][THEORY_AGE_K + 1] = {{0}}, sum = 0;
     reach[(k - 1) % (k + 1)][k] = 1;

@@ -37,14 +37,12 @@ double theory_cache_fp_after(const struct theory_cache *c, double keys) {
     return held / c->values;
 }
 
-static double found_fifo(const struct theory_cache *c, double gap) {
-    double put = gap / c->sets * (1 - theory_cache_fp(c)), term = exp(-put), sum = 0;
-    for (double j = 0; j < c->ways; term *= put / ++j) sum += term;
-    return sum;
-}
-
 double theory_cache_found(const struct theory_cache *c, double gap) {
-    if (c->fifo) return found_fifo(c, gap);
+    if (c->fifo) {
+        double put = gap / c->sets * (1 - theory_cache_fp(c)), term = exp(-put), sum = 0;
+        for (double j = 0; j < c->ways; term *= put / ++j) sum += term;
+        return sum;
+    }
     double kept = theory_few(c->values, came(c, gap), c->ways);
     return kept + (1 - kept) * theory_cache_fp(c);
 }
@@ -68,13 +66,11 @@ static double cache_found_at(const void *ctx, double gap) { return theory_cache_
 
 double theory_cache_reach(const struct theory_cache *c) { return theory_reach(cache_found_at, c); }
 
-/* -- the Stable Bloom filter -------------------------------------------------------------- */
+/* -- the cells of a Stable Bloom filter --------------------------------------------------- */
 
-/* -- its cells ----------------------------------------------------------------------------- */
-
-/* P(not 0, and set within the last n records): Eqs. 1-3 and 9-11 turned around.  The sum over l of
- * k(1-k)^l P(Bin(l,p) = j) is k b^j/(1-a)^(j+1) of a negative binomial law, with a = (1-p)(1-k) and
- * b = p(1-k); its head up to l = n-1 is P(Bin(n, 1-a) > j). */
+/* P(the cell is not 0 and was set within the last n records), from Eqs. 1-3 and 9-11.  Let a be
+ * (1-p)(1-k) and b be p(1-k).  The sum of k(1-k)^l P(Bin(l,p) = j) over all l is k b^j/(1-a)^(j+1),
+ * by the negative binomial law.  The terms up to l = n-1 are the share P(Bin(n, 1-a) > j) of it. */
 static double alive(double n, double Max, double p, double k) {
     double any = p + k - p * k, ratio = p * (1 - k) / any, term = k / any, sum = 0;
     struct theory_few few = theory_few_begin(n, any);
@@ -101,7 +97,7 @@ double theory_stable_lost(double gap, double Max, double p, double k) {
     return lost > 0 ? lost : 0;
 }
 
-/* -- the filter --------------------------------------------------------------------------- */
+/* -- the Stable Bloom filter -------------------------------------------------------------- */
 
 double theory_stable_zeros(const struct theory_stable *s) {
     return pow(1 / (1 + 1 / (s->P * (1 / s->K - 1 / s->m))), s->Max);

@@ -39,7 +39,8 @@ struct theory_cache {
     bool fifo; /* in the order of their first use (refresh=first) */
 };
 
-/* P(a full cache calls a new key a duplicate), exactly: ways/values.  No stream gets more. */
+/* P(a full cache calls a new key a duplicate), exactly: ways/values.  No stream has a higher rate.
+ */
 double theory_cache_fp(const struct theory_cache *);
 
 /* The same for a cache that was empty before `keys` different keys came.  A set then holds as many

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define REACH .9 /* of the sample: how long gaps can be that count for ever */
+#define REACH .9 /* of the sample: longer gaps do not count in an endless run */
 
 double gap_from(size_t bucket) {
     if (bucket < GAP_EXACT) return (double)bucket;
@@ -16,8 +16,8 @@ double gap_from(size_t bucket) {
 /* -- counts ------------------------------------------------------------------------------- */
 
 struct sums {
-    double gap[GAP_BUCKETS]; /* repeats by the number of records between, corrected */
-    double row[GAP_BUCKETS]; /* as counted */
+    double gap[GAP_BUCKETS]; /* repeats by the number of records between, after gap_law_absorb */
+    double row[GAP_BUCKETS]; /* the same as counted */
 };
 
 void gap_law_absorb(double *shortest, size_t n, double surplus) {
@@ -41,15 +41,9 @@ static void correct(struct sums *s, const struct gap_counts *c) {
 
 /* -- the law ------------------------------------------------------------------------------ */
 
-/* The middle of what a bucket holds of numbers below `records`. */
-static double centre_of(size_t b, double records) {
-    double from = gap_from(b), end = gap_from(b + 1);
-    if (from < records && end > records) end = records;
-    return (from + end - 1) / 2;
-}
-
-/* Kaplan-Meier, and the working set: one more record adds a key if its own is not among those
- * before it, and that is the share of gaps that are longer (Denning, Schwartz 1972). */
+/* Estimates the share of gaps in each bucket (Kaplan, Meier), and from it the number of keys among
+ * neighbouring records: one more record adds a key if its gap is longer than their number (Denning,
+ * Schwartz 1972). */
 static void estimate(struct gap_law *law, const struct sums *s, const struct gap_counts *c,
                      double *share) {
     double longer = 1, risk = c->records;
@@ -64,16 +58,6 @@ static void estimate(struct gap_law *law, const struct sums *s, const struct gap
     law->within = 1 - longer;
 }
 
-static void spread_depths(struct gap_law *law, const struct sums *s, const struct gap_counts *c) {
-    for (size_t b = 0; b < GAP_BUCKETS; b++) {
-        if (s->row[b] > 0)
-            for (size_t d = 0; d <= b; d++)
-                law->at_depth[d] += law->at_gap[b] * c->repeats[b][d] / s->row[b];
-        else
-            law->at_depth[b] += law->at_gap[b]; /* b = 0, of keys that were not followed */
-    }
-}
-
 void gap_law_make(struct gap_law *law, const struct gap_counts *c, double run) {
     double share[GAP_BUCKETS], all = 0;
     struct sums s;
@@ -86,13 +70,22 @@ void gap_law_make(struct gap_law *law, const struct gap_counts *c, double run) {
     correct(&s, c);
     estimate(law, &s, c, share);
     for (size_t b = 0; b < GAP_BUCKETS; b++) {
-        law->centre[b] = centre_of(b, c->records);
+        /* The middle of the bucket, as far as numbers are below c->records. */
+        double from = gap_from(b), end = gap_from(b + 1);
+        if (from < c->records && end > c->records) end = c->records;
+        law->centre[b] = (from + end - 1) / 2;
         double seen = isinf(run) ? 1 : fmax(0, 1 - (law->centre[b] + 1) / run);
         law->at_gap[b] = run == c->records ? s.gap[b] : share[b] * seen;
         all += law->at_gap[b];
     }
     for (size_t b = 0; b < GAP_BUCKETS && all > 0; b++) law->at_gap[b] /= all;
-    spread_depths(law, &s, c);
+    for (size_t b = 0; b < GAP_BUCKETS; b++) {
+        if (s.row[b] > 0)
+            for (size_t d = 0; d <= b; d++)
+                law->at_depth[d] += law->at_gap[b] * c->repeats[b][d] / s.row[b];
+        else
+            law->at_depth[b] += law->at_gap[b]; /* b = 0, of keys that were not followed */
+    }
 }
 
 /* -- questions ---------------------------------------------------------------------------- */

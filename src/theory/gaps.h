@@ -4,8 +4,8 @@
  * Numbers of records and of keys are kept in buckets: one for each number below GAP_EXACT, then
  * GAP_STEPS for each power of two.
  *
- *     between   the records between two of a key: 0 where they are neighbours ([DR06] 3.6: gaps)
- *     depth     the different keys among these: the stack distance of an LRU list */
+ *     between   number of records between two records of a key: 0 for neighbours ([DR06] 3.6: gaps)
+ *     depth     number of different keys among these: the stack distance of an LRU list */
 #ifndef THEORY_GAPS_H
 #define THEORY_GAPS_H
 
@@ -39,11 +39,11 @@ struct gap_counts {
 
 struct gap_law {
     const struct gap_counts *counts;
-    double run;                 /* records in all from an empty structure on; INFINITY: for ever */
-    double reach;               /* longest gap that counts */
-    double within;              /* share of all records that repeat a key within reach, for ever */
-    double centre[GAP_BUCKETS]; /* a bucket's mean number of records between, nearly */
-    double at_gap[GAP_BUCKETS]; /* share of the repeats with this number of records between */
+    double run;    /* records since the structure was empty; INFINITY: endless */
+    double reach;  /* longest gap that counts */
+    double within; /* share of all records that repeat a key within reach, in an endless run */
+    double centre[GAP_BUCKETS];   /* a bucket's mean number of records between, nearly */
+    double at_gap[GAP_BUCKETS];   /* share of the repeats with this number of records between */
     double at_depth[GAP_BUCKETS]; /* share of the repeats at that depth */
     double keys[GAP_BUCKETS + 1]; /* different keys among gap_from(b) records, expected */
 };
@@ -63,7 +63,8 @@ void gap_law_absorb(double *shortest, size_t n, double surplus);
  * long as the sample the counts are used as they are. */
 void gap_law_make(struct gap_law *, const struct gap_counts *, double run);
 
-/* The expected different keys among `records` records; the share of repeats of at least `depth`. */
+/* The expected number of different keys among `records` records, and the share of repeats whose
+ * depth is `depth` or more. */
 double gap_law_keys(const struct gap_law *, double records);
 double gap_law_deeper(const struct gap_law *, double depth);
 

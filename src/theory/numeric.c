@@ -1,45 +1,20 @@
-/* numeric.c - means over numbers of keys, where a rate falls below a half, and quantiles. */
+/* numeric.c - means over numbers of keys, the place at which a rate falls below 1/2, quantiles. */
 #include "theory/numeric.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-#define RARE 1e-18 /* a share that no double shows, nor the sum of all that are rarer */
+#define RARE 1e-18 /* too small a share to change a double, even summed over all rarer terms */
 #define PI   3.14159265358979323846
 
 #define SCATTERED_FEW 200 /* Poisson numbers of such a mean are summed over, ... */
 #define WAVES         40  /* ... with a stride that leaves e^-40 */
-#define REACH_MOST    1e15
+#define MAX_REACH     1e15
 #define REACH_NEAR    1e-9
-#define GAMMA_LARGE                                                                                \
-    1e4 /* shapes above: Wilson and Hilferty's cube is right to 1e-6 of a deviation */
-#define GROWING_MOST 800 /* keys, at a mean of THEORY_GROWING_MOST */
+#define GAMMA_LARGE   1e4 /* above: Wilson and Hilferty's cube errs by 1e-6 of a deviation */
+#define MAX_GROWING   800 /* keys, at a mean of THEORY_MAX_GROWING */
 
 /* -- keys by chance ----------------------------------------------------------------------- */
-
-/* Mean of rate[X] over a Poisson number X, while its mean grows from a to b: X is j for a share
- * (P(X_b > j) - P(X_a > j))/(b-a) of the time.  Summed downwards, so that small tails count. */
-static double growing_mean(const double *rate, uint32_t end, double a, double b) {
-    double at_a[GROWING_MOST], at_b[GROWING_MOST], tail_a = 0, tail_b = 0, sum = 0;
-    at_a[0] = exp(-a), at_b[0] = exp(-b);
-    for (uint32_t j = 1; j < end; j++) {
-        at_a[j] = at_a[j - 1] * a / j;
-        at_b[j] = at_b[j - 1] * b / j;
-    }
-    for (uint32_t j = end; j-- > 0;) {
-        sum += rate[j] * (tail_b - tail_a);
-        tail_a += at_a[j], tail_b += at_b[j];
-    }
-    return sum / (b - a);
-}
-
-/* Every how many keys a sum over a Poisson number of them may be taken, where what is summed is
- * smooth: of its wave of that length a mean n leaves exp(-n(1-cos(2 pi/stride))). */
-static uint32_t stride_of(double n) {
-    uint32_t stride = 1;
-    while (n * (1 - cos(2 * PI / (stride + 1))) > WAVES) stride++;
-    return stride;
-}
 
 double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n) {
     static const double x[4] = {1.0232556637891326, 2.0768479786778302, 3.2054290028564703,
@@ -48,7 +23,11 @@ double theory_scattered(double (*rate)(const void *ctx, double keys), const void
                                 2.2345844007746e-5};
     double sum = 0;
     if (n < SCATTERED_FEW) {
-        uint32_t stride = stride_of(n), next = stride;
+        /* The rate is smooth, so every stride-th term is enough.  The error of a wave of that
+         * length is exp(-n(1-cos(2 pi/stride))). */
+        uint32_t stride = 1;
+        while (n * (1 - cos(2 * PI / (stride + 1))) > WAVES) stride++;
+        uint32_t next = stride;
         double poisson = exp(-n), end = n + 12 * sqrt(n) + 30, term = 1;
         for (uint32_t j = 1; j < end && (j < n || term >= RARE * sum); j++) {
             poisson *= n / j;
@@ -66,10 +45,23 @@ double theory_scattered(double (*rate)(const void *ctx, double keys), const void
 
 double theory_scattered_growing(double (*rate)(const void *ctx, double keys), const void *ctx,
                                 double a, double b) {
-    double at[GROWING_MOST] = {0};
+    double at[MAX_GROWING] = {0};
     uint32_t end = (uint32_t)(b + 12 * sqrt(b) + 30);
     for (uint32_t j = 1; j < end; j++) at[j] = rate(ctx, j);
-    return growing_mean(at, end, a, b);
+    /* While the mean grows from a to b, the Poisson number is j for a share of
+     * (P(X_b > j) - P(X_a > j))/(b-a) of the time.  The sum runs downwards, so that small tails
+     * count. */
+    double at_a[MAX_GROWING], at_b[MAX_GROWING], tail_a = 0, tail_b = 0, sum = 0;
+    at_a[0] = exp(-a), at_b[0] = exp(-b);
+    for (uint32_t j = 1; j < end; j++) {
+        at_a[j] = at_a[j - 1] * a / j;
+        at_b[j] = at_b[j - 1] * b / j;
+    }
+    for (uint32_t j = end; j-- > 0;) {
+        sum += at[j] * (tail_b - tail_a);
+        tail_a += at_a[j], tail_b += at_b[j];
+    }
+    return sum / (b - a);
 }
 
 double theory_few(double n, double q, double limit) {
@@ -81,7 +73,8 @@ double theory_few(double n, double q, double limit) {
 
 /* -- means over a range ------------------------------------------------------------------- */
 
-/* Gauss-Legendre of 2 `half` points on [from, from + width]; x, w: those on the right. */
+/* The mean over [from, from + width] by Gauss-Legendre quadrature with 2 `half` points; x and w are
+ * the places and weights on the right half. */
 static double quadrature(double (*rate)(const void *ctx, double keys), const void *ctx, double from,
                          double width, int half, const double *x, const double *w) {
     double sum = 0, middle = from + width / 2;
@@ -118,7 +111,8 @@ double theory_mean_smooth(double (*rate)(const void *ctx, double keys), const vo
 struct half {
     double (*found)(const void *ctx, double gap);
     const void *ctx;
-    double yes, no, above, below; /* gaps asked, and by how much there and there it is not 1/2 */
+    double yes, no, above, below; /* the longest gap found, the shortest not found,
+                                     and how far `found` is from 1/2 at each */
 };
 
 static bool half_found(struct half *h, double gap) {
@@ -132,7 +126,7 @@ static bool half_found(struct half *h, double gap) {
     return more >= 0;
 }
 
-/* Regula falsi between powers of two, halving what stays (Illinois): gaps as near as asked for. */
+/* Narrows the interval first to a power of two, then by the regula falsi with the Illinois rule. */
 static void half_narrow(struct half *h) {
     for (int lo = 0, hi = 50; lo + 1 < hi;)
         *(half_found(h, exp2((lo + hi) / 2)) ? &lo : &hi) = (lo + hi) / 2;
@@ -150,7 +144,7 @@ double theory_reach(double (*found)(const void *ctx, double gap), const void *ct
     double lo = 0, hi = 1;
     if (!half_found(&h, 1)) return 0;
     half_narrow(&h);
-    while (hi < REACH_MOST && half_found(&h, hi)) lo = hi, hi *= 2;
+    while (hi < MAX_REACH && half_found(&h, hi)) lo = hi, hi *= 2;
     while (hi - lo > .5 && hi - lo > hi * REACH_NEAR) {
         double middle = lo + (hi - lo) / 2;
         if (half_found(&h, middle))
@@ -163,7 +157,8 @@ double theory_reach(double (*found)(const void *ctx, double gap), const void *ct
 
 /* -- quantiles ---------------------------------------------------------------------------- */
 
-/* Smallest c with P(X <= c) >= tail, by summing; normal where the sum would be long. */
+/* The smallest c with P(X <= c) >= tail: a sum, or for large means the normal approximation, whose
+ * quantile is z. */
 static uint64_t poisson_quantile(double mean, double tail, double z) {
     if (mean > 500) return (uint64_t)fmax(0, floor(mean + z * sqrt(mean) + .5));
     double p = exp(-mean), sum = p;
@@ -181,18 +176,11 @@ void theory_poisson(double mean, uint64_t *lo, uint64_t *hi) {
     *hi = poisson_quantile(mean, .975, 1.959964);
 }
 
-/* Gamma: series and continued fraction as in Abramowitz and Stegun 6.5.29 and 6.5.31.  The quantile
- * starts from Wilson and Hilferty's cube and goes on by Newton's steps. */
+/* The factor x^a e^-x / Gamma(a) of the series (Abramowitz and Stegun 6.5.29) and of the continued
+ * fraction (6.5.31), as a logarithm. */
 static double log_factor(double a, double x) {
     int sign;
     return a * log(x) - x - lgamma_r(a, &sign);
-}
-
-/* gamma(a, x) / Gamma(a), for x < a + 1. */
-static double lower(double a, double x) {
-    double term = 1 / a, sum = term;
-    for (double n = a + 1; term > sum * 1e-15; n++) sum += term *= x / n;
-    return sum * exp(log_factor(a, x));
 }
 
 /* Gamma(a, x) / Gamma(a), for x >= a + 1, by Lentz's method. */
@@ -214,7 +202,10 @@ static double upper(double a, double x) {
 
 double theory_gamma(double a, double x) {
     if (x <= 0) return 0;
-    return x < a + 1 ? lower(a, x) : 1 - upper(a, x);
+    if (x >= a + 1) return 1 - upper(a, x);
+    double term = 1 / a, sum = term;
+    for (double n = a + 1; term > sum * 1e-15; n++) sum += term *= x / n;
+    return sum * exp(log_factor(a, x));
 }
 
 /* Quantiles of the normal distribution (Acklam's rational approximation, relative error < 1.2e-9).
@@ -242,14 +233,11 @@ static double normal_quantile(double p) {
            (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
 }
 
-static double wilson_hilferty(double a, double p) {
-    double root = 1 - 1 / (9 * a) + normal_quantile(p) / (3 * sqrt(a));
-    return root > 0 ? a * root * root * root : 0;
-}
-
 double theory_gamma_quantile(double a, double p) {
     int sign;
-    double x = wilson_hilferty(a, p), small = exp((log(p) + lgamma_r(a + 1, &sign)) / a);
+    double root = 1 - 1 / (9 * a) + normal_quantile(p) / (3 * sqrt(a)); /* Wilson and Hilferty */
+    double x = root > 0 ? a * root * root * root : 0;
+    double small = exp((log(p) + lgamma_r(a + 1, &sign)) / a);
     if (a > GAMMA_LARGE) return x;
     if (x <= 0 || a < 1) x = small; /* P(a, x) is about x^a / Gamma(a + 1) */
     if (x < 1e-300) return 0;

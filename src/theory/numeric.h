@@ -19,8 +19,8 @@ double theory_mean_smooth(double (*rate)(const void *ctx, double keys), const vo
  */
 double theory_scattered(double (*rate)(const void *ctx, double keys), const void *ctx, double n);
 
-/* The mean of theory_scattered while n grows from a to b <= THEORY_GROWING_MOST, as a sum. */
-#define THEORY_GROWING_MOST 500
+/* The mean of theory_scattered while n grows from a to b <= THEORY_MAX_GROWING, as a sum. */
+#define THEORY_MAX_GROWING 500
 double theory_scattered_growing(double (*rate)(const void *ctx, double keys), const void *ctx,
                                 double a, double b);
 

@@ -10,15 +10,16 @@
 struct filter_shape {
     uint64_t lines;       /* 64-byte lines (exact: the most keys, 0 for no limit) */
     uint32_t k;           /* probes a key */
-    uint32_t live;        /* generations that count, the current one included */
+    uint32_t live;        /* generations that count, including the current one */
     uint32_t width;       /* bits of a counter */
     uint32_t stamp;       /* bits of a time stamp, where cells are stamped */
     uint32_t generations; /* in a window that is cut into them; 0: k decides */
     uint64_t length;      /* of the window */
-    double crowd; /* records of a window over its keys; a stretch x of it holds a share of at most
-                     min(1, x crowd) of the keys.  INFINITY: they may all come at once */
+    double
+        crowd; /* records in a window, divided by its keys.  The share x of a window holds at most
+                     the share min(1, x crowd) of its keys.  INFINITY: all may come at once */
     uint32_t bits, substring; /* of a key; of its substrings (where cells are named by key bits) */
-    uint32_t digests;         /* a key: 1, but of keys of more than 128 bits */
+    uint32_t digests;         /* of a key: 1, or more for keys of over 128 bits */
     bool summed; /* the window asks one filter, the sum of all generations: combine=subtract */
 };
 

@@ -46,17 +46,18 @@ double theory_bound_decaying(double n, double universe, double fp) {
 
 /* -- line --------------------------------------------------------------------------------- */
 
-#define NEWTON 64 /* steps at most; half a dozen do */
+#define NEWTON 64 /* steps at most; about six are enough */
 #define EXACT  1e-15
 
-/* The loss formula by its recursion. */
+/* The loss formula, by its recursion over the number of circuits. */
 static double loss(double offered, uint32_t room) {
     double b = 1;
     for (uint32_t i = 1; i <= room; i++) b = offered * b / (i + offered * b);
     return b;
 }
 
-/* What is offered, by Newton's method; from below, for what stays inside is concave. */
+/* Finds the load offered by Newton's method, from below: the mean number of entries is a concave
+ * function of it. */
 double theory_line_full(double mean, uint32_t room) {
     double most = 4 * room + 4., offered = mean, step = 1, lost = 0;
     if (mean <= 0) return 0;
@@ -99,7 +100,8 @@ double theory_line_fp(double held, double mean, uint32_t room, uint32_t bits, do
     return -expm1(theory_line_alike(held, mean, room, epoch) * log1p(-ldexp(1, -(int)bits)));
 }
 
-/* What is offered as before: the loss over it is concave too, both as logarithms. */
+/* Finds the load offered as above.  The logarithm of the loss is a concave function of its
+ * logarithm. */
 double theory_line_mean(double full, uint32_t room) {
     double offered = room, step = 1;
     for (int i = 0; i < NEWTON && fabs(step) > EXACT; i++) {

@@ -1,5 +1,5 @@
-/* sliding.h - sliding windows as pure formulas: structures that stamp, `line`, and what no
- * structure can go below.
+/* sliding.h - sliding windows as pure formulas: structures that stamp, `line`, and lower bounds
+ * of memory for every structure.
  *
  *   [Z08]  Zhang, Guan: Detecting Duplicates over Sliding Windows with Small Memory, INFOCOM 2008
  *   [I13]  Near-optimal Approximate Membership Query over Time-decaying Windows, INFOCOM 2013

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define RATE_LEVELS 8  /* levels that the number of records alone brings about */
 #define FIRST_LEVEL 14 /* log2 of the record at which level 0 ends */
 
-#define SLOTS_MOST  2048  /* by default, of windows without misses; twice as many of others */
+#define MAX_SLOTS   2048  /* by default, of windows without misses; twice as many of others */
 #define SLOTS_LEAST 64    /* fewer say nothing */
 #define BYTES_SHARE 64    /* the sample takes at most this part of a shard's bytes; ... */
 #define BYTES_SMALL 32768 /* ... but shards of this size have a sample in any case */
@@ -39,7 +39,7 @@ static bool errs(const struct seen_plan *plan) {
 uint64_t control_slots(const struct seen_plan *plan, uint64_t bytes) {
     bool keeps_all =
         plan->spec.window == SEEN_WINDOW_LANDMARK || plan->spec.window == SEEN_WINDOW_DECAYING;
-    uint64_t most = keeps_all ? 2 * SLOTS_MOST : SLOTS_MOST;
+    uint64_t most = keeps_all ? 2 * MAX_SLOTS : MAX_SLOTS;
     uint64_t shard = bytes / options_get(&plan->spec, OPTION_SHARDS);
     if (!errs(plan) || shard < BYTES_SMALL) return 0;
     while (most > SLOTS_LEAST && control_bytes(most) > shard / BYTES_SHARE) most /= 2;
@@ -361,7 +361,7 @@ static bool sane(const struct control *c) {
     const struct control_saved *s = &c->saved;
     bool fine = s->level <= CONTROL_LEVELS;
     for (int kind = 0; kind < CONTROL_KINDS; kind++) {
-        fine = fine && s->count[kind] < COUNT_MOST && s->certain[kind] <= s->count[kind] &&
+        fine = fine && s->count[kind] < MAX_COUNT && s->certain[kind] <= s->count[kind] &&
                sane_sum(s->total[kind]) && sane_sum(s->poisson[kind]);
         for (uint64_t g = 0; g < c->groups; g++) {
             const struct control_tally *t = &tallies(c, kind)[g];

@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "base/bits.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 #include "theory/bloom.h"
 #include "theory/numeric.h"
 
@@ -72,7 +72,7 @@ static double model_now(const struct model *m, const struct window *w, uint64_t 
 
 /* For a model that was loaded. */
 static bool model_sane(const struct model *m) {
-    return m->records < COUNT_MOST && m->until > m->records && m->until < COUNT_MOST &&
+    return m->records < MAX_COUNT && m->until > m->records && m->until < MAX_COUNT &&
            m->began <= m->records && m->fresh <= m->records - m->began && m->odds >= 0 &&
            m->odds <= 1e6 && m->load >= 0 && m->load < 1e18 && m->expected >= 0 &&
            m->expected < 1e18 && m->worst >= 0 && m->worst <= 1 && m->fullest >= 0 &&

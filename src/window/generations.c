@@ -26,7 +26,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "plan/plan.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <math.h>
 
@@ -417,7 +417,7 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
         in.read(in.ctx, s->load, n * sizeof *s->load))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its window");
     bool sane = rotation_sane(&s->rotation, &w->plan->spec, s->step, first, live_of(w));
-    for (uint64_t i = 0; i < n; i++) sane &= s->load[i] < COUNT_MOST;
+    for (uint64_t i = 0; i < n; i++) sane &= s->load[i] < MAX_COUNT;
     sane = sane && s->unnoticed >= 0 && s->unnoticed < 1;
     if (!sane) return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
     int bad = w->filter.ops->load(&w->filter, s->rotation.generation, in, limit, e);

@@ -50,11 +50,11 @@ static inline uint64_t rotation_age(const struct seen_spec *spec, uint64_t step,
 /* Checks a rotation that was loaded, for `live` generations and a first boundary at `first`. */
 static inline bool rotation_sane(const struct rotation *r, const struct seen_spec *spec,
                                  uint64_t step, uint64_t first, uint32_t live) {
-    bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < COUNT_MOST
+    bool clocked = step ? r->boundary >= bits_min(first, step) && r->boundary < MAX_COUNT
                         : r->boundary == UINT64_MAX;
     bool aligned = !step || spec->unit == SEEN_UNIT_RECORDS || (r->boundary - first) % step == 0;
-    return clocked && aligned && r->generation >= live && r->generation < COUNT_MOST &&
-           r->begun < COUNT_MOST;
+    return clocked && aligned && r->generation >= live && r->generation < MAX_COUNT &&
+           r->begun < MAX_COUNT;
 }
 
 #endif

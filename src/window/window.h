@@ -11,7 +11,7 @@
 #ifndef WINDOW_H
 #define WINDOW_H
 
-#include "base/cursor.h"
+#include "base/base.h"
 #include "filter/filter.h"
 #include "seen.h"
 #include "theory/gaps.h"

@@ -4,7 +4,7 @@
 #include "chance.h"
 #include "detector/block.h"
 #include "detector/registry.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -3,7 +3,7 @@
 #include "../any_window.h"
 #include "law.h"
 
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "../any_window.h"
 #include "law.h"
 
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * names fixes that work. */
 #include "law.h"
 
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -10,7 +10,7 @@
 
 #include "detector/registry.h"
 #include "filter/filter.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "law.h"
 
 #include "base/base.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <math.h>
 #include <stdlib.h>

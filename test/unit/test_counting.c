@@ -2,7 +2,7 @@
  * every width, what sticks, and what is refused. */
 #include "detectors.h"
 
-#include "table/cells.h"
+#include "table/table.h"
 
 static void forget(seen_detector *d, uint64_t i) {
     seen_digest digest = key(i);

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "sliding/timed_cuckoo.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 /* Cells as a detector has them: their lines behind them. */
 static struct cuckoo_cells *cells_new(const struct seen_spec *spec) {

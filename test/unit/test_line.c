@@ -144,7 +144,7 @@ static void a_key_is_not_young_again_after_2_to_10_generations(void **state) {
 /* The map of a full line of 27 entries with 31 ends has not a bit to spare. */
 static void a_full_line_holds_all_its_generations(void **state) {
     (void)state;
-    assert_int_equal(line_room(16) + LINE_LIVE_MOST, LINE_MAP_BITS);
+    assert_int_equal(line_room(16) + LINE_MAX_LIVE, LINE_MAP_BITS);
     for (uint64_t apart = 1; apart <= 2; apart++) {
         seen_detector *d = law_make("sliding:31 filter=line signature=16 lines=1 seed=1");
         uint8_t verdict;

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "seen.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 static struct seen_spec parse(const char *text) {
     struct seen_spec spec;
