@@ -40,14 +40,16 @@ sum() { awk -v k="$1" '$0 ~ k { for (i = 1; i < NF; i++) if ($(i + 1) ~ /^test/)
 
 rates=
 [ "${SEEN_RATES:-yes}" = yes ] || rates="--no-suite rate"
-timed meson meson test -C "$build" --no-rebuild --print-errorlogs -t 5 $rates
-status=$(cat "$log/meson.status")
-text="$build/meson-logs/testlog.txt"
-p=$(sum 'PASSED  ' "$text") f=$(sum 'FAILED  ' "$text")
-# A program that crashed or timed out reports no count of its own.
-if [ "$status" -ne 0 ] && [ "$f" = 0 ]; then f=1; fi
-[ "$status" -eq 0 ] || cat "$log/meson"
-count "unit and law tests" "$p" "$f" "$(cat "$log/meson.seconds")"
+
+report_meson() {
+    status=$(cat "$log/meson.status")
+    text="$build/meson-logs/testlog.txt"
+    p=$(sum 'PASSED  ' "$text") f=$(sum 'FAILED  ' "$text")
+    # A program that crashed or timed out reports no count of its own.
+    if [ "$status" -ne 0 ] && [ "$f" = 0 ]; then f=1; fi
+    [ "$status" -eq 0 ] || cat "$log/meson"
+    count "unit and law tests" "$p" "$f" "$(cat "$log/meson.seconds")"
+}
 
 # -- the command line, the module on the servers there are, make itself, the papers ------------------
 pytest() { # pytest NAME DIRECTORY
@@ -67,15 +69,16 @@ report() { # report NAME WHAT
 
 papers() { [ "${SEEN_PAPERS:-yes}" = yes ]; }
 
-# Two at a time, each half about as long as the other; the papers at a tenth of their size.
+# All side by side, each one after another: the module's tests wait for servers most of the time.
 {
     pytest module test/module
     if papers; then timed papers /usr/bin/python3 bench/paper/papers.py --build "$build" --quick; fi
 } &
-others=$!
-pytest cli test/cli
+pytest cli test/cli &
+timed meson meson test -C "$build" --no-rebuild --print-errorlogs -t 5 --num-processes 1 $rates
 if papers; then pytest make test/build; fi
-wait $others
+wait
+report_meson
 report cli "command line"
 report module "module"
 if papers; then
