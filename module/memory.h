@@ -28,7 +28,8 @@ void memory_look(void);
 /* Detectors made with it must go before `m` does. */
 struct seen_allocator memory_allocator(struct memory *m);
 
-/* Moves what is small to where the server has room among others. */
+/* Moves small blocks to where the server has room among others.  Larger ones have pages of their
+ * own, and stay. */
 struct seen_mover memory_mover(RedisModuleDefragCtx *);
 
 /* Frees something of many blocks with work(arg).  That runs on the module's thread, except where

@@ -109,8 +109,10 @@ static int merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!into.value || !from.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     if (!read_cursor(ctx, argc > 3 ? argv[3] : NULL, into.value, from.value, &c))
         return REDISMODULE_OK;
-    seen_stats(value_filter(from.value), &source);
-    if (!has_begun(&c) && !source.records) return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
+    if (!has_begun(&c)) {
+        seen_stats(value_filter(from.value), &source);
+        if (!source.records) return RedisModule_ReplyWithStringBuffer(ctx, "0", 1);
+    }
     return merge_piece(ctx, argv[1], into.value, from.value, &c);
 }
 

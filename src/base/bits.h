@@ -36,7 +36,8 @@ enum bits_draws {
     DRAW_DIGESTS = 67,
     DRAW_LATEST = 68,
     DRAW_PICK = 68, /* the sample of gaps: is the key in it? */
-    DRAW_HOME = 69  /* the sample of gaps: the key's slot */
+    DRAW_HOME = 69, /* the sample of gaps: the key's slot */
+    DRAW_CLAIMS = 70
 };
 
 /* The high half of a product: maps a uniform 64-bit x to a uniform integer below n (Lemire 2019).

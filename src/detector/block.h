@@ -29,7 +29,7 @@ struct seen_detector {
         char room[BLOCK_HEAD];
     };
     struct window shard[]; /* as many as shards=; in the same block their states follow, and the
-                              cache of confirm.h */
+                              cache of confirm.h or the table of claims.h */
 };
 
 _Static_assert(sizeof(struct seen_detector) == BLOCK_HEAD, "the head of a detector is full");

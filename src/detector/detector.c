@@ -1,12 +1,13 @@
 /* detector.c - the running thing: one block that holds the plan, the counters and the shards.
  *
- *     | struct seen_detector | window[S] | state[S] | truth[S] | cache |
+ *     | struct seen_detector | window[S] | state[S] | truth[S] | cache or claims |
  */
 #include "detector/block.h"
 
 #include "base/base.h"
 #include "base/bits.h"
 #include "base/hash.h"
+#include "detector/claims.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"
 #include "spec/spec.h"
@@ -25,13 +26,15 @@ static uint64_t head_bytes(const struct seen_spec *spec) {
 
 uint64_t detector_bytes(const struct seen_spec *spec, uint64_t state) {
     return head_bytes(spec) + options_get(spec, OPTION_SHARDS) * (state + truth_bytes(spec)) +
-           confirm_bytes(options_get(spec, OPTION_VERIFY));
+           confirm_bytes(options_get(spec, OPTION_VERIFY)) +
+           claims_bytes(options_get(spec, OPTION_CLAIMS));
 }
 
 uint64_t detector_fixed(const struct seen_spec *spec, uint64_t state) {
     uint64_t shard = sizeof(struct window) + state + truth_bytes(spec);
     return sizeof(struct seen_detector) + 64 + options_get(spec, OPTION_SHARDS) * shard +
-           confirm_bytes(options_get(spec, OPTION_VERIFY));
+           confirm_bytes(options_get(spec, OPTION_VERIFY)) +
+           claims_bytes(options_get(spec, OPTION_CLAIMS));
 }
 
 /* -- life --------------------------------------------------------------------------------- */
@@ -105,6 +108,7 @@ int detector_new(seen_detector **out, const struct seen_plan *asked, uint32_t cp
     d->bytes = bytes;
     init_shards(d, &c);
     if (options_get(&plan.spec, OPTION_VERIFY)) confirm_init(d);
+    if (options_get(&plan.spec, OPTION_CLAIMS)) claims_init(d);
     *out = d;
     return 0;
 }
@@ -235,6 +239,7 @@ void seen_observe_end(seen_detector *d, size_t n, const seen_digest *digest, con
     d->counters.records += n;
     d->counters.duplicates += bits_count(verdict, n);
     if (options_get(&d->plan.spec, OPTION_VERIFY)) confirm_observe(d, n, digest, at, verdict);
+    if (options_get(&d->plan.spec, OPTION_CLAIMS)) claims_observe(d, n, digest);
 }
 
 static void observe(seen_detector *d, size_t n, const seen_digest *digest, const seen_time *time,
@@ -357,6 +362,7 @@ void seen_clear(seen_detector *d) {
         if (d->shard[i].truth) truth_clear(&d->shard[i]);
     }
     if (options_get(&d->plan.spec, OPTION_VERIFY)) confirm_clear_counters(d);
+    if (options_get(&d->plan.spec, OPTION_CLAIMS)) claims_clear(d);
     d->counters = (struct detector_counters){.tick = d->counters.tick, .last = d->counters.last};
 }
 

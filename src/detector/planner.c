@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/hash.h"
 #include "detector/block.h"
+#include "detector/claims.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"
 #include "plan/plan.h"
@@ -78,6 +79,7 @@ static int plan_structure(struct seen_plan *plan, const struct seen_spec *asked,
     if (special(c)) plan->traits |= SEEN_ON_REQUEST;
     if (!bad) bad = check_hash(plan, e);
     if (!bad) bad = confirm_plan(plan, e);
+    if (!bad) bad = claims_plan(plan, e);
     static const enum option decided[] = {OPTION_FILTER, OPTION_REFRESH, OPTION_HASH,
                                           OPTION_SHARDS};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);

@@ -1,8 +1,8 @@
 /* snapshot.c - a detector as bytes: one format for library, command line and servers.
  *
  *     "SEEN" | version u32 | spec length u32 | blob length u32 | spec text | counters
- *            | checksum of all that u64 | blob | each shard's truth and window | cache, if any
- *            | checksum of all the rest u64
+ *            | checksum of all that u64 | blob | each shard's truth and window | cache or claims,
+ *            if any | checksum of all the rest u64
  *
  * Little-endian throughout (doc/snapshot.md).  The spec is the resolved one, so that a later
  * version with another planner still builds the same geometry when it loads it.
@@ -15,6 +15,7 @@
 #include "base/bits.h"
 #include "base/hash.h"
 #include "detector/block.h"
+#include "detector/claims.h"
 #include "detector/confirm.h"
 #include "detector/registry.h"
 #include "spec/spec.h"
@@ -48,6 +49,7 @@ static int write_all(struct stream *s, const seen_detector *d, const void *blob,
             d->shard[i].ops->save(&d->shard[i], w))
             return -1;
     if (options_get(&d->plan.spec, OPTION_VERIFY) && confirm_save(d, w)) return -1;
+    if (options_get(&d->plan.spec, OPTION_CLAIMS) && claims_save(d, w)) return -1;
     return stream_write_sum(s);
 }
 
@@ -137,6 +139,7 @@ static int read_body(struct stream *s, seen_detector *d, uint64_t limit, struct 
         limit -= bits_min(limit, grown.bytes);
     }
     int bad = options_get(&d->plan.spec, OPTION_VERIFY) ? confirm_load(d, r, e) : 0;
+    if (!bad && options_get(&d->plan.spec, OPTION_CLAIMS)) bad = claims_load(d, r, e);
     return bad ? bad : stream_check_sum(s, "table", e);
 }
 

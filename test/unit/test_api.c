@@ -1,5 +1,6 @@
 /* The public headers as a program meets them: options by name, misuse, sizes that do not change. */
 #include "seen.h"
+#include "seen_claims.h"
 #include "seen_gaps.h"
 
 #include <setjmp.h>
@@ -164,6 +165,11 @@ static void a_name_as_a_number(void) {
     seen_spec_get_count(&s, "filter");
 }
 
+static void claims_of_none(void) {
+    uint64_t token;
+    seen_claim(made("landmark"), &digest, now, 1, &token, NULL);
+}
+
 static void mistakes_of_the_program_stop_it_with_a_sentence(void **state) {
     (void)state;
     stops(no_times, "windows of time need times; call the function that ends in _at");
@@ -172,6 +178,7 @@ static void mistakes_of_the_program_stop_it_with_a_sentence(void **state) {
     stops(a_time_to_ask_for, "only windows of time take times");
     stops(shards_without_times, "windows of time need times");
     stops(a_name_misspelt, "there is no option of this name");
+    stops(claims_of_none, "only detectors whose spec has claims= take claims");
     stops(a_name_as_a_number, "this option is not a whole number");
 }
 
@@ -185,6 +192,7 @@ static void structs_keep_their_sizes(void **state) {
     assert_int_equal(sizeof(struct seen_stats), 488);
     assert_int_equal(sizeof(struct seen_bounds), 128);
     assert_int_equal(sizeof(struct seen_merging), 96);
+    assert_int_equal(sizeof(struct seen_claims_stats), 192);
     assert_int_equal(sizeof(struct seen_error), 272);
     assert_string_equal(seen_version(), SEEN_VERSION);
 }

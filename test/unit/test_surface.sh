@@ -26,7 +26,7 @@ for header in $(cd "$source" && ls include/*.h src/*/*.h | grep -v _kernel.h); d
 done
 
 # What is installed, with every compiler that is here.
-for header in seen.h seen_counter.h seen_gaps.h seen_top.h; do
+for header in seen.h seen_claims.h seen_counter.h seen_gaps.h seen_top.h; do
     for cc in gcc clang; do
         command -v $cc > /dev/null || { echo "[  SKIPPED ] $cc is not installed: tools/setup.sh test"; continue; }
         check "$header compiles as strict C11 with $cc" compile "$cc -x c -std=c11" "$source/include/$header"
