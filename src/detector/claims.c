@@ -20,7 +20,7 @@
 #include "base/base.h"
 #include "base/bits.h"
 #include "seen_claims.h"
-#include "spec/options.h"
+#include "spec/spec.h"
 
 #include <stdbool.h>
 
@@ -226,7 +226,7 @@ static struct claims *check_claims(const seen_detector *d) {
 
 /* Time never runs backwards. */
 static seen_time clock_of(const struct claims *c, seen_time now) {
-    return bits_max(c->head.last, bits_min(now, TIME_MOST));
+    return bits_max(c->head.last, bits_min(now, MAX_TIME));
 }
 
 int seen_claim(seen_detector *d, const seen_digest *key, seen_time now, uint64_t lease,
@@ -254,7 +254,7 @@ int seen_claim(seen_detector *d, const seen_digest *key, seen_time now, uint64_t
     c->head.claimed++;
     c->head.again += claim != NULL;
     *number = c->head.token = bits_max(c->head.token + 1, now);
-    seen_time until = now + bits_min(lease, TIME_MOST - now);
+    seen_time until = now + bits_min(lease, MAX_TIME - now);
     if (claim) {
         claim->token = *number;
         claim->until = until;
@@ -347,7 +347,7 @@ static bool load_claim(struct claims *c, const struct saved_claim *saved) {
     uint64_t slot = probe(c, saved->key), i = c->head.used;
     bool astray = i && c->claim[(i - 1) / 2].until > saved->until;
     if (at_slot(c, slot) || astray || ((slot - home(c, saved->key)) & (c->slots - 1)) > REACH ||
-        !saved->token || saved->token > c->head.token || saved->until > TIME_MOST)
+        !saved->token || saved->token > c->head.token || saved->until > MAX_TIME)
         return false;
     insert(c, saved->key, saved->token, saved->until);
     return true;
@@ -359,8 +359,8 @@ int claims_load(seen_detector *d, struct seen_reader in, struct seen_error *e) {
     struct saved_claim claim;
     if (in.read(in.ctx, &head, sizeof head))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its claims");
-    if (head.used > c->most || head.token > COUNT_MOST || head.last > TIME_MOST ||
-        head.claimed > COUNT_MOST || head.again > head.claimed || head.acked > head.claimed ||
+    if (head.used > c->most || head.token > MAX_COUNT || head.last > MAX_TIME ||
+        head.claimed > MAX_COUNT || head.again > head.claimed || head.acked > head.claimed ||
         head.nacked > head.claimed || head.dropped > head.claimed || head.used > head.claimed)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's claims do not fit its spec");
     c->head = head;
