@@ -16,14 +16,14 @@
  *
  *     struct seen_error e;
  *     uint64_t token;
- *     switch (seen_claim(d, &digest, now, 30000000, &token, &e)) {           // for 30 seconds
+ *     switch (seen_claim(d, &digest, now, 30000000, &token, &e)) {      // for 30 seconds
  *     case SEEN_CLAIM_NEW:
  *         if (work(key)) seen_ack(d, &digest, later, token, &e);
  *         else seen_nack(d, &digest, later, token);
  *     }
  *
- * Guarantee.  Between two acks of a key lies at least the window (or `kept` of seen_stats, if memory
- * was short).  A key whose claim ended without an ack is new again, without a question to the
+ * Guarantee.  Between two acks of a key lies at least the window, or `kept` of seen_stats if memory
+ * was short.  A key whose claim ended without an ack is new again, without a question to the
  * window, so that no false positive loses it.  There is one exception: if all N places are taken, a
  * new claim takes the place of the claim that ended first.  The window alone answers for that key
  * then, with the false-positive rate of any other new key (none with filter=exact).
@@ -35,8 +35,8 @@
  * seen_query, seen_landmark, seen_forget and seen_merge do not look at claims, and seen_clear ends
  * all of them.  Snapshots hold them.
  *
- * Failure, misuse, ownership and threads are as in seen.h.  To call one of the first three functions
- * on a detector without claims= is misuse. */
+ * Failure, misuse, ownership and threads are as in seen.h.  To claim, ack or nack a key of a
+ * detector without claims= is misuse. */
 #ifndef SEEN_CLAIMS_H
 #define SEEN_CLAIMS_H
 
@@ -81,7 +81,7 @@ struct seen_claims_stats {
     uint64_t held;    /* places taken, by claims that are open and by claims that ended without an
                          ack; they are told apart when their key or their place is asked for */
     uint64_t claimed; /* SEEN_CLAIM_NEW so far ... */
-    uint64_t again;   /* ... of which for keys whose earlier claim ended without an ack */
+    uint64_t again;   /* ... and those among them for keys whose last claim was not acked */
     uint64_t acked, nacked;
     uint64_t dropped; /* claims that ended without an ack and whose place another key took */
     uint64_t bytes;   /* of the table, a part of plan.bytes */

@@ -11,8 +11,8 @@
  *
  *            A slot of the index is taken if the claim that it names is in use and names the slot.
  *            So all claims end at once when `used` becomes 0, and nothing is cleared.
- * Example    claims=1: a is claimed until 30.  At 20 a claim of b is refused, since a's lease lasts.
- *            At 30 b takes a's place.
+ * Example    claims=1: a is claimed until 30.  At 20 a claim of b is refused, because the lease of
+ *            a lasts.  At 30 b takes its place.
  * Cost       52 to 60 bytes a claim; a probe or two, and at most log2 N steps in the heap.
  */
 #include "detector/claims.h"
