@@ -228,7 +228,7 @@ MISTAKES = [
      "--confirmed needs a cache of the keys called duplicates, such as ",
      "--verify 1e5"),
     ("claims of the command line", "seen -w 'sliding:1e4 items=1e4 claims=9' clicks.csv", 2,
-     "claims= is for programs and for SEEN.CLAIM of a server, ",
+     "claims= is for programs and for SEEN.CLAIM of a server; ",
      "leave it out"),
     ("--keep last of a window without end", "seen --keep last -w 'decaying mem=1MiB' clicks.csv", 2,
      "--keep last ",

@@ -362,9 +362,7 @@ static void check(struct dedup_options *o) {
     check_wide(o);
     server_check(&o->server);
     if (seen_spec_has(&o->plan.asked, "claims"))
-        die("claims= is for programs and for SEEN.CLAIM of a server, and seen makes no claims: "
-            "leave "
-            "it out");
+        die("claims= is for programs and for SEEN.CLAIM of a server; leave it out");
     if (o->confirmed && !seen_spec_get_count(&o->plan.spec, "verify"))
         die("--confirmed needs a cache of the keys called duplicates, such as --verify 1e5");
 }
