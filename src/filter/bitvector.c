@@ -1,4 +1,4 @@
-/* bitvector - one bit for every key there can be.
+/* bitvector - one bit for each possible key.
  *
  * Idea       Keys that are small integers need no hashing: the key is the number of its cell.
  * Guarantee  Exact.  Keys are integers below 2^bits (hash=int, or hash=raw taken as one); others

@@ -1,8 +1,7 @@
 /* blocked - a Bloom filter whose probes of a key share one cache line.
  *
  * Guarantee  No false negatives.  False positives by theory_blocked: lines fill unevenly
- *            (binomial), so that it takes some 10 % more bits than bloom at 1 %, half as many again
- *            at 1e-9.
+ *            (binomial), so it takes about 10 % more bits than bloom at 1 %, and 50 % more at 1e-9.
  * Paper      Putze, Sanders, Singler, WEA 2007 (blocked); one probe a lane as in the split-block
  *            filters of Impala and Parquet; over windows after Metwally et al., WWW 2005, §5.2.
  * Layout     a line is 8 lanes of 64 bits; the last gives 16 of them to the stamp (table.h).
@@ -12,12 +11,11 @@
  *                probe    0         1         2            6         7      (k <= 8)
  *                         8         9        10      …    14        15      (k <= 16)  …
  *
- *            The digest's low half says which line, its high half the positions: a byte a lane.
+ *            The low half of the digest chooses the line, the high half the positions: a byte a lane.
  *            In a jumping window the lines of a bucket lie side by side, one for each of the Q+1
- *            generations, and each counts while its stamp is young enough.
+ *            generations, and a line counts while its stamp is young enough.
  * Example    n = 7.5e6 keys in 48 MiB, k = 12: no key in a million is called a duplicate wrongly.
- * Cost       one cache line a record; Q+1 neighbouring lines in a jumping window.
- */
+ * Cost       one cache line a record; Q+1 neighbouring lines in a jumping window. */
 #include "base/base.h"
 #include "filter/filter.h"
 #include "theory/bloom.h"
@@ -89,7 +87,7 @@ static void prefetch(const struct filter *f, seen_digest d) {
     for (uint32_t c = 0; c < live; c++) __builtin_prefetch(bucket + 8 * c, 1);
 }
 
-/* Lines that count no more are emptied before their stamp could seem young again. */
+/* Empties lines that no longer count, before their stamps come round. */
 static void advance(struct filter *f, uint64_t generation) {
     uint64_t i, end;
     for (table_slice(generation, f->shape.lines, &i, &end); i < end; i++) {
@@ -115,8 +113,6 @@ static bool merge(struct filter *into, uint64_t generation, const struct filter 
     return last;
 }
 
-static uint32_t columns(uint32_t live) { return live; }
-
 static double fp(const struct filter_shape *shape, double keys) {
     return theory_blocked((double)(shape->lines / shape->live), keys, shape->k);
 }
@@ -139,7 +135,6 @@ const struct filter_ops filter_blocked = {
                .traits = SEEN_NO_FN | SEEN_MERGEABLE,
                .k_most = BLOCKED_MAX_K,
                .live_most = 256,
-               .columns = columns,
                .fp = fp,
                .fp_scattered = fp_scattered,
                .fp_filling = fp_filling,

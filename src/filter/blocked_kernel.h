@@ -22,7 +22,7 @@ void blocked_find_avx2(const struct filter *, uint64_t generation, size_t n, con
 void blocked_find_avx512(const struct filter *, uint64_t generation, size_t n, const seen_digest *,
                          uint32_t *age);
 
-#define FIND   32  /* keys asked for at once, with their lines on their way */
+#define FIND   32  /* keys whose lines find prefetches at once */
 #define RUN    256 /* keys prepared at once */
 #define ROUNDS 3   /* of up to 8 probes each */
 
@@ -36,9 +36,9 @@ static const uint64_t once_in[9][8] __attribute__((aligned(64))) = {{0},
                                                                     {1, 1, 1, 1, 1, 1, 1},
                                                                     {1, 1, 1, 1, 1, 1, 1, 1}};
 
-/* Byte i of a word says where in lane i: six bits do for the first seven.  The last lane has 48
- * places under the stamp: two bytes x give 48x / 2^16.  The first word is the digest's high half;
- * further ones mix both halves with what is cheap on vector machines. */
+/* Byte i of a word is the position in lane i.  Six bits are enough for the first seven lanes.  The
+ * last lane has 48 places below the stamp: two bytes x give 48x / 2^16.  The first word is the high
+ * half of the digest.  Further words mix both halves with operations that vector units do fast. */
 ALWAYS_INLINE uint64_t word_of(seen_digest d, uint32_t round) {
     uint64_t raw = d.hi;
     if (round == 1) raw = (d.lo ^ (d.hi << 32 | d.hi >> 32)) * BITS_GOLDEN;
@@ -57,7 +57,8 @@ ALWAYS_INLINE vector mask_of(const uint64_t *word, size_t stride, uint32_t round
     return mask;
 }
 
-/* The line is of this generation, or it is as if it were empty. */
+/* Adds the bits of a key to a line; true: they were not all there.  A line of another generation
+ * counts as empty. */
 ALWAYS_INLINE bool put(uint64_t *line, vector mask, uint64_t generation) {
     if (__builtin_expect(table_stamp(line) == (uint16_t)generation, 1)) {
         vector old = load(line);
@@ -69,8 +70,8 @@ ALWAYS_INLINE bool put(uint64_t *line, vector mask, uint64_t generation) {
     return true;
 }
 
-/* Lines and words are found for the whole run first, in loops that a compiler turns into vectors,
- * so that the last one is nothing but the work itself. */
+/* Finds lines and words for the whole run first, in loops that the compiler vectorises.  The last
+ * loop only reads and writes lines. */
 ALWAYS_INLINE size_t observe_run(struct filter *f, uint64_t generation, size_t n,
                                  const seen_digest *d, uint8_t *verdict, uint32_t rounds) {
     uint64_t *line[RUN + BITS_AHEAD], word[ROUNDS][RUN], lines = f->shape.lines;
@@ -96,7 +97,8 @@ ALWAYS_INLINE size_t observe_one(struct filter *f, uint64_t generation, size_t n
     return added;
 }
 
-/* A bucket of `live` lines, one a generation: all are asked, the current one is written. */
+/* A bucket has a line for each of the `live` generations.  All are tested, the current one is
+ * written. */
 ALWAYS_INLINE size_t observe_many(struct filter *f, uint64_t generation, size_t n,
                                   const seen_digest *d, uint8_t *verdict, uint32_t rounds) {
     uint32_t live = f->shape.live, current = (uint32_t)(generation % live);
@@ -140,7 +142,8 @@ static inline size_t observe_lines(struct filter *f, uint64_t generation, size_t
                : observe_many(f, generation, n, d, verdict, 3);
 }
 
-/* Each key's age: that of its bucket's youngest line that counts and has all its bits. */
+/* Writes the age of each key: that of the youngest line in its bucket that counts and has its bits.
+ */
 static inline void find_lines(const struct filter *f, uint64_t generation, size_t n,
                               const seen_digest *d, uint32_t *age) {
     uint32_t live = f->shape.live, k = f->shape.k, rounds = (k + 7) / 8;

@@ -77,15 +77,6 @@ static void add_up(const struct filter_shape *s, uint64_t *line, uint32_t cell) 
     counters_set(line, cell, top, bits_min(sum, top));
 }
 
-/* `gone` was taken out of the counters of a cell. */
-static void subtract(const struct filter_shape *s, uint64_t *line, uint32_t cell, uint32_t gone) {
-    uint32_t top = top_of(s), sum = counters_get(line, cell, top);
-    if (sum == top || gone > sum)
-        add_up(s, line, cell);
-    else
-        counters_set(line, cell, top, sum - gone);
-}
-
 /* Takes the counters of the `stale` generations up to this one out of a cell. */
 static void take_over(const struct filter_shape *s, uint64_t *line, uint32_t cell,
                       uint64_t generation, uint32_t stale) {
@@ -95,7 +86,12 @@ static void take_over(const struct filter_shape *s, uint64_t *line, uint32_t cel
         gone += counters_get(line, bit, top);
         counters_set(line, bit, top, 0);
     }
-    if (s->summed && gone) subtract(s, line, cell, gone);
+    if (!s->summed || !gone) return;
+    uint32_t sum = counters_get(line, cell, top);
+    if (sum == top || gone > sum)
+        add_up(s, line, cell);
+    else
+        counters_set(line, cell, top, sum - gone);
 }
 
 static void freshen(const struct filter_shape *s, uint64_t *line, uint64_t generation) {
@@ -122,17 +118,13 @@ static struct probe place(const struct filter *f, seen_digest d, uint32_t i) {
     return (struct probe){table_line(f, p.line), p.cell * cell_bits(&f->shape)};
 }
 
-/* What holds a key. */
+/* The parts of a filter that hold a key. */
 struct held {
     uint64_t slots; /* bit i: in the filter of slot i all k counters are above zero */
     bool found;     /* the window finds the key: in the sum, or in one of the slots */
 };
 
-static struct held held_at_first(const struct filter_shape *s) {
-    return (struct held){cells_low(s->live), true};
-}
-
-/* Leaves what a probe's cell holds, too. */
+/* Narrows `held` to what the cell of one probe holds as well. */
 static void narrow(const struct filter_shape *s, struct held *held, const uint64_t *line,
                    uint32_t cell) {
     uint32_t top = top_of(s), bit = cell + slot_bit(s, 0);
@@ -144,7 +136,7 @@ static void narrow(const struct filter_shape *s, struct held *held, const uint64
 }
 
 static struct held test(const struct filter *f, uint64_t generation, const struct probe *probe) {
-    struct held held = held_at_first(&f->shape);
+    struct held held = {cells_low(f->shape.live), true};
     for (uint32_t j = 0; j < f->shape.k; j++) {
         freshen(&f->shape, probe[j].line, generation);
         narrow(&f->shape, &held, probe[j].line, probe[j].cell);
@@ -152,96 +144,87 @@ static struct held test(const struct filter *f, uint64_t generation, const struc
     return held;
 }
 
-static void add(struct filter *f, uint32_t slot, const struct probe *probe) {
-    uint32_t top = top_of(&f->shape);
-    for (uint32_t j = 0; j < f->shape.k; j++) {
-        uint32_t bit = probe[j].cell + slot_bit(&f->shape, slot);
-        head_of(f)->saturated += counters_up(probe[j].line, bit, top) + 1 == top;
-        if (f->shape.summed) counters_up(probe[j].line, probe[j].cell, top);
-    }
-}
-
-/* Generations ago of the youngest that holds it. */
+/* The age, in generations, of the youngest slot in `slots`. */
 static uint32_t youngest(const struct filter_shape *s, uint64_t generation, uint64_t slots) {
     uint32_t age = 0;
     while (age < s->live && !(slots >> slot_of(s, generation - age) & 1)) age++;
     return age;
 }
 
-/* Adds a key to the current generation; in the sum it counts in that one alone from now on. */
+/* Adds a key to the current generation.  In the sum it counts in this generation only from now on.
+ */
 static void store(struct filter *f, uint64_t generation, const struct probe *probe,
                   uint64_t slots) {
-    add(f, slot_of(&f->shape, generation), probe);
+    uint32_t top = top_of(&f->shape);
+    for (uint32_t j = 0; j < f->shape.k; j++) {
+        uint32_t bit = probe[j].cell + slot_bit(&f->shape, slot_of(&f->shape, generation));
+        head_of(f)->saturated += counters_up(probe[j].line, bit, top) + 1 == top;
+        if (f->shape.summed) counters_up(probe[j].line, probe[j].cell, top);
+    }
     if (!f->shape.summed || !slots) return;
     uint32_t age = youngest(&f->shape, generation, slots);
     f->renewed[slot_of(&f->shape, generation - age)]++;
 }
 
-static size_t observe_group(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
-                            uint8_t *verdict) {
+static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
+                      uint8_t *verdict) {
     struct probe probe[BITS_AHEAD][64];
     uint32_t slot = slot_of(&f->shape, generation);
     size_t added = 0;
-    for (size_t i = 0; i < n; i++)
-        for (uint32_t j = 0; j < f->shape.k; j++) {
-            probe[i][j] = place(f, d[i], j);
-            __builtin_prefetch(probe[i][j].line, 1);
+    for (size_t from = 0, group; from < n; from += group) {
+        group = bits_min(n - from, BITS_AHEAD);
+        for (size_t i = 0; i < group; i++)
+            for (uint32_t j = 0; j < f->shape.k; j++) {
+                probe[i][j] = place(f, d[from + i], j);
+                __builtin_prefetch(probe[i][j].line, 1);
+            }
+        for (size_t i = 0; i < group; i++) {
+            struct held held = test(f, generation, probe[i]);
+            verdict[from + i] = held.found;
+            bool stored = held.slots >> slot & 1;
+            if (stored || (held.found && f->refresh_first)) continue;
+            added++;
+            store(f, generation, probe[i], held.slots);
         }
-    for (size_t i = 0; i < n; i++) {
-        struct held held = test(f, generation, probe[i]);
-        verdict[i] = held.found;
-        bool stored = held.slots >> slot & 1;
-        if (stored || (held.found && f->refresh_first)) continue;
-        added++;
-        store(f, generation, probe[i], held.slots);
     }
-    return added;
-}
-
-static size_t observe(struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
-                      uint8_t *verdict) {
-    size_t added = 0;
-    for (size_t i = 0; i < n; i += BITS_AHEAD)
-        added += observe_group(f, generation, bits_min(n - i, BITS_AHEAD), d + i, verdict + i);
     return added;
 }
 
 /* -- ask, forget -------------------------------------------------------------------------- */
 
-static uint32_t age_of(const struct filter *f, uint64_t generation, seen_digest d) {
-    const struct filter_shape *s = &f->shape;
-    struct held held = held_at_first(s);
-    uint64_t line[8];
-    for (uint32_t j = 0; j < s->k; j++) {
-        struct probe p = place(f, d, j);
-        memcpy(line, p.line, sizeof line);
-        freshen(s, line, generation);
-        narrow(s, &held, line, p.cell);
-    }
-    if (!held.found) return FILTER_NONE;
-    /* A key that the sum holds and no generation does was never there: the oldest, then. */
-    return (uint32_t)bits_min(youngest(s, generation, held.slots), s->live - 1);
-}
-
 static void find(const struct filter *f, uint64_t generation, size_t n, const seen_digest *d,
                  uint32_t *age) {
-    for (size_t i = 0; i < n; i++) age[i] = age_of(f, generation, d[i]);
-}
-
-static void take_out(const struct filter_shape *s, const struct probe *p, uint64_t slots) {
-    for (uint32_t slot = 0; slot < s->live; slot++)
-        if (slots >> slot & 1) counters_down(p->line, p->cell + slot_bit(s, slot), top_of(s));
-    if (s->summed) add_up(s, p->line, p->cell);
+    const struct filter_shape *s = &f->shape;
+    for (size_t i = 0; i < n; i++) {
+        struct held held = {cells_low(s->live), true};
+        for (uint32_t j = 0; j < s->k; j++) {
+            struct probe p = place(f, d[i], j);
+            uint64_t line[8];
+            memcpy(line, p.line, sizeof line);
+            freshen(s, line, generation);
+            narrow(s, &held, line, p.cell);
+        }
+        /* If the sum holds a key and no generation does, it was never there: the age is the
+         * oldest. */
+        uint64_t back = bits_min(youngest(s, generation, held.slots), s->live - 1);
+        age[i] = held.found ? (uint32_t)back : FILTER_NONE;
+    }
 }
 
 static size_t forget(struct filter *f, uint64_t generation, size_t n, const seen_digest *d) {
+    const struct filter_shape *s = &f->shape;
     struct probe probe[64];
     size_t gone = 0;
     for (size_t i = 0; i < n; i++) {
         for (uint32_t j = 0; j < f->shape.k; j++) probe[j] = place(f, d[i], j);
         uint64_t slots = test(f, generation, probe).slots;
         gone += slots != 0;
-        for (uint32_t j = 0; slots && j < f->shape.k; j++) take_out(&f->shape, &probe[j], slots);
+        for (const struct probe *p = probe; slots && p < probe + s->k; p++) {
+            for (uint32_t slot = 0; slot < s->live; slot++)
+                if (slots >> slot & 1)
+                    counters_down(p->line, p->cell + slot_bit(s, slot), top_of(s));
+            if (s->summed) add_up(s, p->line, p->cell);
+        }
     }
     return gone;
 }
@@ -254,7 +237,7 @@ static void advance(struct filter *f, uint64_t generation) {
         freshen(&f->shape, table_line(f, i), generation);
 }
 
-/* Adds one line's counters to another's, each generation where its age belongs. */
+/* Adds the counters of one line to those of another, generation by generation as `match` says. */
 static void add_line(struct filter *into, uint64_t *to, uint64_t generation, const uint64_t *source,
                      const struct filter_match *match) {
     const struct filter_shape *s = &into->shape;
@@ -325,12 +308,8 @@ static int settle(struct seen_spec *spec, uint32_t live, struct seen_error *e) {
     return 0;
 }
 
-static uint32_t columns(uint32_t live) { return live; }
-
-static double cells(const struct filter_shape *s) { return (double)s->lines * a_line(s); }
-
 static double fp(const struct filter_shape *s, double keys) {
-    return theory_bloom(cells(s), keys, s->k);
+    return theory_bloom((double)s->lines * a_line(s), keys, s->k);
 }
 
 static uint64_t size(const struct filter_shape *s, uint64_t keys) {
@@ -343,7 +322,6 @@ const struct filter_ops filter_counting = {
                .traits = SEEN_NO_FN | SEEN_MERGEABLE | SEEN_DELETABLE | SEEN_ON_REQUEST,
                .k_most = 64,
                .live_most = CELLS_MAX_LIVE,
-               .columns = columns,
                .settle = settle,
                .fp = fp,
                .touches = cells_touches,

@@ -1,4 +1,4 @@
-/* exact - the set of all digests: what the others approximate.
+/* exact - the set of all digests, which the other filters approximate.
  *
  * Guarantee  Exact up to the digest's 128 bits, as long as memory lasts; with mem= the oldest keys
  *            are forgotten first, and counted.
@@ -69,8 +69,6 @@ static int load(struct filter *f, uint64_t generation, struct seen_reader r, uin
     return store_load(f->block, generation, 0, r, limit, e);
 }
 
-static uint32_t columns(uint32_t live) { return live; }
-
 static double fp(const struct filter_shape *shape, double keys) {
     (void)shape;
     return keys * 0x1p-128;
@@ -92,7 +90,6 @@ const struct filter_ops filter_exact = {
                .traits = SEEN_NO_FN | SEEN_NO_FP | SEEN_DELETABLE | SEEN_MERGEABLE | SEEN_GROWS |
                          SEEN_ANY_DIGEST,
                .live_most = 256,
-               .columns = columns,
                .fp = fp,
                .touches = touches,
                .size = size},

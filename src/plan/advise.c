@@ -1,4 +1,5 @@
-/* advise.c - tries changes of a spec and words the ones that help. */
+/* advise.c - finds changes that would make a refused spec possible, and puts them into a sentence.
+ */
 #include "plan/plan.h"
 
 #include "base/base.h"
@@ -9,10 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define MAX_RATE    .1   /* of the new records that may be lost unasked */
-#define RATE_USEFUL .9   /* a rate above it is not worth naming */
-#define NEAR        1.01 /* how near the least fix is found */
+#define MAX_RATE    .1   /* false-positive rate that is accepted without fp= */
+#define RATE_USEFUL .9   /* a higher rate is not worth naming */
+#define NEAR        1.01 /* the factor to which the least change is found */
 
+/* The keys of the window; 0 if no option gives their number. */
 static uint64_t keys_of(const struct seen_spec *spec) {
     uint64_t keys = 0;
     if (spec->window != SEEN_WINDOW_DECAYING) plan_keys(&keys, spec, NULL);
@@ -26,8 +28,9 @@ bool advise_accepts(const struct seen_plan *plan) {
     return holds && plan->fp_full <= allowed * (1 + 1e-9);
 }
 
-/* -- fixes that are tried ------------------------------------------------------------------ */
+/* -- changes that are tried ----------------------------------------------------------------- */
 
+/* Whether some structure serves the spec. */
 static bool serves(const struct seen_spec *spec) {
     struct seen_plan plan;
     return !seen_plan_make(&plan, spec, NULL);
@@ -39,7 +42,7 @@ static bool with_mem(const struct seen_spec *asked, double mem) {
     return mem <= 0x1p48 && serves(&spec);
 }
 
-/* The least mem= that does, written out; false if none does. */
+/* Writes the least mem= that is enough; false if none is. */
 static bool least_mem(const struct seen_spec *asked, char *text, size_t cap) {
     double lo = (double)options_get(asked, OPTION_MEM), hi = 2 * lo;
     struct seen_spec free = *asked;
@@ -51,7 +54,7 @@ static bool least_mem(const struct seen_spec *asked, char *text, size_t cap) {
         double middle = sqrt(lo) * sqrt(hi);
         *(with_mem(asked, middle) ? &hi : &lo) = middle;
     }
-    for (int i = 0; i < 64; i++, hi *= NEAR) { /* what is printed is rounded up */
+    for (int i = 0; i < 64; i++, hi *= NEAR) { /* the text is rounded up */
         uint64_t size;
         units_print_need((uint64_t)hi, text, cap);
         if (!seen_parse_size(text, &size, NULL) && with_mem(asked, (double)size)) return true;
@@ -77,7 +80,7 @@ double advise_items(const struct seen_spec *asked, double keys) {
     return fmax(items, 0);
 }
 
-/* The least fp= that mem= allows, to two digits; false if that is too large to be useful. */
+/* Writes the least fp= that mem= allows, to two digits; false if that is too large to be useful. */
 static bool least_fp(const struct seen_spec *asked, char *text, size_t cap) {
     double lo = options_real(asked, OPTION_FP) > 0 ? options_real(asked, OPTION_FP) : MAX_RATE,
            hi = RATE_USEFUL;
@@ -98,7 +101,8 @@ static bool least_fp(const struct seen_spec *asked, char *text, size_t cap) {
 
 /* -- sentences ------------------------------------------------------------------------------ */
 
-/* "1000000 keys at fp=1e-06 need mem=4MiB at least; mem=1MiB allows fp=0.2, or items=300000" */
+/* Refuses with a sentence such as "1000000 keys at fp=1e-06 need mem=4MiB at least; mem=1MiB allows
+ * fp=0.2, or items=300000".  False: mem= is not what is missing. */
 static bool refuse_mem(const struct seen_spec *asked, struct seen_error *e) {
     char need[40], has[40], rate[48] = "", fp[32], allows[100] = "";
     double keys = (double)keys_of(asked), items = 0;
@@ -126,6 +130,7 @@ static bool refuse_mem(const struct seen_spec *asked, struct seen_error *e) {
     return true;
 }
 
+/* Writes what is wrong with a plan that advise_accepts does not accept. */
 static void describe(const struct seen_plan *plan, char *text, size_t cap) {
     uint64_t keys = keys_of(&plan->asked);
     if (plan->capacity && plan->capacity < keys)
@@ -136,8 +141,8 @@ static void describe(const struct seen_plan *plan, char *text, size_t cap) {
                  plan->fp_full);
 }
 
-/* Names an option without which the spec serves: the last of the table first, which say the most
- * about a structure. */
+/* Refuses with a sentence that names an option to leave out.  Options at the end of the table are
+ * tried first, because they say the most about a structure.  False: no single option is enough. */
 static bool refuse_option(const struct seen_spec *asked, const struct seen_plan *best,
                           struct seen_error *e) {
     char trouble[96] = "no structure serves this window with all of these options";

@@ -10,8 +10,9 @@
 
 _Static_assert(THEORY_AGE_K + AGE_GENERATIONS <= THEORY_AGE_SLICES, "slices are kept in arrays");
 
-/* The number of generations: generations=, or 5k for a slack of about 1/5.  It is lowered where
- * generations of a whole number of records or microseconds cover the window with fewer. */
+/* The number of generations: generations=, or 5k for a slack of about 1/5.  A generation is a whole
+ * number of records or microseconds; if fewer generations of that length cover the window, the
+ * number is lowered. */
 static uint32_t generations_of(const struct filter_shape *shape) {
     uint64_t l = shape->generations ? shape->generations : bits_min(5 * shape->k, AGE_GENERATIONS);
     uint64_t step = bits_ceil_div(shape->length, bits_max(1, bits_min(l, shape->length)));
@@ -35,19 +36,23 @@ struct filling {
     const struct filter_shape *shape;
     double keys; /* in SCATTER of a window */
     uint64_t shards;
-    double lead; /* of the youngest slice through its generation */
+    double lead; /* the part of the youngest generation that has come, 0 to 1 */
 };
 
-/* Keys that a slice holds at most, of k generations: those of the window, or of several where k
- * generations are longer; keys of one generation; cells of a slice. */
+/* The keys that a slice holds at most.  It takes the keys of k generations, which may be longer
+ * than the window. */
 static double most_of(const struct filling *f, double keys) {
     double reach = (double)f->shape->k * (double)age_step(f->shape);
     return keys / SCATTER * ceil(reach / (double)f->shape->length);
 }
+
+/* The keys of one generation. */
 static double keys_of(const struct filling *f, double keys) {
     double share = f->shape->crowd * (double)age_step(f->shape) / (double)f->shape->length;
     return keys / SCATTER * fmin(1, share);
 }
+
+/* The cells of a slice. */
 static double cells_of(const struct filling *f) {
     return (double)f->shape->lines / age_slices(f->shape) * TABLE_BITS;
 }
@@ -80,7 +85,7 @@ static const struct filter_theory theory = {.name = "age-partitioned",
                                             .size = table_size,
                                             .granule = granule};
 
-/* What follows from the geometry chosen. */
+/* Predicts errors and costs of the chosen geometry. */
 static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     struct filter_shape shape = plan_shape(spec, fit->live);
@@ -94,7 +99,7 @@ static int predict(struct seen_plan *plan, const struct fit *fit, struct seen_er
                        : fit_keys(fit, &shape, options_real(spec, OPTION_FP), shape.k);
     struct filling f = {&shape, SCATTER * each, options_get(spec, OPTION_SHARDS), 1};
     plan->fp_mean = theory_mean_smooth(rate_at, &f, 1);
-    if (spec->unit == SEEN_UNIT_RECORDS) reach--; /* the record itself is none of those before */
+    if (spec->unit == SEEN_UNIT_RECORDS) reach--; /* the window ends before the record itself */
     plan->slack = reach / (double)spec->length - 1;
     uint32_t k = (uint32_t)options_get(spec, OPTION_K);
     theory_age_fill(fill, k + l, k, cells_of(&f), keys_of(&f, f.keys), most_of(&f, f.keys), f.lead);

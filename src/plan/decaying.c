@@ -39,38 +39,16 @@ static uint64_t bytes_of(const struct seen_spec *spec, const struct decaying *d,
 }
 
 struct bracket {
-    uint64_t lo, hi; /* lines that reach less far than asked; and as far, if below MAX_LINES */
+    uint64_t lo, hi; /* lines that reach less far than asked; lines that reach as far */
 };
 
+/* Asks whether `lines` lines reach `keys` back, narrows the bracket, and returns the next guess. */
 static double ask(struct bracket *b, const struct seen_spec *spec, const struct decaying *d,
                   double keys, double lines) {
     uint64_t at = (uint64_t)fmin(fmax(lines, (double)b->lo + 1), (double)b->hi - 1);
     double reach = d->reach(spec, at);
     *(reach < keys ? &b->lo : &b->hi) = at;
-    return (double)at * (reach > 0 ? keys / reach : 1024); /* it grows as the lines do, nearly */
-}
-
-/* Least lines that reach `keys` back. */
-static uint64_t lines_for(const struct seen_spec *spec, const struct decaying *d, double keys) {
-    struct bracket b = {d->least - 1, MAX_LINES};
-    double lines = (double)d->least, last = 0;
-    for (int i = 0; i < 8 && b.lo + 1 < b.hi && fabs(lines - last) > 1e-9 * lines; i++) {
-        last = lines;
-        lines = ask(&b, spec, d, keys, lines);
-    }
-    for (int side = -1; side <= 1 && b.lo + 1 < b.hi; side += 2)
-        ask(&b, spec, d, keys, floor(lines + side * (1 + 1e-9 * lines)));
-    while (b.lo + 1 < b.hi) ask(&b, spec, d, keys, (double)(b.lo + (b.hi - b.lo) / 2));
-    return b.hi;
-}
-
-static int too_small(const struct seen_plan *plan, const struct decaying *d, struct seen_error *e) {
-    char has[32], least[32];
-    seen_print_size(options_get(&plan->spec, OPTION_MEM), has, sizeof has);
-    units_print_need(bytes_of(&plan->spec, d, d->least), least, sizeof least);
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "mem=%s is too small for filter=%s here, which takes %s empty", has,
-                     plan->filter, least);
+    return (double)at * (reach > 0 ? keys / reach : 1024); /* nearly proportional */
 }
 
 static int refuse_items(const struct seen_plan *plan, const struct decaying *d, uint64_t needed,
@@ -99,12 +77,29 @@ int decaying_lines(struct seen_plan *plan, const struct decaying *d, struct seen
         budget = options_get(spec, OPTION_MEM) > fixed ? (options_get(spec, OPTION_MEM) - fixed) /
                                                              options_get(spec, OPTION_SHARDS) / 64
                                                        : 0;
-        if (budget < d->least) return too_small(plan, d, e);
+        if (budget < d->least) {
+            char has[32], least[32];
+            seen_print_size(options_get(&plan->spec, OPTION_MEM), has, sizeof has);
+            units_print_need(bytes_of(&plan->spec, d, d->least), least, sizeof least);
+            return error_set(e, SEEN_EREFUSED, 0,
+                             "mem=%s is too small for filter=%s here, which takes %s empty", has,
+                             plan->filter, least);
+        }
     }
-    if (items)
-        needed = lines_for(spec, d,
-                           (double)options_get(spec, OPTION_ITEMS) /
-                               (double)options_get(spec, OPTION_SHARDS));
+    if (items) { /* the least lines that reach this many keys back */
+        struct bracket b = {d->least - 1, MAX_LINES};
+        double lines = (double)d->least, last = 0;
+        double keys =
+            (double)options_get(spec, OPTION_ITEMS) / (double)options_get(spec, OPTION_SHARDS);
+        for (int i = 0; i < 8 && b.lo + 1 < b.hi && fabs(lines - last) > 1e-9 * lines; i++) {
+            last = lines;
+            lines = ask(&b, spec, d, keys, lines);
+        }
+        for (int side = -1; side <= 1 && b.lo + 1 < b.hi; side += 2)
+            ask(&b, spec, d, keys, floor(lines + side * (1 + 1e-9 * lines)));
+        while (b.lo + 1 < b.hi) ask(&b, spec, d, keys, (double)(b.lo + (b.hi - b.lo) / 2));
+        needed = b.hi;
+    }
     if (given &&
         (options_get(spec, OPTION_BLOCKS) < d->least || options_get(spec, OPTION_BLOCKS) < needed ||
          (budget && options_get(spec, OPTION_BLOCKS) > budget)))

@@ -15,7 +15,7 @@
 struct one_generation {
     const struct fit *fit;
     const struct filter_shape *shape;
-    double older; /* keys of full generations that it holds besides */
+    double older; /* keys of full generations that the same filter holds as well */
 };
 
 static double exact_rate(const void *ctx, double keys) {
@@ -23,7 +23,7 @@ static double exact_rate(const void *ctx, double keys) {
     return g->fit->filter->fp(g->shape, keys);
 }
 
-/* Rate of one generation that holds `keys`; with several shards, the mean over them. */
+/* The rate of one generation with `keys` keys; the mean over the shards if there are several. */
 static double one_rate(const void *ctx, double keys) {
     const struct one_generation *g = ctx;
     keys += g->older;
@@ -32,7 +32,7 @@ static double one_rate(const void *ctx, double keys) {
     return theory_scattered(exact_rate, g, keys);
 }
 
-/* The number of different keys that a shard can get at all. */
+/* The number of different keys that can come to a shard; INFINITY: no limit. */
 static double most_there_are(const struct fit *fit, const struct filter_shape *shape) {
     return fit->filter->most ? fit->filter->most(shape) / (double)fit->shards : INFINITY;
 }
@@ -45,7 +45,7 @@ double fit_fp(const struct fit *fit, const struct filter_shape *shape, double ke
     return theory_union(one_rate(&g, full), fit->live);
 }
 
-/* Mean rate of one generation while its number of keys grows. */
+/* The mean rate of one generation while its number of keys grows from `from` to `to`. */
 static double growing_rate(const struct one_generation *g, double from, double to) {
     const struct filter_theory *f = g->fit->filter;
     if (f->fp_filling && !(from > 0)) return f->fp_filling(g->shape, to, g->fit->shards > 1);
@@ -67,20 +67,11 @@ double fit_fp_mean(const struct fit *fit, const struct filter_shape *shape, doub
                                                    : 1 - (1 - others) * (1 - filling);
 }
 
-/* The first of the structure's own sizes that will do. */
-static uint64_t least_form(const struct fit *fit, const struct filter_shape *shape, double keys,
-                           double fp) {
-    struct filter_shape tried = *shape;
-    for (uint32_t i = 0; fit->filter->form(&tried, i); tried = *shape, i++)
-        if (fit_fp(fit, &tried, keys) <= fp) return tried.lines;
-    return 0;
-}
+/* -- a search for the border between sizes that keep fp and sizes that do not --------------- */
 
-/* -- one question asked again and again: does this many keep fp? ---------------------------- */
-
-/* Searches for the fewest granules of lines that hold `keys` keys at fp or, with of_keys, for the
- * most keys that the shape's lines hold.  Each answer narrows the border between the two sides, so
- * that no point beyond it is computed again. */
+/* The search is for the fewest granules of lines that hold `keys` keys at rate fp.  With of_keys,
+ * it is for the most keys that the lines of the shape hold.  Each rate that is computed narrows the
+ * interval in which the border lies, so no rate outside it is computed again. */
 struct border {
     const struct fit *fit;
     struct filter_shape shape;
@@ -90,6 +81,7 @@ struct border {
     double low, high; /* the border lies between these two */
 };
 
+/* Computes the rate at x and narrows the interval. */
 static double border_rate(struct border *b, double x) {
     if (b->of_keys)
         b->keys = x;
@@ -103,19 +95,21 @@ static double border_rate(struct border *b, double x) {
     return rate;
 }
 
+/* Whether x keeps fp. */
 static bool border_keeps(struct border *b, double x) {
     if (x <= b->low) return b->of_keys;
     if (x >= b->high) return !b->of_keys;
     return border_rate(b, x) <= b->fp;
 }
 
-/* A Bloom filter's rate as the logarithm of its load: a straight line over that of x. */
+/* Turns the rate of a Bloom filter into the logarithm of its load.  Over the logarithm of x this is
+ * a straight line, on which the secant method converges fast. */
 static double straight(double rate, uint32_t k) {
     return log(-log1p(-pow(rate, 1. / (k ? k : 1))));
 }
 
-/* Narrows the border to a relative width of `near`, by the secant method from x.  The caller's own
- * search goes on from there. */
+/* Narrows the interval to a relative width of `near` with the secant method, starting at x.  The
+ * search of the caller goes on from there. */
 static void border_narrow(struct border *b, double x, double near, double most) {
     double goal = straight(b->fp, b->shape.k), last_x = 0, last_y = 0, step = 1, last_step;
     double slope = b->of_keys ? 1 : -1;
@@ -124,7 +118,7 @@ static void border_narrow(struct border *b, double x, double near, double most) 
         if (!b->of_keys) x = floor(x);
         if (x <= b->low || x >= b->high || (!b->of_keys && b->high - b->low <= 1)) break;
         double y = straight(border_rate(b, x), b->shape.k) - goal;
-        if (!isfinite(y)) { /* so empty or so full that the rate is 0 or 1 */
+        if (!isfinite(y)) { /* the filter is so empty or full that the rate is 0 or 1 */
             last_x = 0;
             x *= (y > 0) == b->of_keys ? 1. / 16 : 16;
             continue;
@@ -134,7 +128,7 @@ static void border_narrow(struct border *b, double x, double near, double most) 
         step = -y / slope;
         if (!(fabs(step) < 100)) break;
         x *= exp(step);
-        if (fabs(step * last_step) < near / 2) break; /* as the method's error, nearly */
+        if (fabs(step * last_step) < near / 2) break; /* about the error of the method */
     }
     double below = x * (1 - near), above = x * (1 + near);
     if (!b->of_keys) below = floor(below), above = floor(above) + 1;
@@ -146,11 +140,16 @@ static uint64_t granule_of(const struct fit *fit, const struct filter_shape *sha
     return fit->filter->granule ? fit->filter->granule(shape) : 1;
 }
 
-/* Binary search over whole granules for one k, from shape.lines; 0 if even the most lines are not
- * enough. */
+/* The fewest lines, in whole granules, for one k; shape.lines is the first guess.  0: even the most
+ * lines are not enough. */
 static uint64_t least_lines(const struct fit *fit, struct filter_shape shape, double keys,
                             double fp) {
-    if (fit->filter->form) return least_form(fit, &shape, keys, fp);
+    if (fit->filter->form) {
+        struct filter_shape tried = shape;
+        for (uint32_t i = 0; fit->filter->form(&tried, i); tried = shape, i++)
+            if (fit_fp(fit, &tried, keys) <= fp) return tried.lines;
+        return 0;
+    }
     uint64_t granule = granule_of(fit, &shape), lo = 0, hi = 1;
     struct border b = {fit, shape, keys, fp, granule, false, 0, INFINITY};
     double most = (double)(MAX_LINES / granule), guess = (double)shape.lines;
@@ -173,21 +172,20 @@ uint64_t fit_least(const struct fit *fit, struct filter_shape shape) {
     return fit->filter->form(&shape, 0) ? shape.lines : 0;
 }
 
-static struct filter_shape largest_form(const struct fit *fit, const struct filter_shape *shape) {
-    struct filter_shape best = *shape, tried = *shape;
-    best.lines = 0;
-    for (uint32_t i = 0; fit->filter->form(&tried, i); tried = *shape, i++)
-        if (tried.lines <= shape->lines) best = tried;
-    return best;
-}
-
 struct filter_shape fit_whole(const struct fit *fit, struct filter_shape shape) {
-    if (fit->filter->form) return largest_form(fit, &shape);
+    if (fit->filter->form) {
+        struct filter_shape best = shape, tried = shape;
+        best.lines = 0;
+        for (uint32_t i = 0; fit->filter->form(&tried, i); tried = shape, i++)
+            if (tried.lines <= shape.lines) best = tried;
+        return best;
+    }
     uint64_t granule = granule_of(fit, &shape);
     shape.lines = shape.lines / granule * granule;
     return shape;
 }
 
+/* The most keys that a shape holds at rate fp; `guess` may be 0. */
 static double most_keys(const struct fit *fit, const struct filter_shape *shape, double fp,
                         double guess) {
     double lo = 0, hi = 1, most = most_there_are(fit, shape);
@@ -208,9 +206,9 @@ static double most_keys(const struct fit *fit, const struct filter_shape *shape,
 
 /* -- which k -------------------------------------------------------------------------------- */
 
-/* Walks from a guess of k in both directions.  The lines needed grow on either side of the best k,
- * apart from rounding to granules, which `keeps` leaves out.  With few lines they grow unevenly, so
- * the walk ends only after PATIENCE worse ones in a row. */
+/* A walk tries one k after another, from a guess upwards or downwards.  On both sides of the best k
+ * the number of lines grows.  With few lines it grows unevenly, because lines come in whole
+ * granules. So the walk ends only after PATIENCE worse values in a row. */
 #define PATIENCE 3
 
 struct walk {
@@ -242,11 +240,12 @@ static struct filter_shape shape_with(const struct filter_shape *shape, uint64_t
     return other;
 }
 
+/* Whether a shape is valid and keeps fp. */
 static bool keeps(const struct fit *fit, struct filter_shape shape, double keys, double fp) {
     return shape.lines >= fit_least(fit, shape) && fit_fp(fit, &shape, keys) <= fp;
 }
 
-/* Do with fewer lines, if that can be with k probes. */
+/* Lowers the number of lines if k probes need fewer; false: they do not. */
 static bool less_with(const struct fit *fit, struct filter_shape *shape, double keys, double fp,
                       uint32_t k) {
     struct filter_shape less = shape_with(shape, shape->lines - 1, k);
@@ -257,12 +256,12 @@ static bool less_with(const struct fit *fit, struct filter_shape *shape, double 
     return true;
 }
 
-/* Sets k to the one with the fewest lines, which are set too. */
+/* Sets k and lines to those of the k that needs the fewest lines. */
 static void fewest_lines(const struct fit *fit, struct filter_shape *shape, double keys,
                          double fp) {
     shape->k = k_guess(fit, -log2(fp));
     shape->lines = least_lines(fit, *shape, keys, fp);
-    while (less_with(fit, shape, keys, fp, shape->k / 2)) /* few keys take few probes */
+    while (less_with(fit, shape, keys, fp, shape->k / 2)) /* few keys need few probes */
         ;
     uint32_t guess = shape->k;
     for (int step = -1; step <= 1; step += 2)
@@ -273,7 +272,8 @@ static void fewest_lines(const struct fit *fit, struct filter_shape *shape, doub
         }
 }
 
-/* Bit k is set if k probes, fewer than the shape has, keep fp in `lines` lines. */
+/* Returns a set of numbers of probes: bit k is 1 if k probes, fewer than the shape has, keep fp in
+ * `lines` lines. */
 static uint64_t fewer_probes(const struct fit *fit, const struct filter_shape *shape,
                              uint64_t lines, double keys, double fp) {
     uint64_t fewer = 0;
@@ -313,7 +313,7 @@ static double keys_with(const struct fit *fit, const struct filter_shape *shape,
     return whole.lines ? most_keys(fit, &whole, fp, guess) : 0;
 }
 
-/* Sets k to the one that holds the most keys, which are returned. */
+/* Sets k to the number of probes that holds the most keys, and returns these keys. */
 static double most_keys_of_all(const struct fit *fit, struct filter_shape *shape, double fp) {
     uint32_t guess = k_guess(fit, -log2(fp));
     double most = keys_with(fit, shape, fp, guess, 0);

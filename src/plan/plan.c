@@ -1,5 +1,6 @@
-/* plan.c - the keys of a window, and the size of a filter in it: of blocks=, items=, fp= and mem=
- * any may be given, and the others follow or are refused with values that would do. */
+/* plan.c - finds the number of keys in a window and the size of a filter for them.  Any of blocks=,
+ * items=, fp= and mem= may be given.  The others follow from them, or the spec is refused with
+ * values that would be accepted. */
 #include "plan/plan.h"
 
 #include "base/base.h"
@@ -106,7 +107,7 @@ struct request {
     double most;               /* keys that it holds at that rate; 0 if not yet known */
     uint64_t budget;           /* lines a shard; 0 if memory is not given */
     uint64_t fixed;
-    bool one_size; /* the options leave no other */
+    bool one_size; /* the options leave only one size */
 };
 
 static uint64_t bytes_of(const struct request *r, const struct filter_shape *shape) {
@@ -117,10 +118,11 @@ static uint64_t bytes_of(const struct request *r, const struct filter_shape *sha
 
 static bool errs(const struct request *r) { return !(r->plan->traits & SEEN_NO_FP); }
 
-/* Names the fixes: the memory it would take, or the rate and the keys this memory allows. */
+/* Refuses a spec with too little memory.  The sentence names the memory that is needed, and the
+ * rate and keys that the given memory allows. */
 static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
     char fp[40] = "", takes[48], has[32], rate[48] = "no fp, or ", keys[48];
-    if (!e) return SEEN_EREFUSED; /* what follows takes longer than the rest */
+    if (!e) return SEEN_EREFUSED; /* to find the sentence takes longer than to plan */
     const struct seen_spec *spec = &r->plan->spec;
     struct filter_shape shape = r->shape;
     shape.lines = r->budget;
@@ -143,7 +145,8 @@ static int refuse(struct request *r, uint64_t needed, struct seen_error *e) {
                      named ? " with filter=" : "", named ? r->plan->filter : "", has, rate, keys);
 }
 
-/* The length of key or substring that was asked for, which alone makes it this large. */
+/* If a given bits= or substring= alone decides the size: the field of the shape with this length;
+ * else NULL. */
 static uint32_t *length_asked(const struct request *r, struct filter_shape *shape) {
     bool substrings = options_serve(OPTION_SUBSTRING, r->plan->filter);
     enum option length = substrings ? OPTION_SUBSTRING : OPTION_BITS;
@@ -190,7 +193,6 @@ static int none_large_enough(struct request *r, struct seen_error *e) {
         fmax(1, r->keys * (double)options_get(&r->plan->spec, OPTION_SHARDS)), fp, fix);
 }
 
-/* To three digits, so that the spec stays readable; never 0, which no spec may ask for. */
 double plan_round_up(double rate) {
     rate = fmax(rate, 1e-300);
     double unit = pow(10, floor(log10(rate)) - 2);
@@ -199,7 +201,7 @@ double plan_round_up(double rate) {
     return fmin(strtod(text, NULL), 1 - 1e-9);
 }
 
-/* Decides lines and probes from those of blocks=, items=, fp= and mem= that are given. */
+/* Decides lines and probes from blocks=, items=, fp= and mem=, as far as they are given. */
 static int choose_geometry(struct request *r, struct seen_error *e) {
     struct seen_spec *spec = &r->plan->spec;
     struct filter_shape *shape = &r->shape;
@@ -254,7 +256,7 @@ static int refuse_growing(const struct request *r, struct seen_error *e) {
         (unsigned long long)(options_get(spec, OPTION_BLOCKS) * options_get(spec, OPTION_SHARDS)));
 }
 
-#define MAX_GROWING 4294963199 /* keys that the 32-bit references of store.h reach */
+#define MAX_GROWING 4294963199 /* keys that store.h can number with 32 bits */
 
 /* The most keys a shard of a structure that grows can hold in `mem` bytes. */
 static uint64_t keys_within(const struct request *r, uint64_t mem) {
@@ -271,7 +273,7 @@ static uint64_t keys_within(const struct request *r, uint64_t mem) {
     return lo;
 }
 
-/* Structures that grow have no geometry: memory bounds their keys, if it is given. */
+/* Structures that grow have no geometry.  If mem= is given, it limits the number of their keys. */
 static int size_growing(struct request *r, struct seen_error *e) {
     struct seen_plan *plan = r->plan;
     struct seen_spec *spec = &plan->spec;
@@ -297,21 +299,6 @@ static int size_growing(struct request *r, struct seen_error *e) {
     return 0;
 }
 
-/* Marks an option as decided, where the structure has it. */
-static void decide(struct seen_spec *spec, enum option option) {
-    if (options_serve(option, options_name(spec, OPTION_FILTER))) options_mark(spec, option);
-}
-
-/* A plan with blocks= keeps fp= as well, or is refused. */
-static int check_lines(const struct request *r, struct seen_error *e) {
-    const struct seen_plan *plan = r->plan;
-    bool both = options_has(&plan->asked, OPTION_BLOCKS) && options_has(&plan->asked, OPTION_FP);
-    if (!both || !errs(r) || plan->fp_full <= r->fp * (1 + 1e-9)) return 0;
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "blocks=%llu give fp=%.3g here; leave blocks= out and they follow from fp=",
-                     (unsigned long long)r->shape.lines, plan->fp_full);
-}
-
 static void predict(struct request *r) {
     struct seen_plan *plan = r->plan;
     struct seen_spec *spec = &plan->spec;
@@ -328,7 +315,10 @@ static void predict(struct request *r) {
     options_assume(spec, OPTION_BITS, r->shape.bits);
     options_assume(spec, OPTION_SUBSTRING, r->shape.substring);
     static const enum option decided[] = {OPTION_BLOCKS, OPTION_K, OPTION_BITS, OPTION_SUBSTRING};
-    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) decide(spec, decided[i]);
+    for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) {
+        if (options_serve(decided[i], options_name(spec, OPTION_FILTER)))
+            options_mark(spec, decided[i]);
+    }
     if (!errs(r)) return;
     options_set_real(spec, OPTION_FP, r->fp);
 }
@@ -370,30 +360,25 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
     if (bad) return bad;
     plan->touches = f->touches(&r.shape);
     predict(&r);
-    return check_lines(&r, e);
+    /* A plan with blocks= keeps fp= as well, or is refused. */
+    bool both = options_has(&plan->asked, OPTION_BLOCKS) && options_has(&plan->asked, OPTION_FP);
+    if (!both || !errs(&r) || plan->fp_full <= r.fp * (1 + 1e-9)) return 0;
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "blocks=%llu give fp=%.3g here; leave blocks= out and they follow from fp=",
+                     (unsigned long long)r.shape.lines, plan->fp_full);
 }
 
 /* -- lower bounds beside a plan's bits a key (theory/sliding.h) --------------------------- */
 
 #define DIGEST_BITS 128
 
-/* The keys that the plan's window is to hold; as many as it can, where nothing says or those are
- * too many. */
+/* The number of keys in the window of a plan, or its capacity if that is less or no option gives
+ * the number. */
 static double keys_of(const struct seen_plan *plan) {
     uint64_t keys = 0;
     bool told = !plan_keys(&keys, &plan->spec, NULL) && keys;
     if (!told || (plan->capacity && plan->capacity < keys)) keys = plan->capacity;
     return (double)keys;
-}
-
-static double universe_of(const struct seen_spec *spec) {
-    bool bits = options_has(spec, OPTION_BITS) && options_get(spec, OPTION_BITS) < DIGEST_BITS;
-    return ldexp(1, bits ? (int)options_get(spec, OPTION_BITS) : DIGEST_BITS);
-}
-
-/* The greatest of the bounds that hold for the plan's window. */
-static double greatest(const struct seen_bounds *b) {
-    return fmax(fmax(b->set, b->sliding), b->ordered); /* fmax passes over NAN */
 }
 
 void seen_plan_bounds(const struct seen_plan *plan, double universe, struct seen_bounds *out) {
@@ -408,7 +393,11 @@ void seen_plan_bounds(const struct seen_plan *plan, double universe, struct seen
                                 .sliding = NAN,
                                 .ordered = NAN,
                                 .ratio = NAN};
-    if (!(universe > 0)) out->universe = universe_of(&plan->spec);
+    if (!(universe > 0)) {
+        bool bits = options_has(&plan->spec, OPTION_BITS) &&
+                    options_get(&plan->spec, OPTION_BITS) < DIGEST_BITS;
+        out->universe = ldexp(1, bits ? (int)options_get(&plan->spec, OPTION_BITS) : DIGEST_BITS);
+    }
     if (n < 1) return;
     out->bits = 8 * (double)plan->bytes / n;
     if (!(plan->traits & SEEN_NO_FN) || n > out->universe) return;
@@ -418,5 +407,5 @@ void seen_plan_bounds(const struct seen_plan *plan, double universe, struct seen
     if (!exact && slides) out->sliding = theory_bound_sliding(n, plan->slack * n, fp) / n;
     double ordered = theory_bound_decaying(n, out->universe, exact ? 0 : fp) / n;
     if (window == SEEN_WINDOW_SLIDING && ordered > 0) out->ordered = ordered;
-    out->ratio = out->bits / greatest(out);
+    out->ratio = out->bits / fmax(fmax(out->set, out->sliding), out->ordered); /* passes over NAN */
 }

@@ -25,8 +25,8 @@ struct fit {
 double fit_fp(const struct fit *, const struct filter_shape *, double keys);
 double fit_fp_mean(const struct fit *, const struct filter_shape *, double keys);
 
-/* The fewest lines that a shape can have; and the largest valid shape within its lines (0 lines:
- * there is none). */
+/* The fewest lines that a shape can have, and the largest valid shape with at most its lines (0
+ * lines: there is none). */
 uint64_t fit_least(const struct fit *, struct filter_shape);
 struct filter_shape fit_whole(const struct fit *, struct filter_shape);
 
@@ -57,24 +57,25 @@ int plan_keys(uint64_t *keys, const struct seen_spec *, struct seen_error *);
  * any bursts.  INFINITY: no option bounds the records of a window. */
 double plan_crowd(const struct seen_spec *);
 
-/* The share of its keys that a stretch of `span` holds beyond those of a window. */
+/* The keys that a stretch of length `span` holds beyond those of a window, as a share of the
+ * latter. */
 double plan_beyond(const struct seen_spec *, double span);
 
-/* Decides overload= for a structure with only one behaviour, `does`. */
+/* Decides overload= for a structure that can do only `does`, and refuses other values. */
 int plan_overload(struct seen_plan *, uint32_t does, struct seen_error *);
 
 /* The same for structures of sliding windows with a fixed size.  Refuses a spec that does not say
  * how many keys a window has. */
 int plan_sliding(struct seen_plan *, uint32_t does, struct seen_error *);
 
-/* Decides lines and k (or, for structures that grow, the most keys) of a filter in a window of the
- * given `fit`, whose state takes `fixed` bytes a detector besides; predicts errors and bytes. */
+/* Decides the lines and k of a filter, or for structures that grow the most keys, and predicts
+ * errors and bytes.  `fixed` is the number of bytes that a detector takes besides the filters. */
 int plan_filter(struct seen_plan *, const struct fit *, uint64_t fixed, struct seen_error *);
 
 /* Rounds up to three digits, so that a spec stays readable.  The result is above 0 and below 1. */
 double plan_round_up(double rate);
 
-/* Digests a key: a key of more than 128 bits takes several. */
+/* The number of digests of a key: a key of more than 128 bits has several. */
 uint32_t plan_digests(const struct seen_spec *);
 
 /* The geometry that a resolved spec describes. */
@@ -89,15 +90,15 @@ bool advise_accepts(const struct seen_plan *);
 /* The most items=, of `keys` or fewer, with which the spec plans, to three digits; 0 if none. */
 double advise_items(const struct seen_spec *asked, double keys);
 
-/* Refuses a spec without filter=.  `best` is the least bad plan, NULL if there is none; then *e
- * holds the first structure's refusal, which stands where no fix is found. */
+/* Refuses a spec without filter=, and returns an error code.  `best` is the least bad plan.  If it
+ * is NULL, *e holds the refusal of the first structure, and keeps it if no change would help. */
 int advise_refuse(const struct seen_spec *asked, const struct seen_plan *best, struct seen_error *);
 
 /* -- age-partitioned (age.c) -------------------------------------------------------------- */
 
 #define AGE_GENERATIONS 255 /* the most in a window */
 
-uint32_t age_slices(const struct filter_shape *); /* k+l */
+uint32_t age_slices(const struct filter_shape *); /* k plus the generations */
 uint64_t age_step(const struct filter_shape *);   /* length of a generation on the clock */
 
 /* Decides k=, blocks=, generations= and overload=, and predicts errors.  `fixed` is the number of
@@ -107,8 +108,8 @@ int age_plan(struct seen_plan *, uint64_t fixed, struct seen_error *);
 /* -- decaying windows (decaying.c) -------------------------------------------------------- */
 
 /* A decaying window has no length: memory decides how far back it reaches.  `reach` is how many
- * keys back a structure remembers at least half of what it saw; the plan calls it capacity, items=
- * asks for it, and mem= (64 MiB where nothing is asked) gives it.
+ * keys back a structure still remembers at least half of the keys.  The plan calls it capacity.
+ * items= asks for a reach; mem=, 64 MiB by default, gives one.
  *
  * False negatives depend on the stream.  To compare structures the plan assumes that repeats come
  * at gaps from 1 to gap-max= records (1e9 unless told), every order of magnitude alike, and that
@@ -121,14 +122,14 @@ struct decaying {
     /* The reach of a shard of `lines` lines.  All other options of the spec are resolved.  It grows
      * with the lines. */
     double (*reach)(const struct seen_spec *, uint64_t lines);
-    /* Bytes of a detector whose shards have a state of `state` bytes each: detector_fixed. */
+    /* Bytes of a detector whose shards have a state of `state` bytes each (detector_fixed). */
     uint64_t (*bytes)(const struct seen_spec *, uint64_t state);
 };
 
-/* Refuses what makes no sense here and settles gap-max= and overload=. */
+/* Refuses options that make no sense in decaying windows, and decides gap-max= and overload=. */
 int decaying_settle(struct seen_plan *, struct seen_error *);
 
-/* Decides spec->lines from blocks=, items= and mem=. */
+/* Decides blocks= from items= and mem=.  `d` describes the structure. */
 int decaying_lines(struct seen_plan *, const struct decaying *, struct seen_error *);
 
 /* Gaps as a shard sees them: records of other shards do not count. */

@@ -3,9 +3,9 @@
  *
  *     | struct seen_counter | the sketch's cells … |      | digests: the keys so far, while few |
  *
- * Up to four times the sketch's memory a set of digests counts exactly.  Then the sketch takes all
- * of them over and the set is freed, so that the sketch is what it would be without.  An exact
- * counter (SEEN_COUNTER_SET) has no sketch; its set grows as long as there is memory.
+ * A set of digests counts exactly until it takes four times the memory of the sketch.  Then the
+ * sketch takes all digests over and the set is freed: the sketch is as it would be without the set.
+ * An exact counter (SEEN_COUNTER_SET) has no sketch; its set grows as long as there is memory.
  *
  * A snapshot, little-endian:
  *
@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { VERSION = 1, SHARE = 4 }; /* of the sketch's memory: the set's, at most */
+enum { VERSION = 1, SHARE = 4 }; /* memory of the set over that of the sketch, at most */
 enum { FLAG_MANY = 1, FLAG_ZERO = 2, FLAG_SHORT = 4, FLAGS = 7 };
 
 struct seen_counter {
@@ -30,7 +30,7 @@ struct seen_counter {
     struct seen_allocator alloc;
     uint32_t kind;
     bool many;   /* the sketch counts */
-    bool missed; /* SEEN_COUNTER_SET: the memory did not suffice for a key */
+    bool missed; /* SEEN_COUNTER_SET: there was no memory for a key */
     uint64_t cells, seed, bytes;
     struct digests few;
     _Alignas(64) unsigned char state[];
@@ -185,16 +185,7 @@ static bool header_sound(const struct header *h) {
     return !h->slots || (h->slots >= 16 && !(h->slots & (h->slots - 1)));
 }
 
-static int read_header(struct stream *s, struct header *h, struct seen_error *e) {
-    int bad =
-        stream_read_header(s, h, sizeof *h, "SEEC", VERSION, "the snapshot is not a counter's", e);
-    if (!bad) bad = stream_check_sum(s, "header", e);
-    if (!bad && !header_sound(h))
-        bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot's header makes no sense");
-    return bad;
-}
-
-/* The slots: of a set that is no larger than seen_counter_add makes it. */
+/* Reads the slots of the exact set, which may be no larger than seen_counter_add makes it. */
 static int read_few(struct stream *s, const struct header *h, seen_counter *c,
                     struct seen_error *e) {
     c->few.used = h->used;
@@ -231,7 +222,11 @@ int seen_counter_load(seen_counter **out, struct seen_reader reader, size_t limi
     *out = NULL;
     if (!limit) limit = SIZE_MAX;
     stream_begin(&s);
-    int bad = read_header(&s, &h, e);
+    int bad =
+        stream_read_header(&s, &h, sizeof h, "SEEC", VERSION, "the snapshot is not a counter's", e);
+    if (!bad) bad = stream_check_sum(&s, "header", e);
+    if (!bad && !header_sound(&h))
+        bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot's header makes no sense");
     if (bad) return bad;
     uint64_t cells = kinds[h.kind] ? kinds[h.kind]->bytes(h.cells) : 0;
     if (h.slots > (limit - bits_min(limit, sizeof(seen_counter) + cells)) / sizeof(seen_digest) ||

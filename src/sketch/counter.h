@@ -10,7 +10,7 @@
 
 struct counter_ops {
     const char *name;
-    uint64_t (*size)(double error);  /* cells for a relative standard error; 0: cannot be had */
+    uint64_t (*size)(double error);  /* cells for a relative standard error; 0: impossible */
     double (*error)(uint64_t cells); /* the relative standard error of this many cells */
     uint64_t (*bytes)(uint64_t cells);
     void (*init)(void *state, uint64_t cells, uint64_t seed); /* on zeroed bytes */
@@ -27,7 +27,7 @@ extern const struct counter_ops counter_hll, counter_fm;
 
 enum { HLL_RANKS = 64 };
 
-/* The register of a key, of 2^p, and its rank there, from 1. */
+/* Returns the register, of 2^p, that a key goes to, and its rank there, which is 1 or more. */
 static inline uint64_t hll_place(seen_digest d, int p, uint8_t *rank) {
     uint64_t x = bits_draw(d.lo, d.hi, DRAW_HLL);
     uint64_t rest = x << p | (uint64_t)1 << (p - 1); /* a 1 behind the q bits ends the search */

@@ -59,18 +59,13 @@ static uint64_t reduce(uint64_t x) {
     return x >= PRIME ? x - PRIME : x;
 }
 
-/* a x + b modulo the prime, all below it. */
-static uint64_t linear(uint64_t a, uint64_t x, uint64_t b) {
-    bits_u128 p = (bits_u128)a * x + b;
-    return reduce((uint64_t)(p & PRIME) + (uint64_t)(p >> 61));
-}
-
 static void add(void *state, uint64_t k, size_t n, const seen_digest *d) {
     struct mapping *map = state;
     for (size_t j = 0; j < n; j++) {
         uint64_t x = reduce(d[j].lo);
         for (uint64_t i = 0; i < k; i++) {
-            uint64_t h = linear(map[i].a, x, map[i].b);
+            bits_u128 p = (bits_u128)map[i].a * x + map[i].b;
+            uint64_t h = reduce((uint64_t)(p & PRIME) + (uint64_t)(p >> 61));
             map[i].mask |= ~h & (h + 1); /* the least 0 of h, as a bit */
         }
     }

@@ -1,4 +1,4 @@
-/* hll - HyperLogLog: how many different keys, to 1.04/sqrt(m) of the truth, in m bytes.
+/* hll - HyperLogLog: counts different keys with a standard error of 1.04/sqrt(m) in m bytes.
  *
  * Guarantee  Relative standard error 1.04/sqrt(m) at every size from 1 to 2^64, without bias and
  *            without switching between formulas.  Order and repetition do not matter, and merging

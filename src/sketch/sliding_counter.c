@@ -1,5 +1,5 @@
-/* sliding_counter.c - how many different keys there were in a sliding window: exactly while they
- * are few, from a sliding HyperLogLog when they are many.
+/* sliding_counter.c - counts the different keys in a sliding window: exactly while they are few,
+ * with a sliding HyperLogLog when they are many.
  *
  * Guarantee  The estimate is that of a HyperLogLog over exactly the window's keys, bit by bit, for
  *            the window and for any shorter one: nothing older counts and nothing is missing.
@@ -65,25 +65,6 @@ struct header {
 
 /* -- maxima: the greatest ranks over any last part of a window ---------------------------- */
 
-/* The "list of future possible maxima" of Chabchoub and Hébrail: for each register, the pairs of
- * time and rank that can still be a maximum.
- *
- *     register   ->  (12:07, rank 1)  ->  (12:03, rank 4)  ->  (11:40, rank 9)
- *                    later ------------------------------------------- earlier
- *
- * A pair that came before another of the same or a greater rank can never be a maximum again and is
- * left out: times fall and ranks rise along a list.  Pairs leave the window at its end.  Times may
- * come in any order, because a list depends on the set of pairs alone.
- *
- * Example    Rank 2 at 12:05 comes behind (12:07, rank 1) and before (12:03, rank 4).  Rank 5 at
- *            12:08 replaces the first two pairs.
- * Cost       A list of n keys in the window has about ln(n) + 0.58 pairs of 16 bytes, and at most
- *            one for each rank.  A new pair is compared with those it replaces and one more. */
-static void maxima_free(struct maxima *x, const struct seen_allocator *alloc) {
-    if (x->pair) alloc->free(alloc->ctx, x->pair, x->room * sizeof *x->pair);
-    *x = (struct maxima){.head = x->head};
-}
-
 /* Makes room for `pairs` pairs; false: there is no memory. */
 static bool maxima_reserve(struct maxima *x, uint64_t pairs, const struct seen_allocator *alloc) {
     if (pairs <= x->room) return true;
@@ -103,18 +84,6 @@ static struct maxima_pair *pair_at(const struct maxima *x, uint32_t ref) {
     return &x->pair[ref - 1];
 }
 
-static bool has_room(struct maxima *x, const struct seen_allocator *alloc) {
-    if (x->spare || x->used < x->room) return true;
-    return maxima_reserve(x, x->room ? 2 * (uint64_t)x->room : FIRST_ROOM, alloc);
-}
-
-static uint32_t take_pair(struct maxima *x) {
-    uint32_t ref = x->spare;
-    if (!ref) return ++x->used;
-    x->spare = pair_at(x, ref)->next;
-    return ref;
-}
-
 /* Takes the pair at *link out of its list. */
 static void drop(struct maxima *x, uint32_t *link) {
     uint32_t ref = *link;
@@ -126,39 +95,28 @@ static void drop(struct maxima *x, uint32_t *link) {
 /* Adds a rank that came at this time.  False, and nothing has changed: there is no memory. */
 static bool maxima_add(struct maxima *x, uint64_t reg, uint8_t rank, seen_time time,
                        const struct seen_allocator *alloc) {
-    if (!has_room(x, alloc)) return false;
+    bool room = x->spare || x->used < x->room;
+    if (!room && !maxima_reserve(x, x->room ? 2 * (uint64_t)x->room : FIRST_ROOM, alloc))
+        return false;
     uint32_t *link = &x->head[reg];
     for (; *link && pair_at(x, *link)->time >= time; link = &pair_at(x, *link)->next) {
         if (pair_at(x, *link)->rank >= rank) return true;
         if (pair_at(x, *link)->time == time) break;
     }
     while (*link && pair_at(x, *link)->rank <= rank) drop(x, link);
-    uint32_t ref = take_pair(x);
+    uint32_t ref = x->spare;
+    if (ref)
+        x->spare = pair_at(x, ref)->next;
+    else
+        ref = ++x->used;
     *pair_at(x, ref) = (struct maxima_pair){time, *link, rank};
     *link = ref;
     return true;
 }
 
-/* Removes the pairs earlier than `least`. */
-static void maxima_expire(struct maxima *x, uint64_t reg, seen_time least) {
-    uint32_t *link = &x->head[reg];
-    while (*link && pair_at(x, *link)->time >= least) link = &pair_at(x, *link)->next;
-    while (*link) drop(x, link);
-}
-
-/* The greatest rank since `least`; 0: none. */
-static uint8_t maxima_since(const struct maxima *x, uint64_t reg, seen_time least) {
-    uint8_t rank = 0;
-    for (uint32_t at = x->head[reg]; at && pair_at(x, at)->time >= least; at = pair_at(x, at)->next)
-        rank = pair_at(x, at)->rank;
-    return rank;
-}
-
 /* -- life --------------------------------------------------------------------------------- */
 
 static uint64_t own_bytes(uint64_t m) { return sizeof(seen_sliding_counter) + m * 4; }
-
-static uint64_t pairs_most(uint64_t m) { return m * hll_rank_most(m); }
 
 /* As many keys as seen_counter keeps. */
 static uint64_t slots_most(const seen_sliding_counter *c) {
@@ -205,7 +163,8 @@ void seen_sliding_counter_free(seen_sliding_counter *c) {
     if (!c) return;
     struct seen_allocator alloc = c->alloc;
     latest_free(&c->few, &alloc);
-    maxima_free(&c->maxima, &alloc);
+    if (c->maxima.pair)
+        alloc.free(alloc.ctx, c->maxima.pair, c->maxima.room * sizeof *c->maxima.pair);
     alloc.free(alloc.ctx, c, own_bytes(c->m));
 }
 
@@ -227,17 +186,11 @@ static void sketch(seen_sliding_counter *c, seen_digest d, seen_time time) {
     if (!maxima_add(&c->maxima, reg, rank, time, &c->alloc)) c->missed = true;
     if (++c->added < SWEEP) return;
     c->added = 0;
-    maxima_expire(&c->maxima, c->hand, least_of(c, c->window));
+    uint32_t *link = &c->maxima.head[c->hand];
+    while (*link && pair_at(&c->maxima, *link)->time >= least_of(c, c->window))
+        link = &pair_at(&c->maxima, *link)->next;
+    while (*link) drop(&c->maxima, link); /* earlier pairs have left the window */
     c->hand = (c->hand + 1) & (c->m - 1);
-}
-
-static void become_many(seen_sliding_counter *c) {
-    seen_time least = least_of(c, c->window);
-    for (uint64_t i = 0; i < c->few.slots; i++)
-        if (c->few.slot[i].stamp > least)
-            sketch(c, c->few.slot[i].digest, c->few.slot[i].stamp - 1);
-    latest_free(&c->few, &c->alloc);
-    c->many = true;
 }
 
 static void add_one(seen_sliding_counter *c, seen_digest d, seen_time time, uint64_t most) {
@@ -249,7 +202,13 @@ static void add_one(seen_sliding_counter *c, seen_digest d, seen_time time, uint
         c->missed = true;
         return;
     }
-    if (!c->many) become_many(c);
+    if (!c->many) { /* the sketch takes the keys over */
+        for (uint64_t i = 0; i < c->few.slots; i++)
+            if (c->few.slot[i].stamp > least)
+                sketch(c, c->few.slot[i].digest, c->few.slot[i].stamp - 1);
+        latest_free(&c->few, &c->alloc);
+        c->many = true;
+    }
     sketch(c, d, time);
 }
 
@@ -265,7 +224,13 @@ double seen_sliding_counter_estimate(const seen_sliding_counter *c, uint64_t las
     if (error) *error = c->missed ? INFINITY : c->many ? counter_hll.error(c->m) : 0;
     if (!c->many) return (double)latest_count(&c->few, least);
     uint64_t count[HLL_RANKS + 2] = {0};
-    for (uint64_t i = 0; i < c->m; i++) count[maxima_since(&c->maxima, i, least)]++;
+    for (uint64_t i = 0; i < c->m; i++) {
+        uint8_t rank = 0; /* the greatest since `least` */
+        for (uint32_t at = c->maxima.head[i]; at && pair_at(&c->maxima, at)->time >= least;
+             at = pair_at(&c->maxima, at)->next)
+            rank = pair_at(&c->maxima, at)->rank;
+        count[rank]++;
+    }
     return hll_estimate(count, c->m);
 }
 
@@ -275,13 +240,7 @@ int seen_sliding_counter_alike(const seen_sliding_counter *a, const seen_sliding
 
 /* -- snapshots ---------------------------------------------------------------------------- */
 
-static uint64_t pairs_of(const seen_sliding_counter *c) {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < c->maxima.used; i++) n += c->maxima.pair[i].rank != 0;
-    return n;
-}
-
-/* The pairs of a register, as a snapshot has them. */
+/* Writes the pairs of a register. */
 static int write_register(struct stream *s, const seen_sliding_counter *c, uint64_t reg) {
     unsigned char bytes[1 + (HLL_RANKS + 1) * PAIR_BYTES] = {0}, *at = bytes + 1;
     for (uint32_t ref = c->head[reg]; ref; ref = c->maxima.pair[ref - 1].next) {
@@ -300,7 +259,11 @@ int seen_sliding_counter_save(const seen_sliding_counter *c, struct seen_writer 
     struct header h = {{'S', 'E', 'E', 'W'}, VERSION,    c->kind, 0, c->m, c->window, c->newest,
                        c->few.slots,         c->few.used};
     h.flags = (c->many ? FLAG_MANY : 0) | (c->missed ? FLAG_SHORT : 0);
-    if (c->many) h.used = pairs_of(c);
+    if (c->many) {
+        uint64_t n = 0;
+        for (uint32_t i = 0; i < c->maxima.used; i++) n += c->maxima.pair[i].rank != 0;
+        h.used = n;
+    }
     stream_begin(&s);
     int bad = stream_write(&s, &h, sizeof h) || stream_write_sum(&s);
     if (!bad && c->few.slots)
@@ -316,7 +279,7 @@ static bool header_sound(const struct header *h) {
     if ((!sketches && h->kind != SEEN_COUNTER_SET) || h->flags & ~(uint32_t)FLAGS) return false;
     if (sketches ? !counter_hll.valid(h->m) : h->m != 0 || many) return false;
     if (!h->window || h->window > MAX_COUNT || h->newest > MAX_COUNT) return false;
-    if (many) return !h->slots && h->used <= pairs_most(h->m);
+    if (many) return !h->slots && h->used <= h->m * hll_rank_most(h->m);
     return h->slots ? h->slots >= 16 && !(h->slots & (h->slots - 1)) : !h->used;
 }
 
@@ -348,7 +311,8 @@ static int read_few(struct stream *s, const struct header *h, seen_sliding_count
     return 0;
 }
 
-/* Along a list times fall and ranks rise.  False: the bytes cannot be right, or are too few. */
+/* Reads the list of a register, along which times fall and ranks rise.  False: it does not, or the
+ * bytes end. */
 static bool read_register(struct stream *s, seen_sliding_counter *c, uint64_t reg, uint64_t most) {
     uint8_t n, rank = 0, bytes[PAIR_BYTES];
     seen_time before = c->newest + 1;
@@ -379,17 +343,6 @@ static int read_many(struct stream *s, const struct header *h, seen_sliding_coun
     return 0;
 }
 
-static int read_body(struct stream *s, const struct header *h, seen_sliding_counter *c,
-                     struct seen_error *e) {
-    c->many = h->flags & FLAG_MANY;
-    c->missed = h->flags & FLAG_SHORT;
-    c->newest = h->newest;
-    int bad = c->many ? read_many(s, h, c, e) : read_few(s, h, c, e);
-    if (!bad) bad = stream_check_sum(s, "table", e);
-    if (bad || c->many || latest_sound(&c->few, c->newest)) return bad;
-    return error_set(e, SEEN_EFORMAT, 0, "the snapshot's table makes no sense");
-}
-
 int seen_sliding_counter_load(seen_sliding_counter **out, struct seen_reader reader, size_t limit,
                               const struct seen_allocator *alloc, struct seen_error *e) {
     struct stream s = {.reader = reader};
@@ -399,7 +352,13 @@ int seen_sliding_counter_load(seen_sliding_counter **out, struct seen_reader rea
     stream_begin(&s);
     int bad = read_header(&s, &h, limit ? limit : SIZE_MAX, e);
     if (bad || (bad = make(&c, h.kind, h.m, h.window, alloc, e))) return bad;
-    bad = read_body(&s, &h, c, e);
+    c->many = h.flags & FLAG_MANY;
+    c->missed = h.flags & FLAG_SHORT;
+    c->newest = h.newest;
+    bad = c->many ? read_many(&s, &h, c, e) : read_few(&s, &h, c, e);
+    if (!bad) bad = stream_check_sum(&s, "table", e);
+    if (!bad && !c->many && !latest_sound(&c->few, c->newest))
+        bad = error_set(e, SEEN_EFORMAT, 0, "the snapshot's table makes no sense");
     if (bad)
         seen_sliding_counter_free(c);
     else

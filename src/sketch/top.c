@@ -15,7 +15,7 @@
  * Example    k = 2, stream a b a c: a 2, b 1; c takes over b's counter: c 2, error 1.
  * Cost       A probe or two of the index and at most log2 k steps in the heap.
  * Snapshot   "SEET" | version u32 | k u64 | used u64 | checksum u64 | counter[used] | checksum u64,
- *            little-endian; the heap is told by the counters' places.
+ *            little-endian; the heap follows from the places of the counters.
  */
 #include "base/base.h"
 #include "base/bits.h"
@@ -38,7 +38,7 @@ struct seen_top {
     uint64_t counters_at, heap_at, index_at;
 };
 
-enum { VERSION = 1, REACH = 4096 }; /* REACH: no honest search is that long */
+enum { VERSION = 1, REACH = 4096 }; /* REACH: slots that a search visits at most */
 
 struct header {
     char magic[4];
@@ -56,7 +56,7 @@ static uint32_t *table(const seen_top *t) { return (uint32_t *)((uintptr_t)t + t
 
 static bool possible(uint64_t k) { return k >= 1 && k <= (uint64_t)1 << 30; }
 
-/* Where everything lies, of k counters. */
+/* The layout of a block with k counters. */
 static seen_top geometry(uint64_t k) {
     seen_top t = {.k = k, .slots = 2, .counters_at = (sizeof(seen_top) + 63) / 64 * 64};
     while (t.slots < 2 * k) t.slots *= 2;
@@ -99,7 +99,7 @@ static uint64_t home(const seen_top *t, seen_digest key) {
     return bits_draw(key.lo, key.hi, DRAW_TOP) & (t->slots - 1);
 }
 
-/* Where the key is, or would be. */
+/* The slot of a key, or the empty slot that it would get. */
 static uint64_t probe(const seen_top *t, seen_digest key) {
     const uint32_t *index = table(t);
     uint64_t i = home(t, key);
@@ -108,19 +108,6 @@ static uint64_t probe(const seen_top *t, seen_digest key) {
         if (c->key.lo == key.lo && c->key.hi == key.hi) break;
     }
     return i;
-}
-
-/* Takes a key out; those behind it that could no longer be found move up. */
-static void drop(seen_top *t, seen_digest key) {
-    uint32_t *index = table(t);
-    uint64_t mask = t->slots - 1, hole = probe(t, key);
-    for (uint64_t i = (hole + 1) & mask; index[i]; i = (i + 1) & mask) {
-        uint64_t from = home(t, counters(t)[index[i] - 1].key);
-        if (((i - from) & mask) < ((i - hole) & mask)) continue;
-        index[hole] = index[i];
-        hole = i;
-    }
-    index[hole] = 0;
 }
 
 /* -- the heap ----------------------------------------------------------------------------- */
@@ -134,7 +121,7 @@ static void put(seen_top *t, uint64_t place, uint32_t counter) {
     counters(t)[counter].place = place;
 }
 
-/* A counter at `place` has grown. */
+/* Moves the counter at `place`, which has grown, down to its place. */
 static void sink(seen_top *t, uint64_t place) {
     uint32_t moving = heap(t)[place];
     uint64_t count = counters(t)[moving].count;
@@ -149,29 +136,33 @@ static void sink(seen_top *t, uint64_t place) {
     put(t, place, moving);
 }
 
-/* A counter of 1 comes last and belongs among the least. */
-static void rise(seen_top *t, uint64_t place) {
-    uint32_t moving = heap(t)[place];
-    uint64_t count = counters(t)[moving].count;
-    for (; place > 0 && count_at(t, (place - 1) / 2) > count; place = (place - 1) / 2)
-        put(t, place, heap(t)[(place - 1) / 2]);
-    put(t, place, moving);
-}
-
 /* -- work --------------------------------------------------------------------------------- */
 
+/* Gives a key one of the counters not yet used.  It rises in the heap, because its count is 1. */
 static uint32_t take_new(seen_top *t, seen_digest key) {
     uint32_t c = (uint32_t)t->used++;
-    counters(t)[c] = (struct counter){.key = key, .count = 1, .place = c};
-    heap(t)[c] = c;
-    rise(t, c);
+    uint64_t place = c;
+    counters(t)[c] = (struct counter){.key = key, .count = 1};
+    for (; place > 0 && count_at(t, (place - 1) / 2) > 1; place = (place - 1) / 2)
+        put(t, place, heap(t)[(place - 1) / 2]);
+    put(t, place, c);
     return c;
 }
 
+/* Gives a key the least counter.  Keys behind the hole in the index that could no longer be found
+ * move up. */
 static uint32_t take_least(seen_top *t, seen_digest key) {
     uint32_t c = heap(t)[0];
     struct counter *least = &counters(t)[c];
-    drop(t, least->key);
+    uint32_t *index = table(t);
+    uint64_t mask = t->slots - 1, hole = probe(t, least->key);
+    for (uint64_t i = (hole + 1) & mask; index[i]; i = (i + 1) & mask) {
+        uint64_t from = home(t, counters(t)[index[i] - 1].key);
+        if (((i - from) & mask) < ((i - hole) & mask)) continue;
+        index[hole] = index[i];
+        hole = i;
+    }
+    index[hole] = 0;
     least->key = key;
     least->error = least->count++;
     sink(t, 0);
@@ -241,17 +232,18 @@ static int read_header(struct stream *s, struct header *h, size_t limit, struct 
     return 0;
 }
 
-/* A counter's place in heap and index: both have to be free. */
+/* Puts a loaded counter into heap and index; false: one of its places is taken. */
 static bool settle(seen_top *t, uint32_t c) {
     const struct counter *x = &counters(t)[c];
     if (x->place >= t->used || x->error >= x->count || x->count > MAX_COUNT) return false;
     uint64_t slot = probe(t, x->key), far = (slot - home(t, x->key)) & (t->slots - 1);
     if (table(t)[slot] || far > REACH || heap(t)[x->place]) return false;
     table(t)[slot] = c + 1;
-    heap(t)[x->place] = c + 1; /* 0: free; until all have settled */
+    heap(t)[x->place] = c + 1; /* 0 means free until all have settled */
     return true;
 }
 
+/* Builds heap and index from the loaded counters; false: no stream leads to them. */
 static bool settle_all(seen_top *t) {
     for (uint32_t c = 0; c < t->used; c++)
         if (!settle(t, c)) return false;

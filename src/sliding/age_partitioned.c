@@ -40,7 +40,6 @@
 #include "spec/spec.h"
 #include "table/table.h"
 #include "theory/bloom.h"
-#include "window/rotation.h"
 #include "window/window.h"
 
 #include <math.h>

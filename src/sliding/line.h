@@ -22,7 +22,6 @@
 
 #include "base/bits.h"
 #include "theory/sliding.h"
-#include "window/rotation.h"
 #include "window/window.h"
 
 #include <stdbool.h>

@@ -35,7 +35,8 @@ struct filter_theory {
     /* Decides or refuses the structure's own options (NULL: it has none). */
     int (*settle)(struct seen_spec *, uint32_t live, struct seen_error *);
 
-    uint32_t (*columns)(uint32_t live); /* generations that fit into the cell that `live` need */
+    /* Generations that fit into the cells that `live` generations need (NULL: `live`). */
+    uint32_t (*columns)(uint32_t live);
     double (*fp)(const struct filter_shape *, double keys); /* rate of a generation with `keys` */
     /* The same for a Poisson number of keys, as in a shard (NULL: the mean of fp over it). */
     double (*fp_scattered)(const struct filter_shape *, double keys);

@@ -8,14 +8,87 @@
 #include <math.h>
 #include <string.h>
 
-#define RATE_LEVELS 8  /* levels that the number of records alone brings about */
+#if defined __x86_64__
+#include <immintrin.h>
+#endif
+
+#define RATE_LEVELS 8  /* levels that the number of records alone can reach */
 #define FIRST_LEVEL 14 /* log2 of the record at which level 0 ends */
 
-#define MAX_SLOTS   2048  /* by default, of windows without misses; twice as many of others */
-#define SLOTS_LEAST 64    /* fewer say nothing */
+#define MAX_SLOTS   2048  /* of windows that forget keys at a time; twice as many for others */
+#define SLOTS_LEAST 64    /* fewer keys are too few for an estimate */
 #define BYTES_SHARE 64    /* the sample takes at most this part of a shard's bytes; ... */
 #define BYTES_SMALL 32768 /* ... but shards of this size have a sample in any case */
 #define GROUPS_FEW  8
+
+/* -- which records of a batch are sampled; all instruction sets give the same places ------ */
+
+/* Appends the places of the sampled digests among [from, to). */
+ALWAYS_INLINE size_t pick_some(const seen_digest *d, size_t from, size_t to, uint64_t mask,
+                               uint16_t *place, size_t m) {
+    for (size_t i = from; i < to; i++) {
+        place[m] = (uint16_t)i;
+        m += pick_one(d[i], mask);
+    }
+    return m;
+}
+
+/* x - 1 has its top bit set only if x = 0, because the mask leaves the top bit out. */
+static size_t pick_portable(const seen_digest *d, size_t n, uint64_t mask, uint16_t *place) {
+    size_t m = 0, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        uint64_t hit = 0;
+        for (size_t j = 0; j < 8; j++) hit |= ((d[i + j].lo ^ d[i + j].hi) & mask) - 1;
+        if (hit >> 63) m = pick_some(d, i, i + 8, mask, place, m);
+    }
+    return pick_some(d, i, n, mask, place, m);
+}
+
+#if defined __x86_64__
+__attribute__((target("avx2"))) static size_t pick_avx2(const seen_digest *d, size_t n,
+                                                        uint64_t mask, uint16_t *place) {
+    const __m256i masks = _mm256_set1_epi64x((long long)mask), zero = _mm256_setzero_si256();
+    size_t m = 0, i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m256i hit = zero;
+        for (size_t j = 0; j < 8; j += 2) {
+            __m256i two = _mm256_loadu_si256((const __m256i *)(const void *)(d + i + j));
+            __m256i folded = _mm256_xor_si256(two, _mm256_shuffle_epi32(two, 0x4e));
+            __m256i left = _mm256_and_si256(folded, masks);
+            hit = _mm256_or_si256(hit, _mm256_cmpeq_epi64(left, zero));
+        }
+        if (!_mm256_testz_si256(hit, hit)) m = pick_some(d, i, i + 8, mask, place, m);
+    }
+    return pick_some(d, i, n, mask, place, m);
+}
+
+__attribute__((target("avx512f,avx512dq"))) static inline __mmask8 sampled_of_four(
+    const seen_digest *d, __m512i masks) {
+    __m512i four = _mm512_loadu_si512(d);
+    __m512i folded = _mm512_xor_si512(four, _mm512_shuffle_epi32(four, 0x4e));
+    return _mm512_testn_epi64_mask(folded, masks);
+}
+
+__attribute__((target("avx512f,avx512dq"))) static size_t pick_avx512(const seen_digest *d,
+                                                                      size_t n, uint64_t mask,
+                                                                      uint16_t *place) {
+    const __m512i masks = _mm512_set1_epi64((long long)mask);
+    size_t m = 0, i = 0;
+    for (; i + 8 <= n; i += 8)
+        if (sampled_of_four(d + i, masks) | sampled_of_four(d + i + 4, masks))
+            m = pick_some(d, i, i + 8, mask, place, m);
+    return pick_some(d, i, n, mask, place, m);
+}
+#endif
+
+static pick_fn *pick_of(uint32_t cpu) {
+#if defined __x86_64__
+    if (cpu >= CPU_AVX512) return pick_avx512;
+    if (cpu >= CPU_AVX2) return pick_avx2;
+#endif
+    (void)cpu;
+    return pick_portable;
+}
 
 /* -- size --------------------------------------------------------------------------------- */
 
@@ -28,8 +101,8 @@ uint64_t control_bytes(uint64_t slots) {
     return (bytes + 63) / 64 * 64;
 }
 
-/* Structures that neither err nor forget have nothing to be measured; with lateness= the window is
- * not the one that the twin follows. */
+/* Whether there can be errors that the sample measures.  With lateness= the window differs from the
+ * one that the sample follows. */
 static bool errs(const struct seen_plan *plan) {
     if (options_get(&plan->spec, OPTION_LATENESS)) return false;
     return !(plan->traits & SEEN_NO_FP) || plan->spec.window == SEEN_WINDOW_DECAYING ||
@@ -87,7 +160,8 @@ static seen_digest uniform(const struct control *c, seen_digest d) {
     return (seen_digest){tag, tag ^ bits_draw(d.lo, d.hi, DRAW_SAMPLE)};
 }
 
-/* The same of key i, of several digests: what is above its bits= does not count. */
+/* The same for key i of a batch, whose keys may have several digests.  Bits above bits= do not
+ * count. */
 static seen_digest key_at(const struct control *c, const seen_digest *d, size_t i) {
     if (c->digests == 1) return uniform(c, d[i]);
     uint64_t tag = 0, draw = 0;
@@ -101,15 +175,11 @@ static seen_digest key_at(const struct control *c, const seen_digest *d, size_t 
     return (seen_digest){tag, tag ^ draw};
 }
 
-/* Its low bits are those that decide at which level the key leaves the sample. */
+/* The tag of a key.  Its low bits decide at which level the key leaves the sample. */
 static uint64_t tag_of(seen_digest d) {
     uint64_t low = ((uint64_t)1 << CONTROL_LEVELS) - 1;
     return (bits_fold(d.lo ^ BITS_GOLDEN, ~d.hi | 1) & ~low) |
            ((d.lo ^ d.hi) >> CONTROL_SHIFT & low);
-}
-
-static uint64_t group_of(const struct control *c, uint64_t tag) {
-    return (tag >> CONTROL_LEVELS) % c->groups;
 }
 
 static uint64_t place_of(const struct control *c, uint64_t tag) {
@@ -128,7 +198,7 @@ static struct control_slot *find(const struct control *c, uint64_t tag) {
     return &s[i];
 }
 
-/* Empties slot i; what stands behind it moves up, so that no search ends before its key. */
+/* Empties slot i.  Keys behind it move up, so that every search still finds its key. */
 static void drop(struct control *c, uint64_t i) {
     struct control_slot *s = slots(c);
     c->saved.used--;
@@ -142,7 +212,7 @@ static void drop(struct control *c, uint64_t i) {
     s[i] = (struct control_slot){0, 0};
 }
 
-/* The slots of keys that `leaves` names are emptied. */
+/* Empties all slots for which leaves(slot, what) holds. */
 static void drop_all(struct control *c, bool (*leaves)(const struct control_slot *, uint64_t),
                      uint64_t what) {
     for (uint64_t i = 0; i < c->slots;)
@@ -157,7 +227,8 @@ static bool leaves_window(const struct control_slot *s, uint64_t least) { return
 
 /* -- levels ------------------------------------------------------------------------------- */
 
-/* The tallies of this level join the sums; each record there stands for `weight`. */
+/* Adds the tallies of this level to the sums.  Each of their records stands for `weight` records.
+ */
 static void settle(struct control *c) {
     double weight = exp2((double)c->saved.level), part = 1 - 1 / weight;
     for (int kind = 0; kind < CONTROL_KINDS; kind++) {
@@ -180,15 +251,15 @@ static void halve(struct control *c) {
     c->saved.level++;
 }
 
-/* Halves as the number of records asks for, before this one is judged. */
+/* Halves the sample as often as the number of records demands. */
 static void halve_by_record(struct control *c, uint64_t record) {
     while (c->saved.level < RATE_LEVELS && record >> (FIRST_LEVEL + c->saved.level)) halve(c);
 }
 
 static bool full(const struct control *c) { return c->saved.used >= c->slots - c->slots / 8; }
 
-/* The clock + 1 up to which an occurrence is outside the window of a record at `at`, slack and
- * all. */
+/* Occurrences with clock + 1 up to this value are outside the window of a record at `at`, and
+ * outside its slack. */
 static uint64_t gone_by(const struct control *c, const struct window *w, uint64_t at) {
     if (w->plan->spec.window == SEEN_WINDOW_LANDMARK) return w->ops->since(w, at);
     return at - bits_min(at, c->reach);
@@ -215,7 +286,7 @@ static void take(struct control *c, const struct window *w, uint64_t tag, uint64
                  bool duplicate) {
     struct control_slot *s = find(c, tag);
     enum control_kind kind = judge(c, w, s->seen, at, duplicate);
-    tallies(c, kind)[group_of(c, tag)].now++;
+    tallies(c, kind)[(tag >> CONTROL_LEVELS) % c->groups].now++;
     c->saved.count[kind]++;
     if (c->first && duplicate) return;
     if (!s->seen && full(c)) return; /* no level is left */
@@ -285,8 +356,8 @@ void control_add(struct control *c, const struct control *from) {
     }
 }
 
-/* Where neither landmark nor time is between, ages count; in landmark and decaying windows every
- * key enters as if it came now. */
+/* The clock at which a key of another sample enters.  In jumping and sliding windows it keeps its
+ * age. In landmark and decaying windows it enters as if it came now. */
 static uint64_t clock_there(const struct control *c, const struct window *w, uint64_t seen,
                             uint64_t from_at, uint64_t at) {
     uint32_t window = w->plan->spec.window;
@@ -338,9 +409,9 @@ uint64_t control_records(const struct control *c) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
-#define CHUNK 4096 /* bytes written at once, so that what reads them in pieces waits for few */
+#define CHUNK 4096 /* bytes written at once; a reader in pieces never waits for more */
 
-/* Tallies and slots stand side by side. */
+/* The bytes of tallies and slots, which lie side by side. */
 static uint64_t bytes_behind(const struct control *c) {
     return CONTROL_KINDS * c->groups * sizeof(struct control_tally) +
            c->slots * sizeof(struct control_slot);
@@ -357,26 +428,13 @@ int control_save(const struct control *c, struct seen_writer out) {
 
 static bool sane_sum(double x) { return isfinite(x) && x >= 0 && x < 1e30; }
 
-static bool sane(const struct control *c) {
-    const struct control_saved *s = &c->saved;
-    bool fine = s->level <= CONTROL_LEVELS;
-    for (int kind = 0; kind < CONTROL_KINDS; kind++) {
-        fine = fine && s->count[kind] < MAX_COUNT && s->certain[kind] <= s->count[kind] &&
-               sane_sum(s->total[kind]) && sane_sum(s->poisson[kind]);
-        for (uint64_t g = 0; g < c->groups; g++) {
-            const struct control_tally *t = &tallies(c, kind)[g];
-            fine = fine && t->now <= s->count[kind] && sane_sum(t->sum);
-        }
-    }
-    return fine;
-}
-
-/* Every key stands where it is looked for, once, and belongs to the sample of this level. */
+/* Whether a search finds every key in its slot, and every key belongs to the sample of this level.
+ */
 static bool sane_slots(const struct control *c, uint64_t at) {
     uint64_t used = 0, mask = ((uint64_t)1 << c->saved.level) - 1;
     if (c->saved.used >= c->slots) return false;
     for (uint64_t i = 0; i < c->slots; i++) used += slots(c)[i].seen != 0;
-    if (used != c->saved.used) return false; /* so that each search ends at an empty slot */
+    if (used != c->saved.used) return false; /* now each search ends at an empty slot */
     for (uint64_t i = 0; i < c->slots; i++) {
         const struct control_slot *s = &slots(c)[i];
         if (s->seen && (s->seen > at + 1 || s->tag & mask || find(c, s->tag) != s)) return false;
@@ -391,7 +449,17 @@ int control_load(struct control *c, uint64_t at, struct seen_reader in, struct s
     for (uint64_t done = 0; done < end && !bad; done += CHUNK)
         bad = in.read(in.ctx, bytes + done, bits_min(CHUNK, end - done));
     if (bad) return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its control sample");
-    if (!sane(c) || !sane_slots(c, at))
+    const struct control_saved *s = &c->saved;
+    bool fine = s->level <= CONTROL_LEVELS;
+    for (int kind = 0; kind < CONTROL_KINDS; kind++) {
+        fine = fine && s->count[kind] < MAX_COUNT && s->certain[kind] <= s->count[kind] &&
+               sane_sum(s->total[kind]) && sane_sum(s->poisson[kind]);
+        for (uint64_t g = 0; g < c->groups; g++) {
+            const struct control_tally *t = &tallies(c, kind)[g];
+            fine = fine && t->now <= s->count[kind] && sane_sum(t->sum);
+        }
+    }
+    if (!fine || !sane_slots(c, at))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's control sample makes no sense");
     return 0;
 }

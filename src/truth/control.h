@@ -1,8 +1,7 @@
 /* control.h - the control sample: an exact twin of the window for a few keys, one a shard.
  *
  * Idea       A few keys are chosen by their digests.  For these the twin remembers exactly when
- *            each was last seen, so that it knows of each of their records whether the verdict was
- *            right.  What it counts, times the share of keys chosen, estimates what the detector
+ *            each was last seen, so it knows for each of their records whether the verdict was right.  What it counts, times the share of keys chosen, estimates what the detector
  *            did to all keys, for any structure, load and stream.
  * Guarantee  The verdicts do not depend on the choice of keys, and the choice alone is random: the
  *            estimates are unbiased.  Their intervals (truth.c) hold the truth in 95 of 100
@@ -33,8 +32,8 @@
 #include <stdbool.h>
 
 #define CONTROL_GROUPS 32
-#define CONTROL_LEVELS 39 /* halvings; the mask has this many bits ... */
-#define CONTROL_SHIFT  24 /* ... from here on: where no structure reads both words */
+#define CONTROL_LEVELS 39 /* halvings, and bits of the mask, which begins ... */
+#define CONTROL_SHIFT  24 /* ... here: no structure reads both words there */
 
 /* What the twin says of a verdict. */
 enum control_kind {
@@ -55,7 +54,7 @@ struct control_slot {
     uint64_t tag, seen; /* seen: clock of the last occurrence + 1; 0: the slot is empty */
 };
 
-/* What a snapshot keeps, tallies and slots besides. */
+/* What a snapshot keeps, in addition to tallies and slots. */
 struct control_saved {
     uint64_t level, used; /* used: slots that hold a key */
     uint64_t count[CONTROL_KINDS];
@@ -68,9 +67,6 @@ struct control_saved {
 
 /* Writes the places of the sampled ones of n digests, in order; returns how many. */
 typedef size_t pick_fn(const seen_digest *, size_t n, uint64_t mask, uint16_t *place);
-
-/* The loop for an instruction set (enum cpu). */
-pick_fn *pick_of(uint32_t cpu);
 
 /* A key is sampled if all bits of `mask` are 0 in lo ^ hi of its digest. */
 static inline bool pick_one(seen_digest d, uint64_t mask) { return !((d.lo ^ d.hi) & mask); }
@@ -89,7 +85,7 @@ struct control {
         reach; /* greatest age inside the window; greatest in its slack; clock units */
 };
 
-/* How many slots a shard gets in a plan of `bytes` bytes, 0 for no sample; and the bytes of a
+/* The number of slots of a shard in a plan of `bytes` bytes (0: no sample), and the bytes of a
  * sample with that many slots. */
 uint64_t control_slots(const struct seen_plan *, uint64_t bytes);
 uint64_t control_bytes(uint64_t slots);

@@ -1,4 +1,5 @@
-/* truth.c - how many verdicts of a detector were wrong: by formulas, and from a sample of keys. */
+/* truth.c - estimates how many verdicts of a detector were wrong, from formulas and from a sample.
+ */
 #include "truth/truth.h"
 
 #include "base/base.h"
@@ -10,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define OVERFULL 1.25 /* times the capacity: from here on formulas are not relied on */
+#define OVERFULL 1.25 /* times the capacity: above it the formulas do not hold */
 #define ALPHA    .05
 #define RARE     .001 /* a model outside this interval of the sample is wrong */
 
@@ -27,18 +28,18 @@ static struct state state_of(const struct window *w, uint64_t at) {
                           (double)s.stored};
 }
 
-/* Mean of a power law through (l0, r0) and (l1, r1) between them; a load that hardly changes says
- * nothing of the power. */
+/* The mean, between two loads, of the power law through (l0, r0) and (l1, r1).  If the loads hardly
+ * differ, the power is unknown and this is the mean of both rates. */
 static double mean_between(double l0, double r0, double l1, double r1) {
     if (r1 <= 0 || l1 <= l0 * 1.01 + 1) return (r0 + r1) / 2;
-    if (r0 <= 0 || l0 <= 0) return r1 / 2; /* from an empty table: stretches are short */
+    if (r0 <= 0 || l0 <= 0) return r1 / 2; /* the table was empty; stretches are short */
     double power = log(r1 / r0) / log(l1 / l0);
     if (fabs(power + 1) < 1e-9) return r1;
     return (r1 * l1 - r0 * l0) / (power + 1) / (l1 - l0);
 }
 
-/* Where more than half of the new records are called duplicates, few are left to stand for the
- * others; then there were as many at most as there were duplicates. */
+/* The false duplicates of the open stretch.  If more than half of the new records are called
+ * duplicates, few are left to estimate from, and the number of duplicates is the bound. */
 static double stretch(const struct model *m, struct state now) {
     double duplicates = (double)(m->records - m->began - m->fresh);
     double odds = mean_between(m->load, m->odds, now.load, theory_odds(now.rate));
@@ -58,19 +59,20 @@ static void model_open(struct model *m, const struct window *w, uint64_t at) {
     m->fullest = fmax(m->fullest, now.load);
 }
 
-/* Ends the stretch, and tells the window how many keys it took for its own (ops->unnoticed). */
+/* Ends the stretch, and tells the window how many new keys it called duplicates (ops->unnoticed).
+ */
 static void model_close(struct model *m, struct window *w, uint64_t at) {
     double more = stretch(m, state_of(w, at));
     m->expected += more;
     if (w->ops->unnoticed && more > 0) w->ops->unnoticed(w, more);
 }
 
-/* The sum with the open stretch. */
+/* The false duplicates so far, including the open stretch. */
 static double model_now(const struct model *m, const struct window *w, uint64_t at) {
     return m->expected + stretch(m, state_of(w, at));
 }
 
-/* For a model that was loaded. */
+/* Whether the numbers of a loaded model are possible. */
 static bool model_sane(const struct model *m) {
     return m->records < MAX_COUNT && m->until > m->records && m->until < MAX_COUNT &&
            m->began <= m->records && m->fresh <= m->records - m->began && m->odds >= 0 &&
@@ -99,7 +101,7 @@ uint64_t truth_bytes(const struct seen_spec *spec) {
            64 * 64;
 }
 
-/* NULL: there is no sample. */
+/* The sample of a shard; NULL: it has none. */
 static struct control *control_of(const struct window *w) {
     return options_get(&w->plan->spec, OPTION_CONTROL) ? &w->truth->control : NULL;
 }
@@ -112,27 +114,13 @@ void truth_init(struct window *w, uint32_t cpu) {
 
 /* -- work --------------------------------------------------------------------------------- */
 
-/* The clock behind a record. */
-static uint64_t after(const struct window *w, uint64_t at) {
-    return at + (w->plan->spec.unit != SEEN_UNIT_MICROSECONDS);
-}
-
-/* How many of n records belong to the open stretch of the model, and to one generation. */
+/* The number of records, of n, that belong to the open stretch and to the current generation. */
 static size_t run_of(const struct window *w, size_t n, const uint64_t *at) {
     uint64_t run = bits_min(n, w->truth->model.until - w->truth->model.records);
     uint64_t boundary = w->ops->boundary ? w->ops->boundary(w) : UINT64_MAX;
     if (at[run - 1] < boundary) return run;
     for (run = 0; at[run] < boundary;) run++;
     return run;
-}
-
-static void observe_run(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
-                        uint8_t *verdict) {
-    struct truth *t = w->truth;
-    w->ops->observe(w, n, d, at, verdict);
-    if (control_of(w)) control_observe(&t->control, w, t->model.records, n, d, at, verdict);
-    t->model.records += n;
-    t->model.fresh += n - bits_count(verdict, n);
 }
 
 void truth_observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
@@ -145,8 +133,13 @@ void truth_observe(struct window *w, size_t n, const seen_digest *d, const uint6
             model_close(m, w, w->ops->boundary(w) - 1);
             run = 1; /* the first record of the next generation */
         }
-        observe_run(w, run, d + i * w->plan->digests, at + i, verdict + i);
-        uint64_t clock = after(w, at[i + run - 1]);
+        const seen_digest *key = d + i * w->plan->digests;
+        w->ops->observe(w, run, key, at + i, verdict + i);
+        if (control_of(w))
+            control_observe(control_of(w), w, m->records, run, key, at + i, verdict + i);
+        m->records += run;
+        m->fresh += run - bits_count(verdict + i, run);
+        uint64_t clock = at[i + run - 1] + (w->plan->spec.unit != SEEN_UNIT_MICROSECONDS);
         if (!rotates && m->records < m->until) continue;
         if (!rotates) model_close(m, w, clock);
         model_open(m, w, clock);
@@ -203,8 +196,8 @@ static double variance(const struct control_sum *s) {
     return fmax(s->poisson, n / (n - 1) * (squares - sum * sum / n));
 }
 
-/* The sum's own interval.  A key more, of the greatest weight, might have been sampled just as
- * well: the upper end counts with it. */
+/* The interval of one sum.  The upper end assumes one more key of the greatest weight, because such
+ * a key might have been sampled too. */
 static struct estimate own(const struct control_sum *s, double alpha) {
     double r = s->total - s->certain, v = variance(s);
     struct estimate e = {s->total, s->total, s->total};
@@ -219,8 +212,8 @@ static struct estimate own(const struct control_sum *s, double alpha) {
  * the other one (`others`); both kinds together make `all`.  alpha: the chance that the truth lies
  * outside the interval.
  *
- * The two sums contradict each other where a few keys have most of the records and none of them is
- * in the sample.  `even`, one of the two, is then believed: the sum that a few keys make up least.
+ * The two sums contradict each other if a few keys have most of the records and none of them is in
+ * the sample.  Then `even` decides, the one of the two sums that depends least on a few keys.
  */
 static struct estimate interval_sample(const struct control_sum *s,
                                        const struct control_sum *others,
@@ -237,7 +230,7 @@ static struct estimate interval_sample(const struct control_sum *s,
     return e;
 }
 
-/* The model's figure, given that the model is right to about a tenth. */
+/* The interval of the model's figure, if the model errs by about a tenth. */
 static struct estimate interval_model(double expected, double alpha) {
     double v = 2 * expected + expected * expected / 100;
     if (expected <= 0) return (struct estimate){0, 0, 0};
@@ -270,8 +263,8 @@ static struct sums sums_of(const struct window *shard, uint64_t at, struct seen_
     return s;
 }
 
-/* Is the window nearly as planned, so that the formulas hold?  In a decaying window only few
- * records called new may be misses, since missed records do not stand for false duplicates. */
+/* Whether the window is nearly as planned, so that the formulas hold.  In a decaying window only
+ * few of the records called new may be misses, because the formulas count them as new keys. */
 static bool as_planned(const struct resolved *plan, const struct seen_stats *out, double fullest) {
     bool roomy = !plan->capacity || fullest <= OVERFULL * (double)plan->capacity ||
                  out->fp_worst <= plan->fp_full;
@@ -286,16 +279,12 @@ static void put_false(struct seen_stats *out, struct estimate e) {
     out->false_hi = (uint64_t)e.hi;
 }
 
-/* A key that was called a duplicate is stored then, so that it is not called so falsely again while
- * it stays in the window.  (With refresh=first it is not stored, and this holds less often.) */
+/* False duplicates are spread evenly over keys: a key that was called a duplicate is stored, so it
+ * is not a false duplicate again while it stays in the window.  (With refresh=first it is not
+ * stored.) */
 static struct estimate sample_false(const struct sums *s, double all, double alpha) {
     const struct control_sum *f = &s->kind[CONTROL_FALSE];
     return interval_sample(f, &s->kind[CONTROL_TRUE], f, all, alpha);
-}
-
-static bool model_agrees(struct estimate model, struct estimate sample, struct estimate wide) {
-    return model.value >= wide.lo && model.value <= wide.hi &&
-           model.hi - model.lo <= sample.hi - sample.lo;
 }
 
 static void tell_false(const struct resolved *plan, const struct sums *s, struct seen_stats *out) {
@@ -309,7 +298,10 @@ static void tell_false(const struct resolved *plan, const struct sums *s, struct
         return;
     }
     struct estimate sample = sample_false(s, all, ALPHA);
-    if (planned && model_agrees(model, sample, sample_false(s, all, RARE))) {
+    struct estimate wide = sample_false(s, all, RARE);
+    bool agrees = model.value >= wide.lo && model.value <= wide.hi &&
+                  model.hi - model.lo <= sample.hi - sample.lo;
+    if (planned && agrees) {
         put_false(out, (struct estimate){model.value, floor(model.lo + .5), floor(model.hi + .5)});
         return;
     }
@@ -319,7 +311,8 @@ static void tell_false(const struct resolved *plan, const struct sums *s, struct
     put_false(out, (struct estimate){sample.value, floor(sample.lo), ceil(sample.hi)});
 }
 
-/* Where none is promised and nothing was forgotten there are none, unless the twin met one. */
+/* A structure without false negatives that forgot nothing has no misses, unless the sample has one.
+ */
 static void tell_missed(const struct resolved *plan, const struct sums *s, struct seen_stats *out) {
     double all = (double)out->unique;
     bool none = plan->traits & SEEN_NO_FN && !out->forgotten && s->kind[CONTROL_MISS].count == 0;

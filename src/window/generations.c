@@ -20,7 +20,6 @@
  * Generations are counted logically: after a silence longer than the window they advance by `live`,
  * not by the wall clock, so that their 16-bit stamps cannot wrap unswept.
  */
-#include "window/rotation.h"
 #include "window/window.h"
 
 #include "base/base.h"
@@ -35,11 +34,11 @@
 
 struct generations {
     struct rotation rotation;
-    double others; /* rate of the full generations; where the filter is summed none errs apart: 0 */
+    double others;    /* rate of the full generations; 0 if the filter is summed */
     double unnoticed; /* part of a key, below 1, that is still to be added to the current load */
     uint64_t step;    /* length of a generation on the clock; 0: by landmark only */
-    uint64_t load[];  /* keys stored in each live generation, at generation mod live; after them,
-                         where the filter is summed, those of each that came again in a younger */
+    uint64_t load[];  /* keys stored in each live generation, at generation mod live.  If the filter
+                         is summed: then those of each that came again in a younger one */
 };
 
 static inline uint64_t generations_tallies(const struct filter_shape *s) {
@@ -66,14 +65,16 @@ static uint64_t excess(uint64_t length, uint64_t full) {
     return (bits_ceil_div(length, step) + 1) * step - length;
 }
 
-/* Q as asked reaches at most length/Q too far if it divides the length: otherwise look for the next
- * that does as well, then fill the cell's word if that is no worse. */
+/* The number of sub-windows to use instead of the given Q.  If Q divides the length, the window
+ * reaches at most length/Q too far.  Otherwise this takes the next number that is as good, and then
+ * as many as fit into the cells anyway, if the window reaches no further. */
 static uint64_t round_subwindows(const struct seen_spec *spec, const struct filter_theory *f) {
     uint64_t length = spec->length, most = bits_min(f->live_most - 1, length),
              best = spec->subwindows;
     for (uint64_t q = best; q <= most && excess(length, best) > length / spec->subwindows; q++)
         if (excess(length, q) < excess(length, best)) best = q;
-    uint64_t filled = bits_min(f->columns((uint32_t)best + 1) - 1, most);
+    uint32_t live = (uint32_t)best + 1;
+    uint64_t filled = bits_min((f->columns ? f->columns(live) : live) - 1, most);
     if (excess(length, filled) <= excess(length, best)) best = filled;
     return bits_ceil_div(length, bits_ceil_div(length, best));
 }
@@ -140,7 +141,7 @@ static uint64_t *load_of(const struct window *w, uint64_t generation) {
     return &s->load[generation % live_of(w)];
 }
 
-/* Keys of a generation that the rate of the window counts by it. */
+/* The keys of a generation that count in the rate of the window. */
 static uint64_t keys_of(const struct window *w, uint64_t generation) {
     uint64_t load = *load_of(w, generation);
     if (!w->filter.shape.summed) return load;
@@ -153,11 +154,11 @@ static double rate_of(const struct filter *f, uint64_t load) {
     return load ? f->ops->theory.fp(&f->shape, (double)load) : 0;
 }
 
-/* After a change of generations; some formulas are too long to ask all of them each time. */
+/* Computes s->others after a change of generations.  Some formulas take too long for each call. */
 static void renew_others(struct window *w) {
     struct generations *s = w->state;
     double none = 1, rate = 0;
-    uint64_t last = 0; /* neighbours often hold as many */
+    uint64_t last = 0; /* neighbours often have equal loads */
     for (uint32_t a = 1; !w->filter.shape.summed && a < live_of(w); a++) {
         uint64_t load = *load_of(w, s->rotation.generation - a);
         if (load != last) rate = rate_of(&w->filter, load);
@@ -167,7 +168,7 @@ static void renew_others(struct window *w) {
     s->others = 1 - none;
 }
 
-/* The rate with the generations as they stand. */
+/* The rate of the window now. */
 static double rate_now(const struct window *w) {
     const struct generations *s = w->state;
     uint64_t load = *load_of(w, s->rotation.generation);
@@ -176,7 +177,7 @@ static double rate_now(const struct window *w) {
     return 1 - (1 - rate_of(&w->filter, load)) * (1 - s->others);
 }
 
-/* The same, `steps` generations later, if none does come. */
+/* The rate `steps` generations later, if no record comes until then. */
 static double rate_after(const struct window *w, uint64_t steps) {
     const struct generations *s = w->state;
     double none = 1;
@@ -251,7 +252,7 @@ static void landmark(struct window *w, uint64_t at) {
     renew_others(w);
 }
 
-/* Windows begin a step apart, so the next boundary says where all do, past and to come. */
+/* Windows begin at equal distances, so any boundary shows where all others are. */
 static uint64_t since(const struct window *w, uint64_t at) {
     const struct generations *s = w->state;
     if (!s->step) return 0;
@@ -278,7 +279,7 @@ static void prefetch(const struct window *w, seen_digest d) {
     if (w->filter.ops->prefetch) w->filter.ops->prefetch(&w->filter, d);
 }
 
-/* Where the clock would stand at `at`, without moving it. */
+/* The generation at clock `at`, and in *start its beginning.  Moves nothing. */
 static uint64_t generation_at(const struct window *w, uint64_t at, uint64_t *start) {
     const struct generations *s = w->state;
     uint64_t steps = rotation_steps(&s->rotation, s->step, at);
@@ -317,30 +318,8 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
     return gone;
 }
 
-/* The two windows may stand at different positions in their current generations.  If ours is
- * further on, their keys enter one generation younger, because otherwise they would leave too
- * early. */
-static struct filter_match match_of(const struct window *w, uint64_t at, const struct window *from,
-                                    uint64_t from_at) {
-    const struct generations *s = w->state;
-    uint64_t start, from_start;
-    generation_at(w, at, &start);
-    uint64_t theirs = generation_at(from, from_at, &from_start);
-    bool younger = s->step && at - start > from_at - from_start;
-    return (struct filter_match){s->rotation.generation, theirs, younger};
-}
-
-static void begin_merge(struct window *w, const struct window *from,
-                        const struct filter_match *match) {
-    for (uint32_t a = 0; a < live_of(w); a++) {
-        bool gone =
-            match->from - a > ((const struct generations *)from->state)->rotation.generation;
-        if (!gone) *load_of(w, filter_matching(match, a)) += keys_of(from, match->from - a);
-    }
-}
-
-/* A key's probes are merged one by one, maybe long after each other: what matches at the beginning
- * matches to the end. */
+/* The probes of a key are merged one by one, possibly long after each other.  So the cursor keeps
+ * the match of generations with which the merge began. */
 static bool merge(struct window *w, uint64_t at, const struct window *from, uint64_t from_at,
                   uint64_t most, struct merge_cursor *m) {
     struct generations *s = w->state;
@@ -349,12 +328,24 @@ static bool merge(struct window *w, uint64_t at, const struct window *from, uint
     if (at >= s->rotation.boundary) advance_to(w, at);
     struct filter_match match = {bits_min(kept[0], s->rotation.generation), kept[1], kept[2]};
     if (begins) {
-        match = match_of(w, at, from, from_at);
+        /* If our window is further on in its generation, their keys enter one generation younger.
+         * Otherwise they would leave too early. */
+        uint64_t start, from_start;
+        generation_at(w, at, &start);
+        uint64_t theirs = generation_at(from, from_at, &from_start);
+        bool younger = s->step && at - start > from_at - from_start;
+        match = (struct filter_match){s->rotation.generation, theirs, younger};
         kept[0] = match.into, kept[1] = match.from, kept[2] = match.younger;
     }
     bool last =
         w->filter.ops->merge(&w->filter, s->rotation.generation, &from->filter, &match, most, m);
-    if (begins) begin_merge(w, from, &match);
+    if (begins) {
+        for (uint32_t a = 0; a < live_of(w); a++) {
+            const struct generations *theirs = from->state;
+            if (match.from - a > theirs->rotation.generation) continue;
+            *load_of(w, filter_matching(&match, a)) += keys_of(from, match.from - a);
+        }
+    }
     renew_others(w);
     return last;
 }
@@ -380,8 +371,9 @@ static uint64_t boundary(const struct window *w) {
     return ((const struct generations *)w->state)->rotation.boundary;
 }
 
-/* Those that the current generation alone would have called duplicates changed nothing: the others
- * were found in full generations, and stored in the current one. */
+/* Some of these keys would have been called duplicates by the current generation alone; they
+ * changed nothing.  The others were found in full generations, and then stored in the current one.
+ */
 static void unnoticed(struct window *w, double keys) {
     struct generations *s = w->state;
     double own = rate_of(&w->filter, *load_of(w, s->rotation.generation)), all = rate_now(w), whole;
