@@ -6,13 +6,11 @@
 #include "spec/spec.h"
 #include "table/buffer.h"
 
-#define CHUNK 128 /* keys saved at once, few enough that to find them places takes no time */
+#define CHUNK 128 /* keys written at once */
 
-enum own {
-    NEXT,
-    CONFIRMED
-}; /* the slot that the next key enters, of a full cache the oldest;
-       records confirmed */
+/* What the cache keeps in buffer.own: the slot that the next key enters, which in a full cache
+ * holds the oldest key; the number of records confirmed. */
+enum own { NEXT, CONFIRMED };
 
 struct cache {
     struct buffer *b;
@@ -55,20 +53,21 @@ int confirm_plan(const struct seen_plan *plan, struct seen_error *e) {
 /* The earliest clock that is certainly inside the window of a record at `at`. */
 static uint64_t since(const seen_detector *d, uint64_t at) {
     const struct seen_spec *s = &d->plan.spec;
-    const struct window *w = &d->shard[0]; /* shards agree on time and landmarks */
+    const struct window *w = &d->shard[0]; /* all shards have the same clock and landmarks */
     if (s->window == SEEN_WINDOW_LANDMARK) return w->ops->since(w, at);
     if (s->window == SEEN_WINDOW_DECAYING) return 0;
     uint64_t reach = s->unit == SEEN_UNIT_RECORDS ? s->length : s->length - 1;
     return at - bits_min(at, reach);
 }
 
+/* Whether a key has a report later than `least`. */
 static bool reported(const struct cache *c, uint32_t slot, uint64_t least) {
     return slot != BUFFER_NONE && c->stamp[slot] > least;
 }
 
 /* -- work --------------------------------------------------------------------------------- */
 
-/* The slot of a key that is not there: a new one, or that of the key that entered first. */
+/* Enters a key that is not there, into a new slot or into that of the key that entered first. */
 static uint32_t enter(struct cache *c, seen_digest d) {
     uint32_t slot = (uint32_t)c->b->own[NEXT];
     if (c->b->used < c->b->room)
@@ -80,17 +79,12 @@ static uint32_t enter(struct cache *c, seen_digest d) {
     return slot;
 }
 
-static void prefetch(const struct cache *c, size_t n, const seen_digest *d,
-                     const uint8_t *verdict) {
-    for (size_t i = 0; i < n; i++)
-        if (verdict[i] != SEEN_NEW) buffer_fetch(c->b, d[i]);
-}
-
 void confirm_observe(seen_detector *d, size_t n, const seen_digest *digest, const uint64_t *at,
                      uint8_t *verdict) {
     struct cache c = cache_of(d);
     for (size_t i = 0; i < n; i++) {
-        if (i % BITS_AHEAD == 0) prefetch(&c, bits_min(n - i, BITS_AHEAD), digest + i, verdict + i);
+        for (size_t j = i; i % BITS_AHEAD == 0 && j < n && j < i + BITS_AHEAD; j++)
+            if (verdict[j] != SEEN_NEW) buffer_fetch(c.b, digest[j]);
         if (verdict[i] == SEEN_NEW) continue;
         uint32_t slot = buffer_find(c.b, digest[i]);
         if (reported(&c, slot, since(d, at[i]))) {
@@ -116,7 +110,7 @@ void confirm_landmark(seen_detector *d) {
     c.b->used = c.b->own[NEXT] = 0;
 }
 
-/* Its slot waits for its turn to be taken. */
+/* The slot stays occupied until its turn comes. */
 void confirm_forget(seen_detector *d, size_t n, const seen_digest *digest) {
     struct cache c = cache_of(d);
     for (size_t i = 0; i < n; i++) {
@@ -137,8 +131,8 @@ static uint32_t by_age(const struct cache *c, uint64_t i) {
     return (uint32_t)(first + i < c->b->room ? first + i : first + i - c->b->room);
 }
 
-/* A report as old at `at` as one stamped `stamp` is at from_at; 0 if that is before all clocks.
- * What counts in one landmark window counts in the other from now on. */
+/* The stamp of a report that at `at` is as old as the report `stamp` at from_at; 0 if it would be
+ * before clock 0.  Reports of landmark and decaying windows count as if they came now. */
 static uint64_t translate(const seen_detector *d, uint64_t stamp, uint64_t from_at, uint64_t at) {
     uint32_t window = d->plan.spec.window;
     uint64_t age =
@@ -169,7 +163,7 @@ bool confirm_merge(seen_detector *into, uint64_t at, const seen_detector *from, 
     return end == other.b->used;
 }
 
-/* -- snapshot: the keys as they entered; where they stood makes no difference ------------- */
+/* -- snapshot: the keys in the order in which they entered -------------------------------- */
 
 struct saved {
     uint64_t keys, confirmed;

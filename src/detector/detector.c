@@ -1,4 +1,4 @@
-/* detector.c - the running thing: one block that holds the plan, the counters and the shards.
+/* detector.c - the running detector: one block that holds the plan, the counters and the shards.
  *
  *     | struct seen_detector | window[S] | state[S] | truth[S] | cache or claims |
  */
@@ -9,7 +9,6 @@
 #include "base/hash.h"
 #include "detector/claims.h"
 #include "detector/confirm.h"
-#include "detector/registry.h"
 #include "spec/spec.h"
 #include "theory/bloom.h"
 #include "truth/truth.h"
@@ -39,15 +38,6 @@ uint64_t detector_fixed(const struct seen_spec *spec, uint64_t state) {
 
 /* -- life --------------------------------------------------------------------------------- */
 
-static int draw_seed(struct seen_spec *spec, struct seen_error *e) {
-    if (options_has(spec, OPTION_SEED)) return 0;
-    uint64_t seed;
-    if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
-        return error_set(e, SEEN_EIO, 0, "the system gave no random seed; set seed= yourself");
-    options_set(spec, OPTION_SEED, seed);
-    return 0;
-}
-
 static void init_shards(seen_detector *d, const struct registry_choice *c) {
     const struct seen_spec *spec = &d->plan.spec;
     uint64_t each = registry_state(c, spec), shards = options_get(spec, OPTION_SHARDS);
@@ -68,33 +58,29 @@ static void init_shards(seen_detector *d, const struct registry_choice *c) {
     }
 }
 
-static struct resolved resolved_of(const struct seen_plan *plan, uint32_t cpu) {
-    return (struct resolved){.spec = plan->spec,
-                             .asked = plan->asked.given,
-                             .window = plan->window,
-                             .filter = plan->filter,
-                             .traits = plan->traits,
-                             .digests = plan->digests,
-                             .cpu = cpu_choose(cpu),
-                             .bytes = plan->bytes,
-                             .capacity = plan->capacity,
-                             .fp_full = plan->fp_full,
-                             .fp_mean = plan->fp_mean,
-                             .fn = plan->fn,
-                             .slack = plan->slack,
-                             .touches = plan->touches};
-}
+/* Copies the fields that a plan and a detector share. */
+#define COPY_PLAN(to, from)                                                                        \
+    ((to)->spec = (from)->spec, (to)->window = (from)->window, (to)->filter = (from)->filter,      \
+     (to)->traits = (from)->traits, (to)->digests = (from)->digests, (to)->bytes = (from)->bytes,  \
+     (to)->capacity = (from)->capacity, (to)->fp_full = (from)->fp_full,                           \
+     (to)->fp_mean = (from)->fp_mean, (to)->fn = (from)->fn, (to)->slack = (from)->slack,          \
+     (to)->touches = (from)->touches)
 
 int detector_new(seen_detector **out, const struct seen_plan *asked, uint32_t cpu,
                  const struct seen_allocator *alloc, struct seen_error *e) {
     *out = NULL;
-    struct resolved plan = resolved_of(asked, cpu);
+    struct resolved plan = {.asked = asked->asked.given, .cpu = cpu_choose(cpu)};
+    COPY_PLAN(&plan, asked);
     struct registry_choice c;
     if (!alloc) alloc = &alloc_default;
     if (!plan.filter || !registry_pick(plan.spec.window, plan.filter, 0, &c))
         return error_set(e, SEEN_EINVAL, 0, "the plan was not made by seen_plan_make");
-    int bad = draw_seed(&plan.spec, e);
-    if (bad) return bad;
+    if (!options_has(&plan.spec, OPTION_SEED)) {
+        uint64_t seed;
+        if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
+            return error_set(e, SEEN_EIO, 0, "the system gave no random seed; set seed= yourself");
+        options_set(&plan.spec, OPTION_SEED, seed);
+    }
     uint64_t bytes = detector_bytes(&plan.spec, registry_state(&c, &plan.spec));
     seen_detector *d = alloc->zalloc(alloc->ctx, bytes);
     if (!d) {
@@ -129,22 +115,10 @@ void seen_free(seen_detector *d) {
 /* -- what it was built from --------------------------------------------------------------- */
 
 struct seen_plan seen_plan_of(const seen_detector *d) {
-    const struct resolved *plan = &d->plan;
-    struct seen_plan out = {.spec = plan->spec,
-                            .asked = plan->spec,
-                            .window = plan->window,
-                            .filter = plan->filter,
-                            .traits = plan->traits,
-                            .digests = plan->digests,
-                            .bytes = plan->bytes,
-                            .capacity = plan->capacity,
-                            .fp_full = plan->fp_full,
-                            .fp_mean = plan->fp_mean,
-                            .fn = plan->fn,
-                            .slack = plan->slack,
-                            .touches = plan->touches};
+    struct seen_plan out = {.asked = d->plan.spec};
+    COPY_PLAN(&out, &d->plan);
     for (int o = 0; o < OPTION_COUNT; o++)
-        if (!(plan->asked >> o & 1)) options_unset(&out.asked, (enum option)o);
+        if (!(d->plan.asked >> o & 1)) options_unset(&out.asked, (enum option)o);
     return out;
 }
 
@@ -152,6 +126,7 @@ const struct seen_spec *seen_spec_of(const seen_detector *d) { return &d->plan.s
 uint32_t seen_digests(const seen_detector *d) { return d->plan.digests; }
 uint64_t seen_seed(const seen_detector *d) { return options_get(&d->plan.spec, OPTION_SEED); }
 
+/* The number of bits up to the highest 1. */
 static uint32_t bits_of(const seen_digest *d, uint32_t digests) {
     while (digests > 1 && !d[digests - 1].hi && !d[digests - 1].lo) digests--;
     uint64_t hi = d[digests - 1].hi, lo = d[digests - 1].lo;
@@ -161,7 +136,8 @@ static uint32_t bits_of(const seen_digest *d, uint32_t digests) {
     return bits + 128 * (digests - 1);
 }
 
-/* Keys that are taken as they are have to be as short as the plan says. */
+/* Refuses keys of hash=int and hash=raw that are longer than bits=.  `bits`: the length of this
+ * key. */
 static int check_bits(const struct seen_spec *spec, const void *key, size_t len, uint32_t bits,
                       struct seen_error *e) {
     if (options_get(spec, OPTION_HASH) < SEEN_HASH_INT || !options_has(spec, OPTION_BITS) ||
@@ -190,8 +166,7 @@ int seen_key(const seen_detector *d, const void *key, size_t len, seen_digest *o
 
 /* -- work --------------------------------------------------------------------------------- */
 
-/* The clock at each record: its number, or its time, which never goes back by more than lateness=.
- */
+/* Writes the clock at each record: its number, or its time.  Times go back by at most lateness=. */
 static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64_t *at) {
     struct detector_counters *c = &d->counters;
     bool counts = d->plan.spec.unit != SEEN_UNIT_MICROSECONDS;
@@ -215,7 +190,7 @@ static void read_clock(seen_detector *d, size_t n, const seen_time *time, uint64
 
 static bool is_timed(const seen_detector *d) { return d->plan.spec.unit == SEEN_UNIT_MICROSECONDS; }
 
-/* A window of time without times would never forget, and would not say so. */
+/* A window of time that gets no times would silently never forget. */
 static void check_times(const seen_detector *d, bool given) {
     ERROR_MISUSE(is_timed(d) && !given,
                  "seen: windows of time need times; call the function that ends in _at");
@@ -274,23 +249,19 @@ uint64_t detector_now(const seen_detector *d, seen_time now) {
     return bits_max(d->counters.last, bits_min(now, MAX_TIME));
 }
 
-/* The clock of a record at `now`, were it the next. */
+/* The clock that a record at `now` would have if it came next. */
 static uint64_t clock_of(const seen_detector *d, seen_time now) {
     uint64_t at = detector_now(d, now);
     uint64_t back = bits_min(options_get(&d->plan.spec, OPTION_LATENESS), at - bits_min(now, at));
     return at - back;
 }
 
-static uint64_t shard_of(const seen_detector *d, seen_digest digest) {
-    return options_get(&d->plan.spec, OPTION_SHARDS) == 1 ? 0 : shards_of(d, digest);
-}
-
 static void find_ages(const seen_detector *d, size_t n, const seen_digest *digest, uint64_t at,
                       uint64_t *age) {
     for (size_t i = 0; i < n;) {
-        uint64_t shard = shard_of(d, digest[i]);
+        uint64_t shard = shards_of(d, digest[i]);
         size_t run = 1;
-        while (i + run < n && shard_of(d, digest[i + run]) == shard) run++;
+        while (i + run < n && shards_of(d, digest[i + run]) == shard) run++;
         const struct window *w = &d->shard[shard];
         w->ops->find(w, run, digest + i, at, age + i);
         i += run;
@@ -310,7 +281,7 @@ void seen_last_seen_at(const seen_detector *d, size_t n, const seen_digest *dige
 
 void seen_prefetch(const seen_detector *d, size_t n, const seen_digest *digest) {
     for (size_t i = 0; i < n; i++) {
-        const struct window *w = &d->shard[shard_of(d, digest[i])];
+        const struct window *w = &d->shard[shards_of(d, digest[i])];
         if (w->ops->prefetch) w->ops->prefetch(w, digest[i]);
     }
 }
@@ -382,18 +353,14 @@ int seen_forget(seen_detector *d, size_t n, const seen_digest *digest, struct se
     return 0;
 }
 
-static bool same_spec(const seen_detector *a, const seen_detector *b) {
-    char one[512], two[512];
-    seen_spec_print(&a->plan.spec, one, sizeof one);
-    seen_spec_print(&b->plan.spec, two, sizeof two);
-    return !strcmp(one, two);
-}
-
 static int check_merge(const seen_detector *into, const seen_detector *from,
                        const struct merge_cursor *m, struct seen_error *e) {
     if (!(into->plan.traits & SEEN_MERGEABLE))
         return error_set(e, SEEN_EREFUSED, 0, "filter=%s cannot be merged", into->plan.filter);
-    if (into == from || !same_spec(into, from))
+    char ours[512], theirs[512];
+    seen_spec_print(&into->plan.spec, ours, sizeof ours);
+    seen_spec_print(&from->plan.spec, theirs, sizeof theirs);
+    if (into == from || strcmp(ours, theirs) != 0)
         return error_set(
             e, SEEN_EMISMATCH, 0,
             "only two detectors with the same resolved spec can be merged; give both the "
@@ -418,9 +385,9 @@ static void begin_merge(seen_detector *into, const seen_detector *from, struct m
     *m = (struct merge_cursor){.stage = 1, .began = detector_now(into, 0)};
 }
 
-/* `from`'s clock during a merge.  A clock of records advances with `into`'s; otherwise its keys
- * would grow younger while the merge goes on.  In a landmark window keys do not grow older: they
- * stay until `into`'s next landmark. */
+/* The clock of `from` during a merge.  A clock of records advances with that of `into`; otherwise
+ * the keys of `from` would grow younger while the merge goes on.  In a landmark window keys do not
+ * age: they stay until the next landmark of `into`. */
 static uint64_t from_now(const seen_detector *from, const seen_detector *into, uint64_t began) {
     const struct seen_spec *s = &into->plan.spec;
     bool counts = s->unit != SEEN_UNIT_MICROSECONDS && s->window != SEEN_WINDOW_LANDMARK;
@@ -445,7 +412,7 @@ static bool merge_piece(seen_detector *into, const seen_detector *from, uint64_t
            confirm_merge(into, at, from, from_at, most, m);
 }
 
-/* 1: there is more to merge. */
+/* As seen_merge_some. */
 static int merge_some(seen_detector *into, const seen_detector *from, uint64_t most,
                       struct merge_cursor *m, struct seen_error *e) {
     int bad = check_merge(into, from, m, e);
@@ -456,7 +423,7 @@ static int merge_some(seen_detector *into, const seen_detector *from, uint64_t m
     return m->stage++ <= options_get(&into->plan.spec, OPTION_SHARDS);
 }
 
-_Static_assert(sizeof(struct merge_cursor) <= sizeof(struct seen_merging), "a cursor fits");
+_Static_assert(sizeof(struct merge_cursor) <= sizeof(struct seen_merging), "room for a cursor");
 
 int seen_merge_some(seen_detector *into, const seen_detector *from, uint64_t most,
                     struct seen_merging *merging, struct seen_error *e) {

@@ -1,28 +1,27 @@
-/* gaps - learns from a sample of a stream how far apart the repeats of its keys are.
+/* gaps - learns the distances between repeats of keys from a sample of a stream.
  *
  * Idea       Keys stand in a log in the order of their last use.  A record of a key that is there
- *            tells how many records came since, and how many keys stand behind it: its LRU stack
- *            distance, which a Fenwick tree over the log counts.  The key moves to the end.
- * Memory     Fixed.  When half of the log is keys, only every second key is followed from then on,
- *            chosen by its digest, later every fourth and so on; each stands for as many.
+ *            shows how many records came since, and how many keys stand behind it: its LRU stack
+ *            distance, counted by a Fenwick tree over the log.  The key moves to the end.
+ * Memory     Fixed.  When keys fill half of the log, only every second key is followed from then
+ *            on, chosen by its digest; later every fourth, and so on.  Each then stands for 2, 4, …
+ *            keys.
  * Papers     Stack distances: Mattson, Gecsei, Slutz, Traiger 1970; by a tree: Bennett, Kruskal
- * 1975; of sampled keys: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015 (SHARDS). Layout     One
- * block:
+ *            1975; of sampled keys: Waldspurger, Park, Garthwaite, Ahmad, FAST 2015 (SHARDS).
+ * Layout     One block:
  *
  *            | struct seen_gaps | entry[places] | alive: a bit a place | tree | index[2 places] |
  *              log:    a  -  c  d  b  b is used last; its old place is dead
  *              tree:   live places in each 64, as sums (Fenwick 1994)
  *              index:  digest -> place + 1, 0 empty, linear probing
  *
- *            A full log is squeezed: the dead places go, and the keys that are followed no more.
- * Example    a b c b a: the second b has 1 record and 1 key between, the second a 3 records, 2
- * keys. Cost       log2(places/64) steps a record; a squeeze every places/2 records at most.
- */
+ *            A full log is squeezed: dead places are removed, and keys that are no longer followed.
+ * Example    a b c b a: between the two b lie 1 record and 1 key, between the two a 3 records and 2
+ *            keys.
+ * Cost       log2(places/64) steps a record; a squeeze every places/2 records at most. */
 #include "theory/gaps.h"
 #include "base/base.h"
 #include "detector/block.h"
-#include "detector/planner.h"
-#include "detector/registry.h"
 #include "plan/plan.h"
 #include "seen_gaps.h"
 #include "spec/spec.h"
@@ -43,7 +42,7 @@ struct entry {
 struct seen_gaps {
     struct seen_allocator alloc;
     uint64_t bytes, places;
-    uint64_t used, live; /* places; of them those with a key */
+    uint64_t used, live; /* places in use; places with a key */
     uint64_t records;
     uint32_t halvings; /* one key of 2^halvings is followed */
     uint64_t alive_at, tree_at, index_at;
@@ -62,7 +61,7 @@ static uint64_t bytes_of(uint64_t places) {
     return sizeof(seen_gaps) + places * (sizeof(struct entry) + 8) + places / 64 * 12;
 }
 
-/* Whole words of places; 2^31 of them at most. */
+/* The number of places that fit into `mem` bytes, a multiple of 64 and at most 2^31. */
 static uint64_t places_in(uint64_t mem) {
     uint64_t fixed = bytes_of(0), a_word = bytes_of(64) - fixed;
     uint64_t words = mem > fixed ? (mem - fixed) / a_word : 0;
@@ -112,7 +111,7 @@ static void kill(const seen_gaps *g, uint64_t place) {
     count_word(g, place / 64, UINT32_MAX);
 }
 
-/* Live places up to this one, itself included. */
+/* The number of live places up to and including this one. */
 static uint64_t live_to(const seen_gaps *g, uint64_t place) {
     uint64_t sum = bits_popcount(alive(g)[place / 64] << (63 - place % 64));
     for (uint64_t i = place / 64; i; i &= i - 1) sum += tree(g)[i - 1];
@@ -125,7 +124,7 @@ static bool is_followed(const seen_gaps *g, seen_digest d) {
     return !g->halvings || !(bits_draw(d.lo, d.hi, DRAW_PICK) >> (64 - g->halvings));
 }
 
-/* Where the key's place stands, or would. */
+/* The slot of a key, or the empty slot that it would get. */
 static uint32_t *probe(const seen_gaps *g, seen_digest d) {
     uint32_t *index = table(g);
     uint64_t slots = 2 * g->places, i = bits_range(bits_draw(d.lo, d.hi, DRAW_HOME), slots);
@@ -142,7 +141,7 @@ static void append(seen_gaps *g, uint32_t *slot, struct entry entry) {
     *slot = (uint32_t)++g->used;
 }
 
-/* Dead places go, and keys that are followed no more. */
+/* Removes dead places, and keys that are no longer followed. */
 static void squeeze(seen_gaps *g) {
     uint64_t used = g->used;
     if (g->live > g->places / 2 && g->halvings < MAX_HALVINGS) g->halvings++;
@@ -215,13 +214,11 @@ void seen_gaps_stats(const seen_gaps *g, struct seen_gaps_stats *out) {
 
 /* -- plans for a sample ------------------------------------------------------------------- */
 
-/* plan.c - decaying windows planned for a stream whose gaps are known: [DR06] 4.1.
- *
- * The rules of planning stay as they are.  Each structure names the geometries worth trying, each
- * of these is planned as if the user had asked for it, and its errors are predicted for the sample.
- */
+/* Decaying windows for a stream whose gaps are known: [DR06] 4.1.  Each structure lists the
+ * geometries worth trying.  Each of these is planned as if the user had asked for it, and its
+ * errors are predicted for the sample. */
 
-#define SAME 1e-6 /* rates of false negatives that are nearer make no difference */
+#define SAME 1e-6 /* rates of false negatives that differ by less count as equal */
 
 static int check(const struct seen_spec *spec, struct seen_error *e) {
     if (spec->window != SEEN_WINDOW_DECAYING)
@@ -243,6 +240,7 @@ static int check_asked(const struct seen_spec *asked, struct seen_error *e) {
     return check(asked, e);
 }
 
+/* The errors that the structure of a plan predicts, cut to 0 … 1. */
 static struct forecast forecast_of(const struct seen_plan *plan, const struct gap_law *law) {
     struct registry_choice c;
     registry_pick(SEEN_WINDOW_DECAYING, plan->filter, 0, &c);
@@ -290,7 +288,8 @@ static int plan_variant(struct seen_plan *plan, const struct seen_spec *spec,
     return 0;
 }
 
-/* What is asked for then names the structure and its geometry. */
+/* Plans the variants of one structure, and keeps the best.  best->asked then names the structure.
+ */
 static int best_variant(struct seen_plan *best, const struct seen_spec *asked,
                         const struct registry_choice *c, const struct gap_law *law,
                         struct seen_error *e) {

@@ -1,15 +1,13 @@
-/* planner.c - from a spec to a plan: which structures would serve, and which is best.
+/* planner.c - plans every structure that can serve a spec, and chooses the best.
  *
  * Planning a resolved spec gives the same spec again, so a snapshot, a benchmark row and a spec
- * pasted from `seen plan` all mean the same structure for ever. */
-#include "detector/planner.h"
+ * pasted from `seen plan` always mean the same structure. */
+#include "detector/block.h"
 
 #include "base/base.h"
 #include "base/hash.h"
-#include "detector/block.h"
 #include "detector/claims.h"
 #include "detector/confirm.h"
-#include "detector/registry.h"
 #include "plan/plan.h"
 #include "spec/spec.h"
 #include "truth/truth.h"
@@ -18,9 +16,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* -- all that could serve, and the best of them ------------------------------------------- */
+/* -- one structure ------------------------------------------------------------------------ */
 
-/* Was an option given that only such structures have? */
+/* Whether the caller named a structure, or gave an option that only some structures have. */
 static bool asked_for(const struct seen_spec *asked) {
     const struct seen_option *o;
     for (size_t i = 0; (o = seen_option(i)); i++)
@@ -48,7 +46,7 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
-/* Options of other structures mean nothing here. */
+/* Refuses options that belong to other structures. */
 static int check_options(const struct seen_plan *plan, struct seen_error *e) {
     const struct seen_option *o;
     bool times =
@@ -120,9 +118,8 @@ int planner_choice(struct seen_plan *plan, const struct seen_spec *asked,
     return bad;
 }
 
-/* The same for sliding windows: the least memory a key wins, among structures that keep the allowed
- * rate and hold all keys.  Structures that store the keys themselves are compared like the others.
- */
+/* Whether plan a is better than plan b, for sliding windows.  Among structures that keep the
+ * allowed rate and hold all keys, the least memory a key wins. */
 static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b) {
     uint64_t keys = 0;
     plan_keys(&keys, &a->asked, NULL);
@@ -142,10 +139,11 @@ static bool better_sliding(const struct seen_plan *a, const struct seen_plan *b)
     return a_each != b_each ? a_each < b_each : a->touches < b->touches;
 }
 
-/* Is plan a better than plan b?  Structures that SEEN_ON_REQUEST marks, and then structures that
- * grow, lose against others.  The allowed rate comes next, then memory and capacity: within a
- * factor of two they count as equal.  Then decaying windows take the fewest false negatives, under
- * the assumption of plan/decaying.c.  Last come the fewest cache lines a record. */
+/* Whether plan a is better than plan b, for other windows.  Structures that SEEN_ON_REQUEST marks,
+ * and then structures that grow, lose against others.  The allowed rate comes next, then memory and
+ * capacity: within a factor of two they count as equal.  Then decaying windows take the fewest
+ * false negatives, under the assumption of plan/decaying.c.  Last come the fewest cache lines a
+ * record. */
 static bool better(const struct seen_plan *a, const struct seen_plan *b) {
     if (a->spec.window == SEEN_WINDOW_SLIDING) return better_sliding(a, b);
     bool a_grows = a->traits & SEEN_GROWS, b_grows = b->traits & SEEN_GROWS;
@@ -191,16 +189,18 @@ static void explain(struct seen_plan *best, int others) {
                  "fewest cache lines a record (%.3g) within twice the least memory", best->touches);
 }
 
-/* A structure that grows is not offered if a bounded one was refused, unless the spec names it: the
- * refusal says how to make the bounded one fit.  hash=int and hash=raw have no bounded one. */
+/* Whether a plan is left out because it grows and a bounded structure was refused: the refusal says
+ * how to make the bounded one fit.  A structure that the spec names is never left out.  hash=int
+ * and hash=raw have no bounded one. */
 static bool stands_aside(const struct seen_plan *plan, size_t refused) {
     return refused && plan->traits & SEEN_GROWS &&
            options_get(&plan->asked, OPTION_HASH) < SEEN_HASH_INT && !asked_for(&plan->asked);
 }
 
-/* Structures with SEEN_ON_REQUEST are not offered either, except in a sliding window with a known
- * number of keys.  They lose against every acceptable structure.  So they are not planned at all if
- * the caller wants the best plan only and one of at least two is acceptable. */
+/* Whether a structure need not be planned.  Structures with SEEN_ON_REQUEST are not offered after a
+ * refusal, except in a sliding window with a known number of keys.  They lose against every
+ * acceptable structure.  So they are not planned at all if the caller wants the best plan only and
+ * one of at least two is acceptable. */
 static bool in_vain(const struct registry_choice *c, const struct seen_spec *asked,
                     const struct seen_plan *best, size_t n, size_t refused, bool best_only) {
     if (!special(c)) return false;
@@ -241,7 +241,8 @@ static int plan_several(struct seen_plan *plans, size_t cap, const struct seen_s
     for (size_t i = 0; registry_pick(asked->window, options_name(asked, OPTION_FILTER), i, &c);
          i++) {
         if (in_vain(&c, asked, plans, n, refused, best_only)) continue;
-        if (planner_choice(&plan, asked, &c, refused ? NULL : e)) { /* the first refusal is told */
+        if (planner_choice(&plan, asked, &c,
+                           refused ? NULL : e)) { /* the user reads the first refusal */
             refused++;
             continue;
         }
@@ -263,7 +264,7 @@ int seen_plan_all(const struct seen_spec *asked, struct seen_plan *plans, size_t
 }
 
 int seen_plan_make(struct seen_plan *plan, const struct seen_spec *asked, struct seen_error *e) {
-    struct seen_plan plans[2]; /* the best, and that there are others */
+    struct seen_plan plans[2]; /* the second shows that the best is not the only one */
     int n = plan_several(plans, sizeof plans / sizeof *plans, asked, true, e);
     if (n < 0) return n;
     *plan = plans[0];

@@ -1,5 +1,5 @@
-/* registry.c - two plain tables.  A new structure is one file and one row. */
-#include "detector/registry.h"
+/* registry.c - the table of all structures. */
+#include "detector/block.h"
 
 #include "spec/spec.h"
 #include "window/window.h"
@@ -14,8 +14,8 @@ extern const struct window_ops aging_age_partitioned, aging_counting, aging_line
     aging_line_jumping;
 extern const struct window_ops aging_cache, aging_stable, aging_lru, aging_clock, aging_fp_lru;
 
-/* Filters: sets with generations, for windows to rotate.  The smallest first: of several refusals
- * the first is told. */
+/* Filters: sets with generations, which landmark and jumping windows rotate.  The smallest come
+ * first: if several refuse a spec, the user reads the first refusal. */
 static const struct filter_ops *const filters[] = {
     &filter_bloom,    &filter_partitioned, &filter_blocked,  &filter_exact,
     &filter_counting, &filter_substrings,  &filter_bitvector};
@@ -81,7 +81,7 @@ uint64_t registry_state(const struct registry_choice *c, const struct seen_spec 
     return c->filter ? generations_size(spec, &c->filter->theory) : c->ops->size(spec);
 }
 
-/* A name that serves several windows is told once. */
+/* Lists a name that serves several windows once. */
 const char *seen_filter_name(size_t i) {
     uint32_t window;
     struct registry_choice c, earlier;
@@ -94,7 +94,7 @@ const char *seen_filter_name(size_t i) {
     return NULL;
 }
 
-/* -- specs: the parser learns the names from here ------------------------------------------ */
+/* -- specs: the parser gets the names of structures from here ------------------------------ */
 
 int seen_spec_parse(struct seen_spec *spec, const char *text, struct seen_error *e) {
     return spec_parse(spec, text, seen_filter_name, e);

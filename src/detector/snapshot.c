@@ -1,4 +1,4 @@
-/* snapshot.c - a detector as bytes: one format for library, command line and servers.
+/* snapshot.c - writes a detector as bytes and reads it again.
  *
  *     "SEEN" | version u32 | spec length u32 | blob length u32 | spec text | counters
  *            | checksum of all that u64 | blob | each shard's truth and window | cache or claims,
@@ -8,7 +8,7 @@
  * version with another planner still builds the same geometry when it loads it.
  *
  * Loading trusts no byte: the header's checksum is verified before it is parsed, the spec is
- * planned like any other, memory is bounded by the caller's limit, and every structure checks its
+ * planned like any other, the limit of the caller bounds the memory, and every structure checks its
  * own part.
  */
 #include "base/base.h"
@@ -17,7 +17,6 @@
 #include "detector/block.h"
 #include "detector/claims.h"
 #include "detector/confirm.h"
-#include "detector/registry.h"
 #include "spec/spec.h"
 #include "truth/truth.h"
 
@@ -90,7 +89,7 @@ static int read_header(struct stream *s, struct header *h, struct seen_spec *spe
     return 0;
 }
 
-/* A resolved spec plans to itself; anything else was not written by seen_save. */
+/* Plans the spec.  A resolved spec plans to itself; seen_save writes no other. */
 static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, struct seen_error *e) {
     char one[MAX_SPEC], two[MAX_SPEC];
     struct seen_error inner = {0};
@@ -105,14 +104,14 @@ static int plan_again(struct seen_plan *plan, const struct seen_spec *spec, stru
     return 0;
 }
 
-/* What seen_new allocates at once; a structure that grows allocates more as it loads. */
+/* The bytes that seen_new allocates.  A structure that grows allocates more while it loads. */
 static uint64_t block_bytes(const struct seen_plan *plan) {
     struct registry_choice c;
     registry_pick(plan->spec.window, options_name(&plan->spec, OPTION_FILTER), 0, &c);
     return detector_bytes(&plan->spec, registry_state(&c, &plan->spec));
 }
 
-/* The application's part, into the caller's place for it, if there is one. */
+/* Reads the part of the application into the room that the caller gives, or drops it. */
 static int read_blob(struct stream *s, const struct seen_room *blob, uint32_t len,
                      struct seen_error *e) {
     char dropped[4096], *to = dropped;

@@ -11,7 +11,8 @@
  *                probe    0         1         2            6         7      (k <= 8)
  *                         8         9        10      …    14        15      (k <= 16)  …
  *
- *            The low half of the digest chooses the line, the high half the positions: a byte a lane.
+ *            The low half of the digest chooses the line, the high half the positions: a byte a
+ *            lane.
  *            In a jumping window the lines of a bucket lie side by side, one for each of the Q+1
  *            generations, and a line counts while its stamp is young enough.
  * Example    n = 7.5e6 keys in 48 MiB, k = 12: no key in a million is called a duplicate wrongly.

@@ -1,7 +1,8 @@
 /* control.h - the control sample: an exact twin of the window for a few keys, one a shard.
  *
- * Idea       A few keys are chosen by their digests.  For these the twin remembers exactly when
- *            each was last seen, so it knows for each of their records whether the verdict was right.  What it counts, times the share of keys chosen, estimates what the detector
+ * Idea       A few keys are chosen by their digests.  For these keys the twin remembers exactly
+ *            when each was last seen, so it knows for each of their records whether the verdict was
+ *            right.  Its counts, divided by the share of keys chosen, estimate what the detector
  *            did to all keys, for any structure, load and stream.
  * Guarantee  The verdicts do not depend on the choice of keys, and the choice alone is random: the
  *            estimates are unbiased.  Their intervals (truth.c) hold the truth in 95 of 100

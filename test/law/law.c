@@ -3,7 +3,6 @@
 
 #include "chance.h"
 #include "detector/block.h"
-#include "detector/registry.h"
 #include "spec/spec.h"
 
 #include <setjmp.h>

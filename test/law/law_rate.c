@@ -8,7 +8,7 @@
 
 #include "truth/control.h"
 
-#include "detector/registry.h"
+#include "detector/block.h"
 #include "filter/filter.h"
 #include "spec/spec.h"
 

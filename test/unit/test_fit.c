@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "chance.h"
-#include "detector/registry.h"
+#include "detector/block.h"
 #include "plan/plan.h"
 
 #define DRAWS 40
