@@ -8,7 +8,7 @@
 
 /* -- making ------------------------------------------------------------------------------- */
 
-static struct value *make(RedisModuleCtx *ctx, const char *text) {
+struct value *command_make(RedisModuleCtx *ctx, const char *text) {
     struct seen_error e = {.text = "no memory for another filter"};
     const struct seen_plan *plan = value_plan(text, value_limit(ctx), &e);
     struct value *v = plan ? value_new(&(struct chain){0}) : NULL;
@@ -17,9 +17,7 @@ static struct value *make(RedisModuleCtx *ctx, const char *text) {
     return command_error(ctx, &e), NULL;
 }
 
-/* Replicas must have exactly the same filter, so they get the resolved spec with its seed: their
- * own settings do not matter. */
-static void replicate_create(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
+void command_replicate_create(RedisModuleCtx *ctx, RedisModuleString *name, const struct value *v) {
     char spec[SPEC_TEXT_MOST];
     seen_spec_print(seen_spec_of(value_filter(v)), spec, sizeof spec);
     RedisModule_Replicate(ctx, "SEEN.CREATE", "sc", name, spec);
@@ -35,10 +33,10 @@ static int create(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     o.key = RedisModule_OpenKey(ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
     if (RedisModule_KeyType(o.key) != REDISMODULE_KEYTYPE_EMPTY)
         return RedisModule_ReplyWithError(ctx, COMMAND_BUSY);
-    o.value = make(ctx, text);
+    o.value = command_make(ctx, text);
     if (!o.value) return REDISMODULE_OK;
     RedisModule_ModuleTypeSetValue(o.key, value_type, o.value);
-    replicate_create(ctx, argv[1], o.value);
+    command_replicate_create(ctx, argv[1], o.value);
     command_changed(ctx, argv[1], "seen.create");
     return RedisModule_ReplyWithSimpleString(ctx, "OK");
 }
@@ -56,17 +54,6 @@ struct adding {
     bool there; /* it has to be */
 };
 
-/* The server's clock, as the text that AT takes.  It changes a thousand times a second at most. */
-static RedisModuleString *clock_text(long long ms) {
-    static RedisModuleString *text;
-    static long long of = -1;
-    if (ms == of) return text;
-    if (text) RedisModule_FreeString(NULL, text);
-    text = RedisModule_CreateStringFromLongLong(NULL, ms);
-    of = ms;
-    return text;
-}
-
 /* Takes a closing AT off the items. */
 static bool read_time(RedisModuleCtx *ctx, struct adding *a) {
     long long ms;
@@ -76,10 +63,7 @@ static bool read_time(RedisModuleCtx *ctx, struct adding *a) {
         a->items -= 2;
         if (command_is(given, "*")) return true;
         a->ms = given;
-        if (RedisModule_StringToLongLong(given, &ms) || ms < 0 || ms > INT64_MAX / 1000) {
-            RedisModule_ReplyWithError(ctx, COMMAND_BAD_TIME);
-            return false;
-        }
+        if (!command_time(ctx, given, &ms)) return false;
         a->now = (seen_time)ms * 1000;
     }
     return true;
@@ -90,7 +74,7 @@ static bool open_for_adding(RedisModuleCtx *ctx, RedisModuleString *name, struct
         return false;
     a->made = !a->o.value;
     if (a->made && a->there) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY), false;
-    if (a->made) a->o.value = make(ctx, settings.spec);
+    if (a->made) a->o.value = command_make(ctx, settings.spec);
     return a->o.value;
 }
 
@@ -106,7 +90,7 @@ static bool read_items(RedisModuleCtx *ctx, const struct adding *a) {
  * before it, the words alone: a replica takes those to happen then. */
 static void replicate_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                           const struct adding *a) {
-    if (a->made) replicate_create(ctx, argv[1], a->o.value);
+    if (a->made) command_replicate_create(ctx, argv[1], a->o.value);
     bool timed = a->o.value->timed && !a->ms && !a->told;
     if (!a->made && !timed) {
         RedisModule_ReplicateVerbatim(ctx);
@@ -115,7 +99,7 @@ static void replicate_add(RedisModuleCtx *ctx, RedisModuleString **argv, int arg
     const char *command = argc == 3 || a->items == 1 ? "SEEN.ADD" : "SEEN.MADD";
     if (timed)
         RedisModule_Replicate(ctx, command, "svcs", argv[1], a->item, (size_t)a->items, "AT",
-                              clock_text((long long)(a->now / 1000)));
+                              command_clock_text((long long)(a->now / 1000)));
     else
         RedisModule_Replicate(ctx, command, "v", argv + 1, (size_t)(argc - 1));
 }
@@ -132,10 +116,10 @@ static void tell_changed(RedisModuleCtx *ctx, RedisModuleString *name, const str
     command_changed(ctx, name, "seen.add");
 }
 
-/* A filter short of memory says so in the server's log.  Its statistics cost too much to be looked
- * at for each item, and those of an exact set in a jumping window at any time. */
-static void warn_if_short(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
-                          int items) {
+/* Statistics cost too much to be looked at for each item, and those of an exact set in a jumping
+ * window at any time. */
+void command_warn_if_short(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
+                           int items) {
     enum { LOOK = 4096 };
     char text[256], kept[32], length[32];
     struct seen_stats s;
@@ -191,7 +175,7 @@ static void add_item(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, st
     bool changed = value_add(a->o.value, 1, &digest, a->now, &verdict);
     if (changed && !sure) replicate_add(ctx, argv, argc, a);
     if (changed) tell_changed(ctx, argv[1], a);
-    warn_if_short(ctx, argv[1], a->o.value, 1);
+    command_warn_if_short(ctx, argv[1], a->o.value, 1);
     RedisModule_ReplyWithLongLong(ctx, verdict == SEEN_NEW);
 }
 
@@ -211,7 +195,7 @@ static void add_items(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, s
     if (!changed) return;
     replicate_add(ctx, argv, argc, a);
     tell_changed(ctx, argv[1], a);
-    warn_if_short(ctx, argv[1], a->o.value, a->items);
+    command_warn_if_short(ctx, argv[1], a->o.value, a->items);
 }
 
 static int add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, bool many, bool there) {

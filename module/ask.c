@@ -1,6 +1,7 @@
 /* ask.c - SEEN.CHECK, SEEN.MCHECK, SEEN.AGE, SEEN.INFO: reads, which change nothing, here or on a
  * replica: what is too old is too old by the clock of the server that is asked. */
 #include "command.h"
+#include "seen_claims.h"
 
 #include <string.h>
 
@@ -28,12 +29,8 @@ static void read_options(struct asking *a) {
 }
 
 static bool read_time(RedisModuleCtx *ctx, struct asking *a) {
-    long long ms = command_clock();
-    if (a->at && !command_is(a->at, "*") &&
-        (RedisModule_StringToLongLong(a->at, &ms) || ms < 0 || ms > INT64_MAX / 1000)) {
-        RedisModule_ReplyWithError(ctx, COMMAND_BAD_TIME);
-        return false;
-    }
+    long long ms;
+    if (!command_time(ctx, a->at, &ms)) return false;
     a->now = (seen_time)ms * 1000;
     return true;
 }
@@ -173,16 +170,28 @@ static void count_fields(RedisModuleCtx *ctx, const struct value *v, const struc
     count_field(ctx, "forgotten", s->forgotten);
 }
 
+static void claim_fields(RedisModuleCtx *ctx, const struct seen_claims_stats *s) {
+    count_field(ctx, "claims", s->most);
+    count_field(ctx, "claims held", s->held);
+    count_field(ctx, "claims given", s->claimed);
+    count_field(ctx, "claims given again", s->again);
+    count_field(ctx, "claims acked", s->acked);
+    count_field(ctx, "claims nacked", s->nacked);
+    count_field(ctx, "claims dropped", s->dropped);
+}
+
 static int info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct opened o;
     struct seen_stats s;
+    struct seen_claims_stats claims;
     char spec[SPEC_TEXT_MOST];
     if (argc != 2) return RedisModule_WrongArity(ctx);
     if (!command_open(ctx, argv[1], REDISMODULE_READ, false, &o)) return REDISMODULE_OK;
     if (!o.value) return RedisModule_ReplyWithError(ctx, COMMAND_NO_KEY);
     seen_stats(value_filter(o.value), &s);
     struct seen_plan plan = seen_plan_of(value_filter(o.value));
-    RedisModule_ReplyWithMap(ctx, 3 + 6 + 13 + 8);
+    seen_claims_stats(value_filter(o.value), &claims);
+    RedisModule_ReplyWithMap(ctx, 3 + 6 + 13 + 8 + (claims.most ? 7 : 0));
     seen_spec_print(&plan.spec, spec, sizeof spec);
     text_field(ctx, "spec", spec);
     text_field(ctx, "window", plan.window);
@@ -190,6 +199,7 @@ static int info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     window_fields(ctx, o.value, &s);
     rate_fields(ctx, &plan, &s);
     count_fields(ctx, o.value, &s);
+    if (claims.most) claim_fields(ctx, &claims);
     return REDISMODULE_OK;
 }
 

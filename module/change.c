@@ -1,5 +1,6 @@
 /* change.c - SEEN.FORGET, SEEN.CLEAR. */
 #include "command.h"
+#include "seen_claims.h"
 
 #define ITEMS_AT_ONCE 256
 
@@ -56,12 +57,14 @@ static int forget(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 static int clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     struct opened o;
     struct seen_stats s;
+    struct seen_claims_stats claims;
     if (argc != 2) return RedisModule_WrongArity(ctx);
     if (!open_to_change(ctx, argv[1], &o)) return REDISMODULE_OK;
     seen_stats(value_filter(o.value), &s);
+    seen_claims_stats(value_filter(o.value), &claims);
     o.value->repeats = 0;
     RedisModule_ReplyWithSimpleString(ctx, "OK");
-    if (!s.records) return REDISMODULE_OK;
+    if (!s.records && !claims.claimed) return REDISMODULE_OK;
     seen_clear(value_filter(o.value));
     value_reborn(o.value);
     return changed(ctx, argv[1], o.value, "seen.clear");

@@ -2,6 +2,7 @@
 #include "command.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
@@ -19,10 +20,11 @@ static int describe(RedisModuleCommand *command, const struct command *row) {
         {.flags = row->access, .begin_search_type = 2, .find_keys_type = 2}};
     keys[0].bs.index.pos = 1;
     keys[0].fk.range.keystep = 1;
-    if (row->keys == 2) {
+    if (row->keys != 1) {
         keys[1] = keys[0];
         keys[1].bs.index.pos = 2;
-        keys[1].flags = REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS;
+        keys[1].flags = row->keys > 0 ? REDISMODULE_KEY_RO | REDISMODULE_KEY_ACCESS
+                                      : REDISMODULE_KEY_RW | REDISMODULE_KEY_INSERT;
     }
     const RedisModuleCommandInfo info = {
         .version = &info_version,
@@ -49,7 +51,7 @@ static void categorise(RedisModuleCommand *command, const struct command *row,
 
 int command_register(RedisModuleCtx *ctx, const struct command *table, const char *category) {
     for (const struct command *row = table; row->name; row++) {
-        if (RedisModule_CreateCommand(ctx, row->name, row->run, row->flags, 1, row->keys, 1))
+        if (RedisModule_CreateCommand(ctx, row->name, row->run, row->flags, 1, abs(row->keys), 1))
             return REDISMODULE_ERR;
         RedisModuleCommand *command = RedisModule_GetCommand(ctx, row->name);
         if (!command || describe(command, row)) return REDISMODULE_ERR;
@@ -139,6 +141,28 @@ long long command_clock(void) {
     if (RedisModule_CachedMicroseconds) return RedisModule_CachedMicroseconds() / 1000;
     clock_gettime(CLOCK_REALTIME_COARSE, &t);
     return (long long)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+bool command_time(RedisModuleCtx *ctx, const RedisModuleString *given, long long *ms) {
+    if (!given || command_is(given, "*")) {
+        *ms = command_clock();
+        return true;
+    }
+    if (!RedisModule_StringToLongLong(given, ms) && *ms >= 0 && *ms <= INT64_MAX / 1000)
+        return true;
+    RedisModule_ReplyWithError(ctx, COMMAND_BAD_TIME);
+    return false;
+}
+
+/* The clock's text changes a thousand times a second at most. */
+RedisModuleString *command_clock_text(long long ms) {
+    static RedisModuleString *text;
+    static long long of = -1;
+    if (ms == of) return text;
+    if (text) RedisModule_FreeString(NULL, text);
+    text = RedisModule_CreateStringFromLongLong(NULL, ms);
+    of = ms;
+    return text;
 }
 
 /* -- arguments and replies ---------------------------------------------------------------- */

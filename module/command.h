@@ -25,7 +25,7 @@ struct command {
     const char *flags; /* as the server takes them */
     int arity;         /* words, the command's name included; negative: at least */
     uint64_t access;   /* REDISMODULE_KEY_*: what it does to its key */
-    int keys;          /* 1, or 2 where it reads another */
+    int keys;          /* 1; 2 where it reads another key; -2 where it writes to another */
     const char *summary, *complexity;
     const RedisModuleCommandArg *args;
 };
@@ -56,8 +56,8 @@ int command_register(RedisModuleCtx *, const struct command *table, const char *
 
 /* -- the tables, each in its file --------------------------------------------------------- */
 
-extern const struct command commands_add[], commands_ask[], commands_change[], commands_merge[],
-    commands_move[], commands_bloom[], commands_bloom_move[];
+extern const struct command commands_add[], commands_ask[], commands_change[], commands_claims[],
+    commands_merge[], commands_move[], commands_bloom[], commands_bloom_move[];
 
 /* -- keys --------------------------------------------------------------------------------- */
 
@@ -84,6 +84,18 @@ void command_warn(RedisModuleCtx *, long long *warned, const RedisModuleString *
 /* After a change: WATCH and client caches, keyspace events. */
 void command_changed(RedisModuleCtx *, RedisModuleString *name, const char *event);
 
+/* -- making and adding (add.c) ------------------------------------------------------------- */
+
+/* A filter of this spec; NULL after an error reply. */
+struct value *command_make(RedisModuleCtx *, const char *spec);
+
+/* Replicas must have exactly the same filter, so they get the resolved spec with its seed: their
+ * own settings do not matter. */
+void command_replicate_create(RedisModuleCtx *, RedisModuleString *name, const struct value *);
+
+/* After `items` were added: a filter that is short of memory says so in the server's log. */
+void command_warn_if_short(RedisModuleCtx *, RedisModuleString *name, struct value *, int items);
+
 /* -- time, and whom we serve --------------------------------------------------------------- */
 
 /* Called at start: asks the server to report changes of its role, primary or replica. */
@@ -94,6 +106,13 @@ bool command_obeys(RedisModuleCtx *);
 
 /* Milliseconds since 1970, by the server's clock. */
 long long command_clock(void);
+
+/* The time that AT gives: milliseconds, or the server's clock for * and NULL.  False after an error
+ * reply. */
+bool command_time(RedisModuleCtx *, const RedisModuleString *given, long long *ms);
+
+/* A time as the text that AT takes, until the next call. */
+RedisModuleString *command_clock_text(long long ms);
 
 /* -- arguments and replies ---------------------------------------------------------------- */
 

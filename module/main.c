@@ -254,8 +254,8 @@ static int register_all(RedisModuleCtx *ctx, const struct arguments *a) {
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
                                           REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED);
     if (RedisModule_AddACLCategory) RedisModule_AddACLCategory(ctx, "seen");
-    const struct command *tables[] = {commands_add, commands_ask, commands_change, commands_merge,
-                                      commands_move};
+    const struct command *tables[] = {commands_add,    commands_ask,   commands_change,
+                                      commands_claims, commands_merge, commands_move};
     if (type_register(ctx) || command_watch_role(ctx)) return REDISMODULE_ERR;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (command_register(ctx, tables[i], "seen")) return REDISMODULE_ERR;

@@ -19,11 +19,13 @@ typedef struct RedisModuleIO RedisModuleIO;
 typedef struct RedisModuleDigest RedisModuleDigest;
 typedef struct RedisModuleDefragCtx RedisModuleDefragCtx;
 typedef struct RedisModuleCommand RedisModuleCommand;
+typedef struct RedisModuleCallReply RedisModuleCallReply;
 
 enum { REDISMODULE_OK, REDISMODULE_ERR, REDISMODULE_APIVER_1 = 1 };
 enum { REDISMODULE_POSTPONED_LEN = -1 };
 enum { REDISMODULE_READ = 1, REDISMODULE_WRITE = 2 };
 enum { REDISMODULE_KEYTYPE_EMPTY = 0, REDISMODULE_KEYTYPE_MODULE = 6 };
+enum { REDISMODULE_REPLY_STRING = 0 }; /* of a call */
 enum { REDISMODULE_NOTIFY_GENERIC = 1 << 2, REDISMODULE_NOTIFY_MODULE = 1 << 13 };
 enum {
     REDISMODULE_CTX_FLAGS_REPLICA = 1 << 3,
@@ -212,6 +214,11 @@ typedef int (*RedisModuleApply)(RedisModuleCtx *, void *, RedisModuleString **er
          (RedisModuleCtx *, int type, const char *event, RedisModuleString *key))                  \
     MUST(int, Replicate, (RedisModuleCtx *, const char *command, const char *format, ...))         \
     MUST(int, ReplicateVerbatim, (RedisModuleCtx *))                                               \
+    MUST(RedisModuleCallReply *, Call,                                                             \
+         (RedisModuleCtx *, const char *command, const char *format, ...))                         \
+    MUST(int, CallReplyType, (RedisModuleCallReply *))                                             \
+    MUST(int, ReplyWithCallReply, (RedisModuleCtx *, RedisModuleCallReply *))                      \
+    MUST(void, FreeCallReply, (RedisModuleCallReply *))                                            \
                                                                                                    \
     MUST(RedisModuleType *, CreateDataType,                                                        \
          (RedisModuleCtx *, const char *name, int encver, RedisModuleTypeMethods *))               \

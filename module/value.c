@@ -232,6 +232,11 @@ static bool all_seen(const struct value *v, size_t n, const seen_digest *digest,
     return true;
 }
 
+void value_added(struct value *v, seen_time now) {
+    if (v->timed && now > v->last) v->last = now;
+    value_changed(v);
+}
+
 bool value_add(struct value *v, size_t n, const seen_digest *digest, seen_time now,
                uint8_t *verdict) {
     if (v->quiet && all_seen(v, n, digest, now, verdict)) {
@@ -248,7 +253,6 @@ bool value_add(struct value *v, size_t n, const seen_digest *digest, seen_time n
         else
             seen_observe(value_filter(v), batch, digest + i, verdict + i);
     }
-    if (v->timed && now > v->last) v->last = now;
-    value_changed(v);
+    value_added(v, now);
     return true;
 }

@@ -124,6 +124,10 @@ uint64_t value_limit(RedisModuleCtx *);
 void value_query(const struct value *, size_t n, const seen_digest *, seen_time now,
                  uint64_t within, uint8_t *verdict);
 
+/* After an item was added at `now` otherwise: a replica that gets the next effect without a time
+ * takes it to happen then. */
+void value_added(struct value *, seen_time now);
+
 /* Test and add: returns whether anything changed.  Where nothing did, no replica need know. */
 bool value_add(struct value *, size_t n, const seen_digest *, seen_time now, uint8_t *verdict);
 

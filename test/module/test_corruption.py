@@ -19,7 +19,7 @@ MUTATIONS = 100_000 if LONG else 2_000
 SPECS = ["landmark fp=1e-2 items=300", "jumping:100/4 fp=1e-2 mem=8KiB", "sliding:1h fp=1e-2 mem=4KiB",
          "sliding:50 filter=exact", "sliding:200 filter=timing", "sliding:100 filter=timed-cuckoo",
          "sliding:100 filter=counting", "decaying mem=4KiB", "landmark filter=counting items=200",
-         "sliding:100 cache=20 mem=64KiB"]
+         "sliding:100 cache=20 mem=64KiB", "sliding:100 filter=exact claims=40"]
 
 
 def crc_table():
@@ -74,6 +74,8 @@ def make(r):
     for i, spec in enumerate(SPECS):
         do(r, "SEEN.CREATE", "k%d" % i, *spec.split())
         fill(r, "k%d" % i, 300)
+    for i in range(30):
+        do(r, "SEEN.CLAIM k%d" % (len(SPECS) - 1), "job%d" % i, 60000 - i)
     r.bf().create("chain", 0.01, 50)
     r.bf().madd("chain", *range(300))
     return ["k%d" % i for i in range(len(SPECS))] + ["chain"]

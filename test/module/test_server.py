@@ -207,6 +207,7 @@ def test_categories_can_be_named_where_servers_have_them(r, refused):
 def test_commands_are_documented(r):
     names = ["SEEN.CREATE", "SEEN.ADD", "SEEN.MADD", "SEEN.CHECK", "SEEN.MCHECK", "SEEN.AGE",
              "SEEN.INFO", "SEEN.FORGET", "SEEN.CLEAR", "SEEN.MERGE", "SEEN.DUMP", "SEEN.LOAD",
+             "SEEN.CLAIM", "SEEN.ACK", "SEEN.NACK", "SEEN.XADD",
              "BF.RESERVE", "BF.ADD", "BF.MADD", "BF.INSERT", "BF.EXISTS", "BF.MEXISTS", "BF.INFO",
              "BF.CARD", "BF.SCANDUMP", "BF.LOADCHUNK", "BF.DEBUG"]
     docs = r.execute_command("COMMAND DOCS", *names)
@@ -220,6 +221,7 @@ def test_commands_are_documented(r):
         return {row[b"name"].decode(): b"optional" in row.get(b"flags", []) for row in rows}
 
     assert arguments("SEEN.DUMP") == {"key": False, "cursor": False}
+    assert arguments("SEEN.CLAIM") == {"key": False, "item": False, "milliseconds": False, "ms": True}
     assert arguments("BF.LOADCHUNK") == {"key": False, "next": False, "chunk": False}
     assert arguments("BF.INFO") == {"key": False, "field": True}
     assert r.execute_command("COMMAND GETKEYS", "SEEN.MERGE", "a", "b") == ["a", "b"]
