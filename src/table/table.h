@@ -168,8 +168,7 @@ static inline uint32_t cells_width(uint32_t live) {
 }
 
 static inline uint32_t cells_a_line(uint32_t width) {
-    static const uint8_t wide[] = {[16] = 31, [32] = 15, [64] = 7};
-    return width >= 16 ? wide[width] : TABLE_BITS / width;
+    return TABLE_BITS >> __builtin_ctz(width); /* a width is a power of two */
 }
 
 static inline uint64_t cells_low(uint32_t n) {
