@@ -40,18 +40,11 @@ void finish_output(void) {
     if (fflush(stdout) || ferror(stdout)) die("cannot write the output: %s", strerror(errno));
 }
 
-/* Dies with a suggestion if a bare word is not a file and is spelled like a command. */
-static void suspect_slip(const char *word) {
-    const char *near = strpbrk(word, "-./") ? NULL : command_near(word);
-    if (near && access(word, F_OK))
-        die("there is no command and no file '%s'; did you mean seen %s?", word, near);
-}
-
 /* -- options ------------------------------------------------------------------------------ */
 
 enum { MAX_OPTIONS = 192, MAX_WORD = 32, FIRST_VALUE = 1000 };
 
-/* The next of words with blanks between. */
+/* The next of some words with blanks between them. */
 static const char *next_word(void *ctx) {
     char **rest = ctx, *word;
     while ((word = strsep(rest, " ")) && !*word) continue;
@@ -74,7 +67,7 @@ static void list_words(const char *words, char *list, size_t cap) {
     }
 }
 
-/* A value that is one of a few words has to be one of them. */
+/* Dies if an option takes one of a few words, and the value is another one. */
 static void check_choice(const struct option_row *row, const char *value) {
     struct option_value v = option_value_of(row);
     char words[sizeof v.words], list[2 * sizeof v.words], *rest = words;
@@ -108,8 +101,27 @@ _Noreturn static void refuse_unknown(const struct command *c, const char *word) 
     die("unknown option --%s; seen %s --help lists them", name, c->name);
 }
 
-/* What every subcommand answers alike. */
-static void answer(const struct command *c, const struct option_row *row, const char *value) {
+/* The rows as getopt_long takes them.  The value of a long option is its row's place, counted from
+ * FIRST_VALUE on.  An old name of an engine's option has the same value. */
+static void list_options(const struct option_row *rows, struct option *name, char *letter) {
+    *letter++ = ':'; /* getopt then tells a missing value from an unknown option */
+    for (const struct option_row *row = rows; row->name; row++) {
+        if (!row->id) continue;
+        const struct seen_option *known = seen_option_find(row->name);
+        bool optional = row->arg && row->arg[0] == '[';
+        int takes = !row->arg ? no_argument : optional ? optional_argument : required_argument;
+        *name++ = (struct option){row->name, takes, NULL, FIRST_VALUE + (int)(row - rows)};
+        if (known && !strcmp(known->name, row->name) && known->old_name)
+            name[0] = name[-1], name++->name = known->old_name;
+        if (row->letter)
+            letter += sprintf(letter, "%c%s", row->letter, takes == required_argument ? ":" : "");
+    }
+    *name = (struct option){0};
+    *letter = '\0';
+}
+
+/* --help, --version and --log, which every subcommand has. */
+static void take_common(const struct command *c, const struct option_row *row, const char *value) {
     if (row->id == OPTION_LOG) {
         message_set_json(option_is_json(value));
         return;
@@ -120,56 +132,28 @@ static void answer(const struct command *c, const struct option_row *row, const 
     exit(EXIT_FINE);
 }
 
-static void note(struct args *a, const struct option_row *row, const char *value) {
-    a->given = realloc(a->given, (a->n + 1) * sizeof *a->given);
-    if (!a->given) die("out of memory for options");
-    a->given[a->n++] = (struct given_option){row, value};
-}
-
-static const struct option_row *row_of(const struct option_row *rows, int got) {
-    if (got >= FIRST_VALUE) return &rows[got - FIRST_VALUE];
-    while (rows->name && rows->letter != got) rows++;
-    return rows;
-}
-
-/* The name that an option of the engine had before; NULL: none. */
-static const char *old_name(const struct option_row *row) {
-    const struct seen_option *o = seen_option_find(row->name);
-    return o && !strcmp(o->name, row->name) ? o->old_name : NULL;
-}
-
-/* The rows as getopt_long takes them: a row's value is its place, from FIRST_VALUE on. */
 static void read_options(const struct command *c, int argc, char **argv, struct args *a) {
     const struct option_row *rows = command_rows(c), *row;
     struct option names[2 * MAX_OPTIONS + 1];
-    char letters[3 * MAX_OPTIONS + 2] = ":",
-                                   *s = letters +
-                                        1; /* tells a missing value from an unknown option */
-    size_t n = 0;
-    for (row = rows; row->name; row++) {
-        if (!row->id) continue;
-        int takes = !row->arg            ? no_argument
-                    : row->arg[0] == '[' ? optional_argument
-                                         : required_argument;
-        names[n++] = (struct option){row->name, takes, NULL, FIRST_VALUE + (int)(row - rows)};
-        if (old_name(row)) names[n] = names[n - 1], names[n++].name = old_name(row);
-        if (row->letter)
-            s += sprintf(s, "%c%s", row->letter, takes == required_argument ? ":" : "");
-    }
-    names[n] = (struct option){0};
+    char letters[3 * MAX_OPTIONS + 2];
+    list_options(rows, names, letters);
     opterr = 0;
     for (int got; (got = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
         const char *word = argv[optind - 1]; /* where a long option that was refused stands */
+        int found = got == ':' ? optopt : got;
         if (got == '?') refuse_unknown(c, word);
-        row = row_of(rows, got == ':' ? optopt : got);
+        for (row = rows; found < FIRST_VALUE && row->name && row->letter != found;) row++;
+        if (found >= FIRST_VALUE) row = &rows[found - FIRST_VALUE];
         if (got == ':') die("%s needs a value: --%s %s", word, row->name, row->arg);
         check_choice(row, optarg);
         const struct option_group *group = command_group(row);
         if (group->take)
             group->take((char *)c->options + group->at, row, optarg);
         else
-            answer(c, row, optarg);
-        note(a, row, optarg);
+            take_common(c, row, optarg);
+        a->given = realloc(a->given, (a->n + 1) * sizeof *a->given);
+        if (!a->given) die("out of memory for options");
+        a->given[a->n++] = (struct given_option){row, optarg};
     }
     a->operand = argv + optind;
     a->operands = (size_t)(argc - optind);
@@ -177,7 +161,20 @@ static void read_options(const struct command *c, int argc, char **argv, struct 
 
 /* -- the run ------------------------------------------------------------------------------ */
 
-static int run_command(const struct command *c, int argc, char **argv) {
+static int run(int argc, char **argv) {
+    bool idle = argc < 2 && isatty(STDIN_FILENO); /* records come from a pipe, not by hand */
+    if (idle || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))))
+        return help_overview_print(), EXIT_FINE;
+    const struct command *c = argc > 1 ? command_find(argv[1]) : NULL;
+    if (c) {
+        argc--, argv++;
+    } else {
+        const char *word = argc > 1 ? argv[1] : NULL;
+        const char *near = word && !strpbrk(word, "-./") ? command_near(word) : NULL;
+        if (near && access(word, F_OK))
+            die("there is no command and no file '%s'; did you mean seen %s?", word, near);
+        c = commands[0];
+    }
     struct args a = {0};
     if (c->begin) c->begin();
     read_options(c, argc, argv, &a);
@@ -186,18 +183,8 @@ static int run_command(const struct command *c, int argc, char **argv) {
     return code;
 }
 
-static int run(int argc, char **argv) {
-    const struct command *first = commands[0];
-    bool idle = argc < 2 && isatty(STDIN_FILENO); /* records come from a pipe, not by hand */
-    if (idle || (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))))
-        return help_overview_print(), EXIT_FINE;
-    const struct command *c = argc < 2 ? first : command_find(argv[1]);
-    if (!c) suspect_slip(argv[1]);
-    return c && argc > 1 ? run_command(c, argc - 1, argv + 1) : run_command(first, argc, argv);
-}
-
-/* A standard descriptor that was closed must not become some other file: it gets one that refuses
- * what it is for, so that reading or writing it fails as it would have. */
+/* Opens /dev/null for each standard descriptor that is closed, so that no file gets its number.
+ * The direction is the wrong one, so that reading or writing it still fails. */
 static void hold_standard_descriptors(void) {
     static const int mode[] = {O_WRONLY, O_RDONLY, O_WRONLY};
     for (int fd = 0; fd < 3; fd++)

@@ -1,4 +1,4 @@
-/* pack.c - numbers (u64, little-endian as all of seen) and texts as bytes, and back again. */
+/* pack.c - numbers and texts as bytes of a state, and back again. */
 #include "base/pack.h"
 
 #include "base/cli.h"

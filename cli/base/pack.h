@@ -1,5 +1,7 @@
-/* pack.h - numbers and texts as bytes, and back again.  Reading believes nothing: what is not there
- * makes `bad` true, and gives 0 or an empty text. */
+/* pack.h - numbers and texts as bytes of a state, and back again.
+ *
+ * Numbers take eight bytes, little-endian.  Reading trusts no byte: where bytes are missing or
+ * wrong, `bad` becomes true, and 0 or an empty text is returned. */
 #ifndef SEEN_PACK_H
 #define SEEN_PACK_H
 
@@ -23,11 +25,13 @@ struct unpacker {
 };
 
 uint64_t unpack_number(struct unpacker *);
-/* Points into the bytes unpacked; a zero byte follows. */
+
+/* A pointer into the packed bytes; a zero byte follows the text. */
 const char *unpack_bytes(struct unpacker *, size_t *len);
-const char *unpack_text(struct unpacker *); /* bad as well if it holds a zero byte */
-/* Reads how many parts follow, each of at least `size` bytes.  Sets `bad` if the bytes left are too
- * few for them. */
+const char *unpack_text(struct unpacker *); /* a zero byte within the text is bad, too */
+
+/* Reads how many parts follow, each of at least `size` bytes.  `bad` becomes true if fewer bytes
+ * are left than these parts take. */
 size_t unpack_count(struct unpacker *, size_t size);
 
 #endif

@@ -1,5 +1,4 @@
-/* pool.c - a few threads that do jobs: one queue, one lock, which is held for a few instructions.
- */
+/* pool.c - threads that do jobs from one queue.  The queue's lock is only held for a moment. */
 #include "base/pool.h"
 
 #include "base/cli.h"
@@ -25,25 +24,19 @@ struct pool {
     struct member member[]; /* threads - 1 */
 };
 
-/* -- with the lock held ------------------------------------------------------------------- */
+/* -- threads ------------------------------------------------------------------------------ */
 
-static struct job *take(struct pool *c) {
+/* Does the first job of the queue.  Called and returns with the lock held. */
+static void perform(struct pool *c, unsigned who) {
     struct job *j = c->first;
     c->first = j->next;
     if (!c->first) c->last = &c->first;
-    return j;
-}
-
-static void perform(struct pool *c, unsigned who) {
-    struct job *j = take(c);
     pthread_mutex_unlock(&c->lock);
     j->run(j->ctx, who);
     pthread_mutex_lock(&c->lock);
     j->done = true;
     if (c->waiting) pthread_cond_signal(&c->done);
 }
-
-/* -- members ------------------------------------------------------------------------------ */
 
 static void *serve(void *arg) {
     const struct member *m = arg;
@@ -97,22 +90,13 @@ unsigned pool_size(const struct pool *c) { return c ? c->threads : 1; }
 
 /* -- jobs --------------------------------------------------------------------------------- */
 
-void pool_start(struct pool *c, struct job *j) {
+void pool_start(struct pool *c, struct job *j, bool urgent) {
     pthread_mutex_lock(&c->lock);
+    struct job **at = urgent ? &c->first : c->last;
     j->done = false;
-    j->next = NULL;
-    *c->last = j;
-    c->last = &j->next;
-    pthread_cond_signal(&c->work);
-    pthread_mutex_unlock(&c->lock);
-}
-
-void pool_start_urgent(struct pool *c, struct job *j) {
-    pthread_mutex_lock(&c->lock);
-    j->done = false;
-    j->next = c->first;
-    if (!c->first) c->last = &j->next;
-    c->first = j;
+    j->next = *at;
+    *at = j;
+    if (!j->next) c->last = &j->next;
     pthread_cond_signal(&c->work);
     pthread_mutex_unlock(&c->lock);
 }

@@ -3,6 +3,8 @@
 #include "base/text.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* -- exact decimals ----------------------------------------------------------------------- */
@@ -11,13 +13,12 @@ __extension__ typedef unsigned __int128 u128;
 
 static const uint64_t E18 = UINT64_C(1000000000000000000);
 
-/* The largest amount has 38 digits, as 10^38 < 2^127. */
-static u128 limit(void) { return (u128)E18 * E18 * 100; }
-
-/* digits x 10^power, or false if that is not below 10^38. */
+/* Multiplies the digits by 10^power.  False if the result has more than 38 digits: 10^38 <
+ * 2^127. */
 static bool shift(u128 *digits, int power) {
+    const u128 limit = (u128)E18 * E18 * 10;
     for (; power > 0 && *digits; power--) {
-        if (*digits >= limit() / 10) return false;
+        if (*digits >= limit) return false;
         *digits *= 10;
     }
     return true;
@@ -25,7 +26,7 @@ static bool shift(u128 *digits, int power) {
 
 static bool is_digit(const char *p, const char *end) { return p < end && *p >= '0' && *p <= '9'; }
 
-/* The number that the digits at *p make, capped: an exponent that large never fits. */
+/* Reads an exponent at *p.  Values above 10000 are capped: no amount with such an exponent fits. */
 static int read_exponent(const char **p, const char *end) {
     bool minus = *p < end && **p == '-';
     int value = 0;
@@ -36,8 +37,8 @@ static int read_exponent(const char **p, const char *end) {
     return minus ? -value : value;
 }
 
-/* digits [. digits] [e exponent] up to `end`, as digits x 10^*power.  Zeros behind the last other
- * digit only count in the power, so that 1.000...0 fits with any number of them. */
+/* Reads digits [. digits] [e exponent] up to `end` as digits x 10^*power.  Zeros behind the last
+ * other digit only change the power, so 1.000...0 fits with any number of zeros. */
 static bool read_number(const char *p, const char *end, u128 *digits, int *power, int *fraction) {
     int zeros = 0, seen = 0;
     bool point = false;
@@ -196,6 +197,58 @@ void json_print(const char *p, size_t n, FILE *out) {
     putc('"', out);
 }
 
+/* -- JSON objects ---------------------------------------------------------------------------- */
+
+void json_name(struct json *j, const char *name) {
+    if (j->comma) fputs(j->spaced ? ", " : ",", j->out);
+    j->comma = true;
+    if (!name) return;
+    json_print(name, strlen(name), j->out);
+    fputs(j->spaced ? ": " : ":", j->out);
+}
+
+void json_open(struct json *j, const char *name, char bracket) {
+    json_name(j, name);
+    putc(bracket, j->out);
+    j->comma = false;
+}
+
+void json_close(struct json *j, char bracket) {
+    putc(bracket, j->out);
+    j->comma = true;
+}
+
+void json_put(struct json *j, const char *name, const char *format, ...) {
+    va_list args;
+    json_name(j, name);
+    va_start(args, format);
+    vfprintf(j->out, format, args);
+    va_end(args);
+}
+
+void json_count(struct json *j, const char *name, uint64_t n) { json_put(j, name, "%" PRIu64, n); }
+
+void json_real(struct json *j, const char *name, double x) {
+    json_put(j, name, isfinite(x) ? "%.9g" : "null", x);
+}
+
+void json_bool(struct json *j, const char *name, bool is) {
+    json_put(j, name, is ? "true" : "false");
+}
+
+void json_text(struct json *j, const char *name, const char *text) {
+    json_name(j, name);
+    if (text)
+        json_print(text, strlen(text), j->out);
+    else
+        fputs("null", j->out);
+}
+
+void json_line(struct json *j, int indent) {
+    fprintf(j->out, "%s\n%*s", j->comma ? "," : "", indent, "");
+    j->comma = false;
+}
+
 /* -- base64 ------------------------------------------------------------------------------- */
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -240,5 +293,3 @@ void json_print_base64(const char *p, size_t n, FILE *f) {
     fwrite(out, 1, base64_end(&b, out), f);
     putc('"', f);
 }
-
-void json_print_text(FILE *f, const char *text) { json_print(text, strlen(text), f); }

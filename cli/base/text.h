@@ -16,8 +16,8 @@ __extension__ typedef __int128 decimal;
 
 enum { DECIMAL_PLACES = 18, DECIMAL_TEXT = 48 };
 
-/* Reads 12, -0.50, +.5 or 1.5e3, with blanks around it.  Raises *places to the number of digits
- * that the text has behind the point.  False if the text is not a number or does not fit. */
+/* Reads 12, -0.50, +.5 or 1.5e3, with blanks around it.  If the text has more than *places digits
+ * behind the point, *places becomes their number.  False: not a number, or it does not fit. */
 bool decimal_parse(decimal *, unsigned *places, const char *text, size_t len);
 
 /* False, and *sum unchanged, if the sum does not fit. */
@@ -46,23 +46,55 @@ size_t utf8_character(const char *text, size_t n);
 /* The same, but a byte that begins no character counts as one by itself. */
 size_t utf8_step(const char *p, size_t n);
 
-/* The number of a character of that length, as Unicode has it. */
+/* The Unicode code point of a character of that length. */
 uint32_t utf8_number(const char *text, size_t len);
 
 /* Is all of it UTF-8? */
 bool json_is_text(const char *p, size_t n);
 
-/* -- bytes from outside as JSON: text as a string, anything else in base64 ----------------- */
+/* -- JSON strings ---------------------------------------------------------------------------- */
 
-/* How many of the n bytes at p stand for themselves inside a string; then one that does not is
- * written at `out` as an escape, whose length is returned. */
+/* How many bytes from p on need no escape inside a string. */
 size_t json_plain(const char *p, size_t n);
+
+/* Writes the escape of a byte that needs one.  Returns its length. */
 size_t json_escape(char c, char out[8]);
 
 /* Prints bytes as a string in quotes.  If they are not UTF-8, each byte above 0x7f is printed as
  * the Latin-1 character. */
 void json_print(const char *p, size_t n, FILE *);
-void json_print_text(FILE *, const char *text); /* the same of a string that ends in a NUL */
+
+/* -- JSON objects and arrays, member by member ------------------------------------------------ *
+ *
+ *     struct json j = {.out = stdout};
+ *     json_open(&j, NULL, '{');
+ *     json_count(&j, "records", 3);
+ *     json_close(&j, '}');            {"records":3}
+ *
+ * The writer puts commas where they belong.  A NULL name writes an element of an array. */
+
+struct json {
+    FILE *out;
+    bool spaced; /* a blank follows each comma and each colon */
+    bool comma;  /* the next member needs a comma before it; private */
+};
+
+void json_open(struct json *, const char *name, char bracket);
+void json_close(struct json *, char bracket);
+void json_count(struct json *, const char *name, uint64_t);
+void json_real(struct json *, const char *name, double); /* null if it is not finite */
+void json_bool(struct json *, const char *name, bool);
+void json_text(struct json *, const char *name, const char *); /* null for NULL */
+
+/* A value in the caller's format, such as "%.3f" or "[%d, %d]". */
+void json_put(struct json *, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Only the name.  The caller prints the value to `out`. */
+void json_name(struct json *, const char *name);
+
+/* Begins a new line for the next member, `indent` blanks from the left. */
+void json_line(struct json *, int indent);
 
 /* -- base64, a piece at a time ------------------------------------------------------------- */
 
@@ -73,7 +105,7 @@ struct base64 {
 
 enum { BASE64_IN = 3 * 1024, BASE64_OUT = 4 * 1024 + 8 };
 
-/* Up to BASE64_IN bytes in; the length written. */
+/* Takes up to BASE64_IN bytes.  Returns the length written; base64_end writes what remains. */
 size_t base64_add(struct base64 *, const char *p, size_t n, char out[BASE64_OUT]);
 size_t base64_end(struct base64 *, char out[8]);
 

@@ -82,24 +82,25 @@ void names_free(struct names *g) {
     *g = (struct names){0};
 }
 
+void *names_array(const struct names *g, void *array, uint32_t *room, size_t size) {
+    if (g->n <= *room) return array;
+    uint32_t more = 2 * g->n + 16;
+    char *p = allocate(array, (size_t)more * size + 1);
+    memset(p + (size_t)*room * size, 0, (size_t)(more - *room) * size);
+    *room = more;
+    return p;
+}
+
+uint32_t *names_sorted(const struct names *g, int order(const void *, const void *, void *ctx),
+                       const void *ctx, uint32_t *n) {
+    *n = g->n > GROUP_FIRST ? g->n - GROUP_FIRST : 0;
+    uint32_t *list = allocate(NULL, (*n + GROUP_FIRST) * sizeof *list); /* the unnamed ones fit */
+    for (uint32_t i = 0; i < *n; i++) list[i] = GROUP_FIRST + i;
+    if (*n) qsort_r(list, *n, sizeof *list, order, (void *)(uintptr_t)ctx);
+    return list;
+}
+
 /* -- the group of a record ---------------------------------------------------------------- */
-
-static const char *value_of(struct names *g, const struct slice *f, size_t *len) {
-    if (!f->escaped) return *len = f->len, f->at;
-    if (g->value_room < f->len) {
-        g->value_room = 2 * (size_t)f->len;
-        g->value = allocate(g->value, g->value_room);
-    }
-    *len = slice_value(f, g->value);
-    return g->value;
-}
-
-static size_t append(struct names *g, size_t at, const struct slice *f) {
-    size_t len;
-    const char *value = value_of(g, f, &len);
-    if (len > GROUP_VALUE) len = GROUP_VALUE;
-    return (size_t)(values_append(g->key + at, value, len) - g->key);
-}
 
 uint32_t names_find_key(struct names *g, const char *key, size_t len) {
     struct name *found;
@@ -112,13 +113,23 @@ uint32_t names_find_key(struct names *g, const char *key, size_t len) {
 }
 
 uint32_t names_find(struct names *g, const struct fields *fields, const struct slice *field) {
-    size_t len = 0;
+    char *end = g->key;
     for (uint32_t i = 0; i < fields->n; i++) {
         const struct slice *f = &field[fields->slot[i]];
+        const char *value = f->at;
+        size_t len = f->len;
         if (!f->at) return GROUP_LACKING;
-        len = append(g, len, f);
+        if (f->escaped) {
+            if (g->value_room < len) {
+                g->value_room = 2 * len;
+                g->value = allocate(g->value, g->value_room);
+            }
+            len = slice_value(f, g->value);
+            value = g->value;
+        }
+        end = values_append(end, value, len < GROUP_VALUE ? len : GROUP_VALUE);
     }
-    return names_find_key(g, g->key, len);
+    return names_find_key(g, g->key, (size_t)(end - g->key));
 }
 
 const char *names_key(const struct names *g, uint32_t number, size_t *len) {
@@ -141,7 +152,7 @@ bool names_restore(struct names *g, const char *key, size_t len) {
     return true;
 }
 
-/* -- its values --------------------------------------------------------------------------- */
+/* -- the values of a group ----------------------------------------------------------------- */
 
 int names_order(const struct names *g, uint32_t a, uint32_t b) {
     const char *p = g->list[a]->key, *q = g->list[b]->key;

@@ -1,5 +1,5 @@
-/* completions.c - writes scripts that teach bash, zsh and fish to complete seen: the tables of
- * options as data, and the shell's own few lines that look a word up in them. */
+/* completions.c - writes scripts that complete seen in bash, zsh and fish.  A script has the tables
+ * of options as data, and some lines of shell that look words up in them. */
 #include "help/help.h"
 
 #include "seen.h"
@@ -9,7 +9,7 @@
 
 /* -- what the shells share ---------------------------------------------------------------- */
 
-/* What a command's operands are: files, specs, subcommands (VALUE_CHOICES) or none. */
+/* The kind of a command's operands: files, specs, subcommands (VALUE_CHOICES) or none. */
 static enum value_kind operands_of(const struct command *c) {
     const char *usage = c->usage, *options = strstr(usage, "[OPTION]...");
     if (options) usage = options;
@@ -18,10 +18,10 @@ static enum value_kind operands_of(const struct command *c) {
     return strstr(usage, "COMMAND") ? VALUE_CHOICES : VALUE_NONE;
 }
 
-/* Does --help tell of this row, and is it an option at all? */
+/* Is the row an option, and does --help show it? */
 static bool shown(const struct option_row *row) { return row->id != 0 && row->help; }
 
-/* `text` with each byte of `special` behind a backslash, and each single quote as `quote`. */
+/* Prints `text` with a backslash before each byte of `special`, and `quote` for a single quote. */
 static void put_escaped(const char *text, const char *special, const char *quote) {
     for (; *text; text++) {
         if (*text == '\'') {
@@ -33,13 +33,13 @@ static void put_escaped(const char *text, const char *special, const char *quote
     }
 }
 
-/* The names of all subcommands, a blank between. */
+/* Prints the names of all subcommands with blanks between them. */
 static void put_commands(void) {
     for (const struct command *const *c = commands; *c; c++)
         printf("%s%s", c == commands ? "" : " ", (*c)->name);
 }
 
-/* A window, then name=value: every word that a spec may hold, a blank between. */
+/* Every word that a spec may have, with blanks between them: windows, then name=value. */
 static const char *spec_words(void) {
     static char words[4096] = "landmark landmark: jumping: sliding: decaying";
     static bool done;
@@ -58,8 +58,8 @@ static const char *spec_words(void) {
 
 /* -- bash, without the bash-completion package, which need not be installed --------------- */
 
-/* The word at the cursor is read from the line, since readline cuts its own at = and :, and takes a
- * quoted spec for one word; what is proposed is cut to what readline replaces ($2). */
+/* readline cuts words at = and :, and takes a quoted spec for one word.  So the script reads the
+ * word at the cursor from the line, and cuts proposals to the part that readline replaces ($2). */
 static const char bash_script[] =
     "_seen_propose() { # PROPOSAL...: those that begin like the word at the cursor\n"
     "    local full\n"
@@ -134,14 +134,6 @@ static void bash_takes(const struct command *c, const struct option_row *row) {
            v.kind == VALUE_CHOICES ? v.words : bash_kinds[v.kind]);
 }
 
-/* What may be left out is proposed with and without. */
-static void bash_option(const struct option_row *row) {
-    struct option_value v = option_value_of(row);
-    if (row->letter) printf("-%c ", row->letter);
-    printf("--%s ", row->name);
-    if (v.optional) printf("--%s= ", row->name);
-}
-
 static void bash_print(void) {
     puts("# Completes seen in bash.  Written by: seen help --completion bash");
     printf("_seen_commands='");
@@ -150,7 +142,11 @@ static void bash_print(void) {
     for (const struct command *const *c = commands; *c; c++) {
         printf("    %s) echo '", (*c)->name);
         for (const struct option_row *row = command_rows(*c); row->name; row++)
-            if (shown(row)) bash_option(row);
+            if (shown(row)) {
+                if (row->letter) printf("-%c ", row->letter);
+                printf("--%s ", row->name);
+                if (option_value_of(row).optional) printf("--%s= ", row->name);
+            }
         puts("' ;;");
     }
     puts("    esac\n}\n\n_seen_takes() {\n    case $1 in");
@@ -165,17 +161,12 @@ static void bash_print(void) {
 
 /* -- zsh: a function a subcommand, for _arguments ----------------------------------------- */
 
-static const char *zsh_action(const struct option_value *v) {
-    switch (v->kind) {
-    case VALUE_FILE: return "_files";
-    case VALUE_SPEC: return "__seen_spec";
-    case VALUE_ZONE: return "_time_zone";
-    default: return " ";
-    }
-}
-
 /* '*'{-w+,--window=}'[help]:SPEC:action'; the star: it may be given again. */
 static void zsh_option(const struct option_row *row) {
+    static const char *const actions[] = {
+        [VALUE_NONE] = " ",           [VALUE_ANY] = " ",
+        [VALUE_CHOICES] = " ",        [VALUE_FILE] = "_files",
+        [VALUE_SPEC] = "__seen_spec", [VALUE_ZONE] = "_time_zone"};
     struct option_value v = option_value_of(row);
     bool takes = v.kind != VALUE_NONE;
     const char *end = v.optional ? "=-" : takes ? "=" : "";
@@ -190,7 +181,7 @@ static void zsh_option(const struct option_row *row) {
     if (takes && v.kind == VALUE_CHOICES)
         printf("%s:(%s)", row->name, v.words);
     else if (takes)
-        put_escaped(row->arg + 2 * v.optional, "[]:\\", ""), printf(":%s", zsh_action(&v));
+        put_escaped(row->arg + 2 * v.optional, "[]:\\", ""), printf(":%s", actions[v.kind]);
     putchar('\'');
 }
 
@@ -207,7 +198,12 @@ static void zsh_command(const struct command *c) {
     puts("\n}\n");
 }
 
-static void zsh_names(void) {
+static void zsh_print(void) {
+    puts("#compdef seen\n# Completes seen in zsh.  Written by: seen help --completion zsh\n");
+    printf("# The words of a spec, one of them or several between quotes.\n"
+           "__seen_spec() {\n    local -a words=(%s)\n"
+           "    compset -P '* '\n    compadd -Q -S '' -- $words\n}\n\n",
+           spec_words());
     puts("__seen_commands() {\n    local -a names=(");
     for (const struct command *const *c = commands; *c; c++) {
         printf("        '%s:", (*c)->name);
@@ -215,15 +211,6 @@ static void zsh_names(void) {
         puts("'");
     }
     puts("    )\n    _describe command names\n}\n");
-}
-
-static void zsh_print(void) {
-    puts("#compdef seen\n# Completes seen in zsh.  Written by: seen help --completion zsh\n");
-    printf("# The words of a spec, one of them or several between quotes.\n"
-           "__seen_spec() {\n    local -a words=(%s)\n"
-           "    compset -P '* '\n    compadd -Q -S '' -- $words\n}\n\n",
-           spec_words());
-    zsh_names();
     for (const struct command *const *c = commands; *c; c++) zsh_command(*c);
     puts("_seen() {\n"
          "    local name=$words[2]\n"
@@ -287,14 +274,6 @@ static void fish_option(const struct command *c, const struct option_row *row) {
     puts("'");
 }
 
-static void fish_operands(const struct command *c) {
-    enum value_kind kind = operands_of(c);
-    if (kind == VALUE_SPEC)
-        printf("complete -c seen -f -n '__seen_runs %s' -a '(__seen_in_spec)'\n", c->name);
-    if (kind == VALUE_CHOICES)
-        printf("complete -c seen -f -n '__seen_runs %s' -a '$__seen_commands'\n", c->name);
-}
-
 static void fish_print(void) {
     puts("# Completes seen in fish.  Written by: seen help --completion fish");
     printf("set -g __seen_commands ");
@@ -310,13 +289,16 @@ static void fish_print(void) {
         puts("'");
     }
     for (const struct command *const *c = commands; *c; c++) {
-        fish_operands(*c);
+        enum value_kind kind = operands_of(*c);
+        if (kind == VALUE_SPEC || kind == VALUE_CHOICES)
+            printf("complete -c seen -f -n '__seen_runs %s' -a '%s'\n", (*c)->name,
+                   kind == VALUE_SPEC ? "(__seen_in_spec)" : "$__seen_commands");
         for (const struct option_row *row = command_rows(*c); row->name; row++)
             if (shown(row)) fish_option(*c, row);
     }
 }
 
-/* ----------------------------------------------------------------------------------------- */
+/* -- all shells --------------------------------------------------------------------------- */
 
 bool help_completion_print(const char *shell) {
     static const struct {

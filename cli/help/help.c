@@ -1,5 +1,5 @@
-/* help.c - --help.  The short one fits a screen: what it is for, examples, the options one needs
- * first, the names of the others.  --help=all explains every option. */
+/* help.c - prints --help, which fits a screen (purpose, examples, the first options, the names of
+ * the others), and --help=all, which explains every option. */
 #include "help/help.h"
 
 #include "judge/window_options.h"
@@ -11,7 +11,7 @@ enum { TEXT_WIDTH = 79, OPTION_COLUMN = 26, EXAMPLE_COLUMN = 43, EXIT_COLUMN = 5
 
 /* -- prose ------------------------------------------------------------------------------- */
 
-/* Words one by one, in lines that begin `indent` columns in; `at` is the column so far. */
+/* Prints a word, in lines that begin `indent` columns in.  `at` is the column reached so far. */
 static void put_word(const char *word, size_t indent, size_t *at) {
     size_t len = strlen(word);
     if (*at > indent && *at + 1 + len > TEXT_WIDTH) {
@@ -21,23 +21,18 @@ static void put_word(const char *word, size_t indent, size_t *at) {
     *at += (size_t)printf("%s%s", *at > indent ? " " : "", word);
 }
 
-/* The word at `text` without its backquotes. */
-static size_t copy_word(char *word, size_t cap, const char *text) {
-    size_t n = strcspn(text, " \n"), out = 0;
-    for (size_t i = 0; i < n && out + 1 < cap; i++)
-        if (text[i] != '`') word[out++] = text[i];
-    word[out] = '\0';
-    return n;
-}
-
-/* Fills lines with the words of `text` up to a blank line in it, backquotes left out.  Lines begin
- * `indent` columns in; the first one is there already.  Returns what is behind that blank line, or
+/* Fills lines with the words of `text` up to a blank line in it, without backquotes.  Lines begin
+ * `indent` columns in; the first one has begun already.  Returns the text behind the blank line, or
  * NULL. */
 static const char *put_paragraph(const char *text, size_t indent) {
     char word[128];
     size_t at = indent;
     while (*text && *text != '\n') {
-        text += copy_word(word, sizeof word, text);
+        size_t n = strcspn(text, " \n"), out = 0;
+        for (size_t i = 0; i < n && out + 1 < sizeof word; i++)
+            if (text[i] != '`') word[out++] = text[i];
+        word[out] = '\0';
+        text += n;
         put_word(word, indent, &at);
         text += *text == ' ';
     }
@@ -47,7 +42,7 @@ static const char *put_paragraph(const char *text, size_t indent) {
 
 /* -- examples ----------------------------------------------------------------------------- */
 
-/* `left`, then `right` in its column, or under it where `left` is too long. */
+/* Prints `left`, then `right` in its column, or on the next line if `left` is too long. */
 static void put_pair(const char *left, const char *right, int column) {
     if ((int)strlen(left) + 1 >= column)
         printf("%s\n%*s%s\n", left, column, "", right);
@@ -73,26 +68,7 @@ static void put_option(const struct option_row *row) {
     put_pair(left, row->help, OPTION_COLUMN);
 }
 
-/* The engine's options where they are not options as well. */
-static void put_in_spec(const struct option_row *row) {
-    char left[128];
-    puts("\nIn SPEC:");
-    for (; row->name; row++) {
-        snprintf(left, sizeof left, "  %s=%s", row->name, row->arg);
-        put_pair(left, row->help, OPTION_COLUMN);
-    }
-}
-
 static bool hidden(const struct option_row *row) { return row->id != 0 && !row->help; }
-
-static void put_options(const struct option_row *row) {
-    for (; row->name; row++) {
-        if (row->id == 0)
-            printf("\n%s:\n", row->name);
-        else if (!hidden(row))
-            put_option(row);
-    }
-}
 
 bool help_has_option(const struct command *c, const char *name) {
     for (const struct option_row *row = command_rows(c); row->name; row++)
@@ -132,7 +108,7 @@ static void put_often(const struct command *c) {
     }
 }
 
-/* The names of the options that put_often leaves out; those of specs are too many. */
+/* Prints the names of the options that put_often leaves out, without the many options of specs. */
 static void put_others(const struct command *c) {
     char word[64];
     size_t at = 0;
@@ -177,7 +153,7 @@ const struct exit_row *exits_next(const struct exit_row *row, const struct comma
     return NULL;
 }
 
-/* -- the whole ---------------------------------------------------------------------------- */
+/* -- the pages ---------------------------------------------------------------------------- */
 
 static void put_usage(const struct command *c) {
     bool first = c == commands[0];
@@ -195,15 +171,8 @@ static void put_short(const struct command *c) {
     printf("\nseen %s --help=all, or man seen-%s: every option\n", c->name, c->name);
 }
 
-static void put_exits(const struct command *c) {
-    puts("\nExit codes:");
-    for (const struct exit_row *row = NULL; (row = exits_next(row, c));) {
-        printf("  %d  ", row->code);
-        put_paragraph(row->text, EXIT_COLUMN);
-    }
-}
-
 static void put_all(const struct command *c) {
+    const struct option_row *row;
     for (const char *text = c->about; text;) {
         text = put_paragraph(text, 0);
         putchar('\n');
@@ -212,9 +181,23 @@ static void put_all(const struct command *c) {
     put_usage(c);
     if (help_spec(c)) printf("\n%s\n", window_grammar);
     if (command_rows(c)->id) putchar('\n'); /* no heading */
-    put_options(command_rows(c));
-    if (help_spec(c) == SPEC_ALONE) put_in_spec(window_engine_rows);
-    put_exits(c);
+    for (row = command_rows(c); row->name; row++) {
+        if (row->id == 0)
+            printf("\n%s:\n", row->name);
+        else if (!hidden(row))
+            put_option(row);
+    }
+    if (help_spec(c) == SPEC_ALONE) puts("\nIn SPEC:");
+    for (row = window_engine_rows; help_spec(c) == SPEC_ALONE && row->name; row++) {
+        char left[128];
+        snprintf(left, sizeof left, "  %s=%s", row->name, row->arg);
+        put_pair(left, row->help, OPTION_COLUMN);
+    }
+    puts("\nExit codes:");
+    for (const struct exit_row *exit = NULL; (exit = exits_next(exit, c));) {
+        printf("  %d  ", exit->code);
+        put_paragraph(exit->text, EXIT_COLUMN);
+    }
 }
 
 void help_command_print(const struct command *c, const char *form) {

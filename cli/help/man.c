@@ -1,4 +1,4 @@
-/* man.c - manual pages in man(7), which groff and mandoc read: one for `seen`, one a subcommand. */
+/* man.c - prints manual pages in man(7): one for `seen`, and one for each subcommand. */
 #include "help/help.h"
 
 #include "judge/window_options.h"
@@ -13,7 +13,7 @@ enum { LINE = 66 }; /* bytes of prose in a line of source; escapes make it longe
 
 /* -- roff --------------------------------------------------------------------------------- */
 
-/* Characters that roff would take for its own, or typeset into others than those to be typed. */
+/* The escapes of characters that roff would take as commands, or print as other characters. */
 static const char *roff_of(char c) {
     switch (c) {
     case '\\': return "\\e";
@@ -34,13 +34,13 @@ static void put_char(char c) {
         putchar(c);
 }
 
-/* Text as it is; a dot at the start of a line would be a request. */
+/* Prints text.  A dot at the start of a line is escaped, because it would begin a request. */
 static void put_text(const char *text) {
     if (*text == '.') fputs("\\&", stdout);
     for (; *text; text++) put_char(*text);
 }
 
-/* Prose (struct command): paragraphs, `code` in bold, a new sentence in a new line. */
+/* Prints prose (struct command): paragraphs, `code` in bold, each sentence in a new line. */
 static void put_prose(const char *text) {
     bool bold = false, stop = false;
     const char *line = text;
@@ -63,19 +63,10 @@ static void put_prose(const char *text) {
     putchar('\n');
 }
 
-/* Lines that stay as they are. */
-static void put_lines(const char *text) {
-    puts(".nf");
-    for (; *text; text++) {
-        if (*text == '.') fputs("\\&", stdout);
-        put_char(*text);
-    }
-    puts("\n.fi");
-}
-
 /* -- sections ----------------------------------------------------------------------------- */
 
-/* The day of the build, or the one that SOURCE_DATE_EPOCH sets for builds that can be repeated. */
+/* Prints the title with the day of the build, or of SOURCE_DATE_EPOCH, which makes builds
+ * repeat. */
 static void put_title(const char *page) {
     char day[32];
     const char *fixed = getenv("SOURCE_DATE_EPOCH");
@@ -100,7 +91,7 @@ static void put_examples(const struct command *c) {
     }
 }
 
-/* A row as an option, or as the name=value of a spec. */
+/* Prints a row as an option, or as the name=value of a spec. */
 static void put_option(const struct option_row *row, bool in_spec) {
     puts(".TP");
     if (row->letter) printf("\\fB\\-%c\\fR, ", row->letter);
@@ -134,7 +125,12 @@ static void put_spec(const struct command *c) {
     const char *name;
     if (!help_spec(c)) return;
     puts(".SH SPEC");
-    put_lines(window_grammar);
+    puts(".nf");
+    for (const char *text = window_grammar; *text; text++) {
+        if (*text == '.') fputs("\\&", stdout);
+        put_char(*text);
+    }
+    puts("\n.fi");
     puts(".PP");
     put_prose("A landmark window begins again at each N-th record, or at each boundary of the span "
               "in UTC. A jumping window reaches back N records, or the span, and up to 1/Q more; "

@@ -19,16 +19,6 @@ const struct lateness_span lateness_spans[LATENESS_SPANS] = {
     {"more", SEEN_NEVER},
 };
 
-static void note_late(struct lateness *l, uint64_t by) {
-    size_t i = 0;
-    l->late++;
-    if (by > l->most) l->most = by;
-    if (by > l->run_most) l->run_most = by;
-    l->run_late++;
-    while (i < LATENESS_SPANS - 1 && by >= lateness_spans[i].below) i++;
-    l->by[i]++;
-}
-
 void lateness_note(struct lateness *l, size_t n, const seen_time *time) {
     l->records += n;
     l->run_records += n;
@@ -39,7 +29,14 @@ void lateness_note(struct lateness *l, size_t n, const seen_time *time) {
                 calendar_window(&l->calendar, time[i], &l->begin, &l->end);
             continue;
         }
-        note_late(l, l->newest - time[i]);
+        uint64_t by = l->newest - time[i];
+        size_t span = 0;
+        while (span < LATENESS_SPANS - 1 && by >= lateness_spans[span].below) span++;
+        l->by[span]++;
+        l->late++;
+        l->run_late++;
+        if (by > l->most) l->most = by;
+        if (by > l->run_most) l->run_most = by;
         l->strayed += time[i] < l->begin;
     }
 }
@@ -49,17 +46,6 @@ void clocks_note(struct clocks *c, uint64_t n, seen_time now) {
     c->records += n;
     c->last = now;
     c->unset |= input_options_clock_unset(now);
-}
-
-/* Warns if records were judged by when they arrived but arrived all at once. */
-static void tell_arrival(const struct clocks *c) {
-    uint64_t took = c->last > c->first ? c->last - c->first : 0;
-    char window[32];
-    if (!c->window || !c->records || took >= c->window / 100) return;
-    seen_print_span(c->window, window, sizeof window);
-    warn("the input ended within %.1f s, and its records were judged by when they arrived, in a "
-         "window of %s; --time FIELD goes by their own time, --arrival says that this is meant",
-         (double)took / 1e6, window);
 }
 
 void clocks_tell_late(const struct lateness *l, const struct input_options *s, uint64_t later,
@@ -76,9 +62,17 @@ void clocks_tell_late(const struct lateness *l, const struct input_options *s, u
 }
 
 void clocks_tell(const struct clocks *c, const struct input_options *s) {
-    char now[40];
+    uint64_t took = c->last > c->first ? c->last - c->first : 0;
+    char window[32], now[40];
     if (s->quiet) return;
-    tell_arrival(c);
+    if (c->window && c->records && took < c->window / 100) {
+        /* The records were judged by when they arrived, but arrived all at once. */
+        seen_print_span(c->window, window, sizeof window);
+        warn("the input ended within %.1f s, and its records were judged by when they arrived, in "
+             "a window of %s; --time FIELD goes by their own time, --arrival says that this is "
+             "meant",
+             (double)took / 1e6, window);
+    }
     if (!c->unset || !s->time || s->allow_future) return;
     warn("the clock says %s and is not set, so times in the future were judged like others; set "
          "the clock, or give --now TIME",

@@ -1,10 +1,11 @@
-/* clock.h - times of records: how late they came, and what is told of them beside the clock. */
+/* clock.h - how late records came, how their times compare with the clock, and the clock of a
+ * window. */
 #ifndef SEEN_JUDGE_CLOCK_H
 #define SEEN_JUDGE_CLOCK_H
 
 #include "base/pack.h"
 #include "records/input_options.h"
-#include "time/zone.h"
+#include "time/time.h"
 
 #include <stddef.h>
 
@@ -17,11 +18,11 @@ extern const struct lateness_span {
 } lateness_spans[LATENESS_SPANS];
 
 struct lateness {
-    /* To be saved with the detector: */
+    /* Saved with the detector: */
     seen_time newest;
     uint64_t records, late, most;
     uint64_t by[LATENESS_SPANS];
-    /* For this run only: */
+    /* Counted for this run only: */
     struct calendar calendar; /* of landmark windows of time; set by the judge */
     seen_time begin, end;     /* the window of `newest` */
     uint64_t run_records, run_late, run_most;
@@ -40,9 +41,9 @@ void lateness_unpack(struct lateness *, struct unpacker *);
  * its time.  It never runs backwards. */
 struct window_clock {
     bool timed, refresh_first;
-    uint64_t reach; /* a key counts while the clock is at most so much later */
-    uint64_t now;   /* of the record in hand */
-    uint64_t noted; /* records */
+    uint64_t reach; /* a key counts as long as the clock is at most this much later */
+    uint64_t now;   /* the clock of the current record */
+    uint64_t noted; /* records so far */
 };
 
 /* Starts the clock of that window.  `slack`: the plan's; it matters to jumping windows only. */
@@ -52,9 +53,9 @@ void window_clock_step(struct window_clock *, seen_time);
 
 struct clocks {
     bool unset;            /* the clock was before 2020 */
-    uint64_t window;       /* of time, for records that are judged by when they arrive; else 0 */
+    uint64_t window;       /* of records that are judged by when they arrive; otherwise 0 */
     uint64_t records;      /* so far */
-    seen_time first, last; /* of the clock while they came */
+    seen_time first, last; /* what the clock said at the first and at the last of them */
 };
 
 /* Notes that the next batch has n records and was read at `now`. */
@@ -71,8 +72,8 @@ void clocks_tell_late(const struct lateness *, const struct input_options *, uin
 
 /* -- calls of a detector whose window may or may not be one of time ------------------------ */
 
-/* As seen_observe_at, seen_query_at and seen_last_seen_at; without a time (NULL) as seen_observe,
- * seen_query and seen_last_seen. */
+/* Like seen_observe_at, seen_query_at and seen_last_seen_at.  Without a time (NULL) like
+ * seen_observe, seen_query and seen_last_seen. */
 static inline void observe_records(seen_detector *d, size_t n, const seen_digest *digest,
                                    const seen_time *time, uint8_t *verdict) {
     if (time)

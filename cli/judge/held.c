@@ -1,5 +1,5 @@
 /* held.c - keeps records in one block of memory until they are released. */
-#include "judge/held.h"
+#include "judge/holding.h"
 
 #include "base/cli.h"
 
@@ -71,23 +71,13 @@ static size_t need(const struct shelf *s, const struct record *r, const struct r
     return size_of(s, r->len + !ended(s, r) + key_len(s, read));
 }
 
-/* Gaps are closed when they are a tenth of the used bytes, so that at most nine records move for
- * each one that goes. */
+/* Gaps are closed when they are a tenth of the used bytes.  So at most nine records move for each
+ * record that goes. */
 bool shelf_crowded(const struct shelf *s, const struct record *r, const struct reading *read,
                    size_t limit) {
     size_t more = s->used + need(s, r, read);
     if (s->dead > MIN_ROOM && s->dead >= s->used / 10) return true;
     return more > s->room && more > limit && s->dead > s->used / 16;
-}
-
-static void make_room(struct shelf *s, size_t more, size_t limit) {
-    size_t room = 2 * s->room + MIN_ROOM;
-    if (s->used + more <= s->room) return;
-    if (room > limit) room = limit;
-    if (room < s->used + more) room = s->used + more;
-    s->block = room <= MAX_HELD ? realloc(s->block, room) : NULL;
-    if (!s->block) die("out of memory for records held back; --hold bounds what they take");
-    s->room = room;
 }
 
 static char *put_part(char *to, const void *part, size_t n) {
@@ -110,7 +100,14 @@ static char *put_reading(const struct shelf *s, char *to, const struct reading *
 uint32_t shelf_put(struct shelf *s, const struct record *r, const struct reading *read,
                    uint64_t clock, uint32_t serial, size_t limit) {
     size_t more = need(s, r, read), text_len = r->len + !ended(s, r), key = key_len(s, read);
-    make_room(s, more, limit);
+    if (s->used + more > s->room) {
+        size_t room = 2 * s->room + MIN_ROOM;
+        if (room > limit) room = limit;
+        if (room < s->used + more) room = s->used + more;
+        s->block = room <= MAX_HELD ? realloc(s->block, room) : NULL;
+        if (!s->block) die("out of memory for records held back; --hold bounds what they take");
+        s->room = room;
+    }
     struct held *h = at_offset(s, s->used);
     h->key = read->digest;
     h->clock = clock;
@@ -179,7 +176,7 @@ void shelf_slide(struct shelf *s) {
     s->first = s->dead = 0;
 }
 
-/* -- let go ------------------------------------------------------------------------------- */
+/* -- batches of records that are let go --------------------------------------------------- */
 
 void outlet_init(struct outlet *o, unsigned with) {
     *o = (struct outlet){.batch = calloc(1, sizeof *o->batch), .read = calloc(1, sizeof *o->read)};

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+/* -- --reorder ------------------------------------------------------------------------------ */
+
 void reorder_init(struct reorder *r, uint64_t span, size_t most, unsigned with, char end) {
     *r = (struct reorder){.span = span, .most = most};
     shelf_init(&r->shelf, with, end);
@@ -22,11 +24,6 @@ static bool before(struct waiting a, struct waiting b) {
     return a.time != b.time ? a.time < b.time : a.place < b.place;
 }
 
-static void rise(struct reorder *r, size_t i, struct waiting w) {
-    for (size_t up; i > 0 && before(w, r->heap[up = (i - 1) / 2]); i = up) r->heap[i] = r->heap[up];
-    r->heap[i] = w;
-}
-
 static void sink_down(struct reorder *r, struct waiting w) {
     size_t i = 0;
     for (size_t down; (down = 2 * i + 1) < r->n; i = down) {
@@ -37,30 +34,15 @@ static void sink_down(struct reorder *r, struct waiting w) {
     r->heap[i] = w;
 }
 
-static void make_room(struct reorder *r) {
-    if (r->n < r->room) return;
-    r->room = 2 * r->room + 64;
-    r->heap = realloc(r->heap, r->room * sizeof *r->heap);
-    if (!r->heap) die("out of memory for records held back; --hold bounds what they take");
-}
-
 /* -- memory ------------------------------------------------------------------------------- */
 
-/* What is left for the block. */
+/* The bytes left for the block. */
 static size_t limit(const struct reorder *r) {
     size_t heap = r->n * sizeof *r->heap;
     return r->most > heap ? r->most - heap : 0;
 }
 
 static size_t live(const struct reorder *r) { return r->shelf.used - r->shelf.dead; }
-
-/* Gaps keep the order, so the heap stays one. */
-static void close_gaps(struct reorder *r) {
-    shelf_plan(&r->shelf);
-    for (size_t i = 0; i < r->n; i++)
-        r->heap[i].place = shelf_at(&r->shelf, r->heap[i].place)->link;
-    shelf_slide(&r->shelf);
-}
 
 /* Notes the bytes of all records of the last span, whether they are held or had to go.  They are
  * counted by parts of the span, and one part more on either side. */
@@ -82,7 +64,7 @@ double reorder_needed(const struct reorder *r) { return (double)r->recent_most *
 /* -- in and out --------------------------------------------------------------------------- */
 
 void reorder_put(struct reorder *r, const struct record *record, const struct reading *read) {
-    seen_time time = read->time, before = r->newest;
+    seen_time time = read->time, newest = r->newest;
     if (time > r->newest) r->newest = time;
     seen_time due = r->newest > r->span ? r->newest - r->span : 0;
     seen_time least = due > r->gone ? due : r->gone;
@@ -91,12 +73,25 @@ void reorder_put(struct reorder *r, const struct record *record, const struct re
         r->clamped++;
         r->displaced += r->gone > due;
     }
-    if (shelf_crowded(&r->shelf, record, read, limit(r))) close_gaps(r);
-    make_room(r);
+    if (shelf_crowded(&r->shelf, record, read, limit(r))) {
+        /* Gaps are closed.  Records keep their order, so the heap stays a heap. */
+        shelf_plan(&r->shelf);
+        for (size_t i = 0; i < r->n; i++)
+            r->heap[i].place = shelf_at(&r->shelf, r->heap[i].place)->link;
+        shelf_slide(&r->shelf);
+    }
+    if (r->n == r->room) {
+        r->room = 2 * r->room + 64;
+        r->heap = realloc(r->heap, r->room * sizeof *r->heap);
+        if (!r->heap) die("out of memory for records held back; --hold bounds what they take");
+    }
     size_t used = r->shelf.used;
     uint32_t place = shelf_put(&r->shelf, record, read, time, 0, limit(r));
-    note_recent(r, before, time, r->shelf.used - used + sizeof *r->heap);
-    rise(r, r->n++, (struct waiting){time, place});
+    note_recent(r, newest, time, r->shelf.used - used + sizeof *r->heap);
+    struct waiting w = {time, place};
+    size_t i = r->n++;
+    for (size_t up; i > 0 && before(w, r->heap[up = (i - 1) / 2]); i = up) r->heap[i] = r->heap[up];
+    r->heap[i] = w;
     size_t bytes = r->shelf.used + r->n * sizeof *r->heap;
     if (bytes > r->peak) r->peak = bytes;
 }
@@ -117,6 +112,8 @@ const struct held *reorder_take(struct reorder *r, bool all) {
     if (!r->n) shelf_oldest(&r->shelf); /* begins the block again */
     return h;
 }
+
+/* -- --keep last ---------------------------------------------------------------------------- */
 
 #define DAY UINT64_C(86400000000)
 
@@ -149,14 +146,9 @@ static size_t tables(const struct keep *k) {
     return (k->heads + (k->clock.refresh_first ? k->queue_room : 0)) * sizeof(uint32_t);
 }
 
-/* What is left for the block. */
+/* The bytes left for the block. */
 static size_t table_limit(const struct keep *k) {
     return k->most > tables(k) ? k->most - tables(k) : 0;
-}
-
-/* An eighth of the block is for gaps. */
-static bool is_short(const struct keep *k) {
-    return k->shelf.used - k->shelf.dead > table_limit(k) / 8 * 7;
 }
 
 void keep_note_keys(struct keep *k, uint64_t keys) {
@@ -222,21 +214,16 @@ static void close_table_gaps(struct keep *k) {
 
 /* -- a record ----------------------------------------------------------------------------- */
 
-/* The number of the landmark window around the clock; weeks begin on Mondays, 1970-01-01 was a
- * Thursday. */
-static uint64_t window_of(const struct keep *k) {
-    const struct seen_spec *s = k->spec;
-    if (s->unit == SEEN_UNIT_NONE) return 0;
-    if (!k->clock.timed) return (k->clock.now - k->base) / s->length;
-    return (k->clock.now + (s->length % (7 * DAY) ? 0 : 3 * DAY)) / s->length;
-}
-
 void keep_step(struct keep *k, const struct reading *r, bool landmark) {
     window_clock_step(&k->clock, r->time);
     if (landmark) k->base = k->clock.noted - 1;
     k->again = false;
     if (k->spec->window != SEEN_WINDOW_LANDMARK) return;
-    uint64_t window = window_of(k);
+    const struct seen_spec *s = k->spec;
+    uint64_t window = 0, shift = 0;
+    if (k->clock.timed && s->length % (7 * DAY) == 0) shift = 3 * DAY; /* weeks begin on Mondays */
+    if (s->unit != SEEN_UNIT_NONE)
+        window = (k->clock.now + shift - (k->clock.timed ? 0 : k->base)) / s->length;
     k->over = k->n > 0 && (landmark || window != k->window);
     k->window = window;
 }
@@ -261,7 +248,8 @@ const struct held *keep_take(struct keep *k, bool all) {
     if (!h) k->over = false;
     if (!h) return NULL;
     if (!all && !k->over && k->clock.now - h->clock <= k->clock.reach) {
-        if (!is_short(k)) return NULL;
+        size_t live = k->shelf.used - k->shelf.dead;
+        if (live <= table_limit(k) / 8 * 7) return NULL; /* an eighth of the block is for gaps */
         k->early++;
     }
     if (k->clock.refresh_first) k->queue_from++;
@@ -281,19 +269,16 @@ const struct held *keep_drop(struct keep *k, const struct reading *read, bool ov
     return h;
 }
 
-/* The serial number in the queue: that of the record whose place is taken, or a new one. */
-static uint32_t serial_of(struct keep *k) {
-    if (k->again) return k->again_serial;
-    if (k->next - k->queue_from == k->queue_room) grow_queue(k);
-    return (uint32_t)k->next++;
-}
-
 void keep_put(struct keep *k, const struct record *record, const struct reading *read, bool known) {
     bool inherits = k->again && k->clock.refresh_first;
     k->repeats += known && !k->again && k->early > 0;
     if (shelf_crowded(&k->shelf, record, read, table_limit(k))) close_table_gaps(k);
     if (k->n == k->heads) chain_all(k, 2 * k->heads);
-    uint32_t serial = k->clock.refresh_first ? serial_of(k) : 0;
+    uint32_t serial = k->again_serial; /* of the record whose place is taken, or a new one */
+    if (k->clock.refresh_first && !k->again) {
+        if (k->next - k->queue_from == k->queue_room) grow_queue(k);
+        serial = (uint32_t)k->next++;
+    }
     uint32_t place = shelf_put(&k->shelf, record, read, inherits ? k->again_clock : k->clock.now,
                                serial, table_limit(k));
     if (k->clock.refresh_first) k->queue[serial & (k->queue_room - 1)] = place;

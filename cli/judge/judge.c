@@ -8,14 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Why a record has neither key.  A field missing in one key need not matter to the other, so the
- * cause is then that both keys are empty. */
-static enum cause cause_of(struct keyer *k, const struct batch *b, size_t i) {
-    enum cause cause = key_cause(k, b, i);
-    return cause == CAUSE_LONG || cause == CAUSE_NOT_JSON || cause == CAUSE_NOT_LOG ? cause
-                                                                                    : CAUSE_EMPTY;
-}
-
 size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *b, uint16_t *order,
                   seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause) {
     seen_digest asks[BATCH], adds[BATCH];
@@ -31,10 +23,14 @@ size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *
         has_add = has_add && !key_is_empty(added, b, i);
         order[n] = (uint16_t)i;
         parts[n] = (uint8_t)(has_ask * FEED_ASKS + has_add * FEED_ADDS);
-        if (parts[n])
+        if (parts[n]) {
             n++;
-        else
-            cause[i] = (uint8_t)cause_of(asked, b, i);
+            continue;
+        }
+        /* A field missing in one key need not matter to the other: then both keys are empty. */
+        enum cause why = key_cause(asked, b, i);
+        bool whole = why == CAUSE_LONG || why == CAUSE_NOT_JSON || why == CAUSE_NOT_LOG;
+        cause[i] = (uint8_t)(whole ? why : CAUSE_EMPTY);
     }
     return n;
 }
@@ -53,8 +49,10 @@ uint8_t feed_observe(struct feed_counts *c, seen_detector *d, uint8_t parts, see
     return verdict;
 }
 
-/* The fewest records that are worth waking another thread for: about ten microseconds of work. */
+/* Fewer records are not worth waking another thread for: about ten microseconds of work. */
 enum { WORTHWHILE = 256 };
+
+/* -- shards on several threads --------------------------------------------------------------- */
 
 static void run(void *ctx, unsigned who) {
     const struct shard_job *mine = ctx;
@@ -86,11 +84,13 @@ void shard_jobs_observe(struct shard_jobs *s, size_t n, const seen_digest *diges
     s->records = n;
     s->digest = digest;
     s->verdict = verdict;
-    for (unsigned i = 1; i < s->n; i++) pool_start_urgent(s->pool, &s->job[i].job);
+    for (unsigned i = 1; i < s->n; i++) pool_start(s->pool, &s->job[i].job, true);
     run(&s->job[0], 0);
     for (unsigned i = 1; i < s->n; i++) pool_wait(s->pool, &s->job[i].job, NULL);
     seen_observe_end(s->detector, n, digest, s->at, verdict);
 }
+
+/* -- life ----------------------------------------------------------------------------------- */
 
 void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
                 uint32_t max_record) {
@@ -169,8 +169,8 @@ static void read_times(const struct judge *j, const struct batch *b, seen_time n
     r->n = m;
 }
 
-/* A record that matches starts a window even if it has no key itself: such lines are often markers.
- */
+/* A record that matches begins a window even if it has no key, because markers are often such
+ * lines. */
 static void find_pattern(const regex_t *pattern, const struct batch *b, struct readable *r) {
     size_t m = 0;
     for (size_t i = 0; i < b->n; i++) {
@@ -286,13 +286,6 @@ static uint8_t observe_feed(struct judge *j, size_t m) {
                         j->timed ? &in->time[m] : NULL, j->within);
 }
 
-static void observe_feeds(struct judge *j, size_t n, uint8_t *verdict) {
-    for (size_t m = 0; m < n; m++) {
-        if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(j->detector);
-        verdict[m] = observe_feed(j, m);
-    }
-}
-
 bool judge_counts(const struct judge *j) { return j->adder || j->within; }
 
 bool judge_needs_keys(const struct judge *j) { return j->server || seen_digests(j->detector) > 1; }
@@ -304,8 +297,7 @@ const char *judge_key(struct judge *j, const struct batch *b, const struct reada
     return in->key[m].at;
 }
 
-/* The key of record m as the detector takes it: one digest, or several, for which `all` has room.
- */
+/* The digests of record m's key: one, or several, for which `all` has room. */
 static const seen_digest *digests_of(struct judge *j, const struct batch *b, size_t m,
                                      seen_digest *all) {
     size_t len;
@@ -337,22 +329,24 @@ void judge_stats(const struct judge *j, struct seen_stats *s) {
         seen_stats(j->detector, s);
 }
 
-static void observe_wide(struct judge *j, struct batch *b, size_t n) {
+/* Judges records one by one: those of a feed, with --within, or with several digests a key. */
+static void observe_singly(struct judge *j, struct batch *b, size_t n) {
     seen_digest all[SEEN_MAX_DIGESTS];
     for (size_t m = 0; m < n; m++) {
         if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(j->detector);
-        observe_records(j->detector, 1, digests_of(j, b, m, all), j->timed ? &j->in->time[m] : NULL,
-                        &b->verdict[m]);
+        if (judge_counts(j))
+            b->verdict[m] = observe_feed(j, m);
+        else
+            observe_records(j->detector, 1, digests_of(j, b, m, all),
+                            j->timed ? &j->in->time[m] : NULL, &b->verdict[m]);
     }
 }
 
 void judge_observe(struct judge *j, struct batch *b, size_t n) {
     if (j->server)
         ask_server(j, b, n, b->verdict);
-    else if (seen_digests(j->detector) > 1)
-        observe_wide(j, b, n);
-    else if (judge_counts(j))
-        observe_feeds(j, n, b->verdict);
+    else if (seen_digests(j->detector) > 1 || judge_counts(j))
+        observe_singly(j, b, n);
     else if (judge_landmarks(j))
         observe_windows(j, n, b->verdict);
     else

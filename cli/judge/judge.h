@@ -14,7 +14,6 @@
 #include "judge/redis/server.h"
 #include "records/format/record.h"
 #include "time/time.h"
-#include "time/zone.h"
 
 #include <regex.h>
 

@@ -77,22 +77,20 @@ static bool add_field(struct parts *p, const struct key_form *form, const struct
     return true;
 }
 
-static bool add_fields(struct parts *p, const struct layout *l, const struct slice *f) {
-    struct slice one;
-    if (!f->at) return false;
-    if (f->escaped != SEVERAL_FIELDS) return add_field(p, l->form, f);
-    struct walk w = fields_of(&l->cutting, f->at, f->len);
-    while (fields_next(&w, &one)) add_field(p, l->form, &one);
-    return true;
-}
-
 bool parts_find(struct parts *p, const struct layout *l, const struct record *r,
                 const struct slice *slot) {
     p->used = p->n = 0;
     if (l->keys == 0) return add_field(p, l->form, &(struct slice){r->at, r->bare, AS_IT_IS});
     bool any = false;
     for (uint32_t i = 0; i < l->keys; i++) {
-        bool added = add_fields(p, l, &slot[l->key[i]]);
+        const struct slice *f = &slot[l->key[i]];
+        bool added = f->at != NULL;
+        if (added && f->escaped == SEVERAL_FIELDS) {
+            struct walk w = fields_of(&l->cutting, f->at, f->len);
+            for (struct slice one; fields_next(&w, &one);) add_field(p, l->form, &one);
+        } else if (added) {
+            added = add_field(p, l->form, f);
+        }
         if (!added && !p->some) return false;
         any |= added;
     }

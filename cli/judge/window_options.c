@@ -1,4 +1,5 @@
-/* window_options.c - which windows are asked for. */
+/* window_options.c - reads the options of windows: -w SPEC, the engine's options, zones,
+ * landmarks. */
 #include "judge/window_options.h"
 
 #include <stdio.h>
@@ -50,19 +51,16 @@ static const char *placeholder(const struct seen_option *o, size_t i) {
     return text;
 }
 
-/* The help of an option, with the structures in front that it is for. */
-static const char *help_of(const struct seen_option *o, size_t i) {
-    static char text[SEEN_MAX_OPTIONS][120];
-    if (!o->of || strlen(o->of) > 30) return o->help;
-    snprintf(text[i], sizeof text[i], "%s: %s", o->of, o->help);
-    return text[i];
-}
-
 void window_prepare(void) {
+    static char help[SEEN_MAX_OPTIONS][120];
     const struct seen_option *o;
-    for (size_t i = 0; (o = seen_option(i)); i++)
-        window_engine_rows[i] =
-            (struct option_row){o->name, 0, placeholder(o, i), help_of(o, i), (int)i + 1};
+    for (size_t i = 0; (o = seen_option(i)); i++) {
+        /* The structures that the option is for stand before its help. */
+        bool named = o->of && strlen(o->of) <= 30;
+        snprintf(help[i], sizeof help[i], "%s%s%s", named ? o->of : "", named ? ": " : "", o->help);
+        window_engine_rows[i] = (struct option_row){o->name, 0, placeholder(o, i),
+                                                    named ? help[i] : o->help, (int)i + 1};
+    }
 }
 
 void window_take(void *options, const struct option_row *row, const char *value) {
@@ -88,22 +86,20 @@ void window_set(struct window_options *a, const char *name, const char *value) {
     a->set[a->n++].value = value;
 }
 
-static void compile(regex_t *pattern, const char *text) {
-    char why[128];
-    int code = regcomp(pattern, text, REG_EXTENDED);
-    if (!code) return;
-    regerror(code, pattern, why, sizeof why);
-    die("--landmark-on '%s' is not a regular expression: %s", text, why);
-}
-
 void window_compile(struct window_options *a, struct input_options *s) {
     if (a->time_format) {
         time_format_init(&a->format, a->time_format);
         s->time_format = &a->format;
     }
     if (!a->landmark_on) return;
-    for (; a->patterns < s->threads; a->patterns++)
-        compile(&a->pattern[a->patterns], a->landmark_on);
+    for (; a->patterns < s->threads; a->patterns++) {
+        char why[128];
+        regex_t *pattern = &a->pattern[a->patterns];
+        int code = regcomp(pattern, a->landmark_on, REG_EXTENDED);
+        if (!code) continue;
+        regerror(code, pattern, why, sizeof why);
+        die("--landmark-on '%s' is not a regular expression: %s", a->landmark_on, why);
+    }
 }
 
 void window_free(struct window_options *a) {
@@ -170,15 +166,6 @@ static enum zone_window take_zone(struct seen_spec *spec) {
     return kind;
 }
 
-/* Dies if records of a file would be judged by when they are read: a file is read at any speed. */
-static void check_arrival(const struct window_options *a, const struct input_options *input) {
-    const char *file = input_options_regular_file(input);
-    if (input->time || input->arrival || a->outlives || !file) return;
-    die("a window of time needs the time of each record, for %s is a file: name its field with "
-        "--time FIELD, or give --arrival to go by when records are read",
-        file);
-}
-
 static void check(const struct window_options *a, const struct seen_plan *plan, bool zone,
                   const struct input_options *input) {
     bool windows_of_time = plan->spec.unit == SEEN_UNIT_MICROSECONDS || zone;
@@ -186,7 +173,12 @@ static void check(const struct window_options *a, const struct seen_plan *plan, 
         die("--time-format says how the field of --time is written");
     if (input->time_given && !windows_of_time && !a->times && !input->merge)
         die("--time serves windows of time, such as sliding:1h or landmark:1d");
-    if (windows_of_time) check_arrival(a, input);
+    const char *file = input_options_regular_file(input);
+    if (windows_of_time && !input->time && !input->arrival && !a->outlives && file)
+        die("a window of time needs the time of each record, because %s is a file, which is read "
+            "at any speed: name its field with --time FIELD, or give --arrival to go by when "
+            "records are read",
+            file);
     if (input->arrival && !windows_of_time && !a->times)
         die("--arrival serves windows of time, such as sliding:1h or landmark:1d");
     if (a->landmark_on && plan->spec.window != SEEN_WINDOW_LANDMARK)

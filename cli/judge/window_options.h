@@ -1,5 +1,5 @@
-/* window_options.h - which windows are asked for: -w SPEC, every option of the engine's table with
- * the same right, days of a time zone, landmarks where a pattern says so. */
+/* window_options.h - the options of windows: -w SPEC, each option of the engine by its own name,
+ * days of a time zone, and landmarks before records that match a pattern. */
 #ifndef SEEN_WINDOW_OPTIONS_H
 #define SEEN_WINDOW_OPTIONS_H
 
@@ -9,17 +9,17 @@
 enum { MAX_SPECS = 32, MAX_SPEC_OPTIONS = 48 };
 
 struct window_options {
-    const char *spec[MAX_SPECS]; /* without any it is "landmark" */
+    const char *spec[MAX_SPECS]; /* if there is none, "landmark" is taken */
     size_t specs;
     const char *zone;             /* NULL: none */
     const char *landmark_on;      /* NULL: none */
     regex_t pattern[MAX_THREADS]; /* of landmark_on, one a thread: regexec locks its own */
     unsigned patterns;
-    const char *time_format; /* NULL: any that is known */
+    const char *time_format; /* NULL: every form that time.h lists */
     struct time_format format;
     bool times;      /* an option other than the window needs the records' times */
     bool wide;       /* keys of more than 128 bits can be judged */
-    bool outlives;   /* --state or --redis: the window is there before and after the run */
+    bool outlives;   /* --state or --redis: the window exists before and after the run */
     uint64_t window; /* of time, as planned, or 0 */
     struct {
         const char *name, *value;

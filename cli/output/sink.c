@@ -1,6 +1,5 @@
-/* sink.c - which records are printed, and how they get out: runs of neighbours are copied as one
- * into a buffer of our own, and large ones written from where they stand.  The first failure is
- * kept in `error`; the caller looks there once a batch. */
+/* sink.c - prints records, as they are or with tags, through a buffer of its own.  Large pieces are
+ * written directly.  The first failure is kept in `error`, which the caller checks once a batch. */
 #include "output/sink.h"
 
 #include "base/cli.h"
@@ -80,10 +79,17 @@ void sink_put(struct sink *s, const char *p, size_t n) {
 
 static void put_text(struct sink *s, const char *text) { sink_put(s, text, strlen(text)); }
 
-/* Before a record: one that ended its file without its end gets that now that something follows. */
+/* The last record of a file may lack its end.  Writes that end, now that a record follows. */
 static void separate(struct sink *s) {
     if (s->unended) sink_put(s, &s->end, 1);
     s->unended = false;
+}
+
+/* Whole records as they stand. */
+static void put_bytes(struct sink *s, const char *at, const char *end) {
+    separate(s);
+    sink_put(s, at, (size_t)(end - at));
+    s->unended = end[-1] != s->end;
 }
 
 /* -- records ------------------------------------------------------------------------------ */
@@ -103,14 +109,6 @@ void sink_tagged(struct sink *s, const struct record *r, const char *tag) {
     s->unended = r->at[r->len - 1] != s->end;
 }
 
-/* Everything from record i up to, not including, record j. */
-static void put_run(struct sink *s, const struct batch *b, size_t i, size_t j) {
-    const char *at = b->record[i].at, *end = b->record[j - 1].at + b->record[j - 1].len;
-    separate(s);
-    sink_put(s, at, (size_t)(end - at));
-    s->unended = end[-1] != s->end;
-}
-
 void sink_choose(struct sink *s, bool confirmed, bool rejected) {
     s->confirmed = confirmed;
     bool tag = s->mode == SINK_TAG, duplicates = s->mode == SINK_DUPLICATES;
@@ -121,56 +119,38 @@ void sink_choose(struct sink *s, bool confirmed, bool rejected) {
     s->shows[UNCERTAIN] = !duplicates;
 }
 
-static void put_shown(struct sink *s, const struct batch *b) {
-    for (size_t i = 0, j; i < b->n; i = j + 1) {
-        while (i < b->n && !s->shows[b->verdict[i]]) i++;
-        for (j = i; j < b->n && s->shows[b->verdict[j]];) j++;
-        if (i < j) put_run(s, b, i, j);
-    }
-}
-
 void sink_batch(struct sink *s, const struct batch *b) {
-    if (s->mode != SINK_TAG) {
-        put_shown(s, b);
-        return;
+    bool tag = s->mode == SINK_TAG;
+    for (size_t i = 0, j; i < b->n; i = j) {
+        for (j = i; j < b->n && s->shows[b->verdict[j]]; j++)
+            if (tag) sink_tagged(s, &b->record[j], verdict_name(b->verdict[j]));
+        if (i < j && !tag) /* neighbours are copied as one */
+            put_bytes(s, b->record[i].at, b->record[j - 1].at + b->record[j - 1].len);
+        while (j < b->n && !s->shows[b->verdict[j]]) j++;
     }
-    for (size_t i = 0; i < b->n; i++)
-        if (s->shows[b->verdict[i]]) sink_tagged(s, &b->record[i], verdict_name(b->verdict[i]));
-}
-
-/* Does the output have added columns?  Their names must differ from those of the input, so that
- * each name stands for one column. */
-static bool adds_columns(const struct sink *s) {
-    return s->column && !s->json && (s->mode == SINK_TAG || s->tags);
-}
-
-static void check_name(const struct header *h, const char *name, size_t len) {
-    for (uint32_t i = 0; i < h->n; i++)
-        if (strlen(h->name[i]) == len && !memcmp(h->name[i], name, len))
-            die("the table has a column '%s' already: give the tag's another name, as "
-                "--tag-column %s2",
-                h->name[i], h->name[i]);
 }
 
 void sink_check_heading(const struct sink *s, const struct header *h) {
-    if (!h || !adds_columns(s)) return;
+    bool adds_columns = s->column && !s->json && (s->mode == SINK_TAG || s->tags);
+    if (!h || !adds_columns) return;
     for (const char *name = s->heading; *name;) {
         size_t len = 0;
         while (name[len] && name[len] != s->column) len++;
-        check_name(h, name, len);
+        for (uint32_t i = 0; i < h->n; i++)
+            if (strlen(h->name[i]) == len && !memcmp(h->name[i], name, len))
+                die("the table has a column '%s' already: choose another name, as in "
+                    "--tag-column %s2",
+                    h->name[i], h->name[i]);
         name += len + (name[len] != '\0');
     }
 }
 
 void sink_header(struct sink *s, const struct record *r) {
     if (s->json) return;
-    if (s->mode == SINK_TAG || s->tags) {
+    if (s->mode == SINK_TAG || s->tags)
         sink_tagged(s, r, s->heading);
-        return;
-    }
-    separate(s);
-    sink_put(s, r->at, r->len);
-    s->unended = r->at[r->len - 1] != s->end;
+    else
+        put_bytes(s, r->at, r->at + r->len);
 }
 
 void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool last) {
@@ -205,16 +185,14 @@ static void put_string(struct sink *s, const char *p, size_t n) {
     sink_put(s, "\"", 1);
 }
 
-static void put_base64(struct sink *s, const char *p, size_t n) {
+/* A piece of a record in base64; behind the last one, the object ends. */
+static void put_base64(struct sink *s, const char *p, size_t n, bool last) {
     char out[BASE64_OUT];
     for (size_t i = 0; i < n; i += BASE64_IN) {
         size_t piece = n - i < BASE64_IN ? n - i : BASE64_IN;
         sink_put(s, out, base64_add(&s->base64, p + i, piece, out));
     }
-}
-
-static void end_base64(struct sink *s) {
-    char out[8];
+    if (!last) return;
     sink_put(s, out, base64_end(&s->base64, out));
     put_text(s, "\"}\n");
 }
@@ -228,12 +206,11 @@ void sink_object(struct sink *s, const struct record *r, const char *members) {
         put_text(s, "}\n");
     } else {
         put_text(s, ",\"record_base64\":\"");
-        put_base64(s, r->at, r->bare);
-        end_base64(s);
+        put_base64(s, r->at, r->bare, true);
     }
 }
 
-/* What comes in several pieces cannot be looked at as a whole. */
+/* A record in several pieces is always base64, since it cannot be checked for UTF-8 as a whole. */
 void sink_object_piece(struct sink *s, const char *p, size_t n, const char *members, bool first,
                        bool last) {
     bool ended = last && n > 0 && p[n - 1] == s->end;
@@ -242,26 +219,24 @@ void sink_object_piece(struct sink *s, const char *p, size_t n, const char *memb
         return;
     }
     if (first) put_text(s, "{"), put_text(s, members), put_text(s, ",\"record_base64\":\"");
-    put_base64(s, p, n - ended);
-    if (last) end_base64(s);
+    put_base64(s, p, n - ended, last);
 }
 
 /* -- with tags --------------------------------------------------------------------------------- */
 
-static void put_one(struct sink *s, const struct record *r, uint8_t verdict, const struct fact *f) {
-    char text[TAGS_TEXT];
-    if (s->json) {
-        tags_json(s->tags, verdict, f, text);
-        sink_object(s, r, text);
-        return;
-    }
-    tags_text(s->tags, verdict, f, s->column ? s->column : '\t', text);
-    sink_tagged(s, r, text);
-}
-
 void sink_details(struct sink *s, const struct batch *b, const struct fact *facts) {
-    for (size_t i = 0; i < b->n; i++)
-        if (s->shows[b->verdict[i]]) put_one(s, &b->record[i], b->verdict[i], &facts[i]);
+    char text[TAGS_TEXT];
+    for (size_t i = 0; i < b->n; i++) {
+        uint8_t verdict = b->verdict[i];
+        if (!s->shows[verdict]) continue;
+        if (s->json) {
+            tags_json(s->tags, verdict, &facts[i], text);
+            sink_object(s, &b->record[i], text);
+        } else {
+            tags_text(s->tags, verdict, &facts[i], s->column ? s->column : '\t', text);
+            sink_tagged(s, &b->record[i], text);
+        }
+    }
 }
 
 void sink_loose(struct sink *s, const char *p, size_t n, const struct fact *f, bool first,

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* On the command line, at the end of a column's name, in JSON. */
+/* The names of the tags: on the command line, at the end of a column's name, in JSON. */
 static const struct {
     const char *name, *column, *json;
 } kinds[TAG_KINDS] = {
@@ -71,7 +71,7 @@ void tags_parse(struct tags *t, const char *list) {
 
 /* -- values ------------------------------------------------------------------------------- */
 
-/* Seconds with the digits they have. */
+/* Microseconds as seconds, without zeros at the end. */
 static int seconds_text(uint64_t us, char *out, size_t cap) {
     int n = snprintf(out, cap, "%" PRIu64, us / 1000000);
     if (us % 1000000) {
@@ -85,7 +85,7 @@ static int number_text(uint64_t n, char *out, size_t cap) {
     return n ? snprintf(out, cap, "%" PRIu64, n) : 0;
 }
 
-/* The length; 0: there is none.  *quoted: JSON writes it as a string. */
+/* Returns the length of the value; 0: the tag has no value here.  *quoted: a string in JSON. */
 static int value_text(enum tag tag, bool spans, uint8_t verdict, const struct fact *f, char *out,
                       size_t cap, bool *quoted) {
     *quoted =

@@ -1,4 +1,4 @@
-/* tags.h - --tag=LIST: what is told of each record, and how it is written. */
+/* tags.h - --tag=LIST: what is printed with each record, as columns or as JSON. */
 #ifndef SEEN_TAGS_H
 #define SEEN_TAGS_H
 
@@ -7,19 +7,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What is known of a record beside its verdict. */
+/* What is known of a record besides its verdict. */
 #define NO_TIME UINT64_MAX
 
 struct occurrence {
-    uint64_t number; /* of the record, from 1; 0: there is none, or it is not known */
-    seen_time time;  /* NO_TIME: not needed */
+    uint64_t number; /* of the record, from 1; 0: there is no such record, or it is not known */
+    seen_time time;  /* NO_TIME: no tag needs it */
 };
 
 struct fact {
     struct occurrence itself;
-    uint64_t age;            /* since its key was last seen, by the detector; SEEN_NEVER */
-    struct occurrence first; /* that was let through: the one it is a duplicate of */
-    struct occurrence last;  /* before this one */
+    uint64_t age;            /* since its key was last seen, as the detector says; or SEEN_NEVER */
+    struct occurrence first; /* the record with this key that was let through */
+    struct occurrence last;  /* the latest record with this key before this one */
 };
 
 enum tag {
@@ -37,25 +37,26 @@ enum tag {
 struct tags {
     enum tag list[TAG_KINDS];
     size_t n;
-    bool spans; /* ages are microseconds, told as seconds; else records */
+    bool spans; /* ages are microseconds, printed as seconds; else records */
 };
 
 enum { TAGS_TEXT = TAG_KINDS * 48, TAGS_COLUMN = 32 };
 
-/* "verdict,age,first"; NULL: the verdict alone.  Dies if a name is not known, or given twice. */
+/* Reads "verdict,age,first"; NULL means the verdict alone.  Dies if a name is unknown or twice
+ * there. */
 void tags_parse(struct tags *, const char *list);
 bool tags_have(const struct tags *, enum tag);
 
 const char *verdict_name(uint8_t verdict);
 
-/* Writes the values with `separator` between them, "-" for a missing value; and their names, made
- * from the verdict's (`column`). */
+/* Writes the values with `separator` between them, and "-" for a missing value.  tags_heading
+ * writes the names of their columns, which begin with `column`. */
 void tags_text(const struct tags *, uint8_t verdict, const struct fact *, char separator,
                char text[TAGS_TEXT]);
 void tags_heading(const struct tags *, const char *column, char separator, char text[TAGS_TEXT]);
 
-/* The value of --tag-column, or dies: a name that can stand in a header line as it is, of up to
- * TAGS_COLUMN bytes.  The verdict's column has that name, the others begin with it. */
+/* Checks the value of --tag-column: up to TAGS_COLUMN bytes, without delimiters and quotes.  The
+ * verdict's column has that name, and the names of the others begin with it. */
 const char *tags_column(const char *name);
 
 /* Writes "name":value,"name":value, with null for a missing value. */

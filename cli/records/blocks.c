@@ -15,8 +15,8 @@ struct block {
     struct blocks *all;
     char *buf;                    /* NULL: not yet made */
     size_t begin, end;            /* bytes not yet split */
-    bool whole;                   /* it ends with a record */
-    size_t most;                  /* batches split before they are handed on */
+    bool whole;                   /* the block ends with a record */
+    size_t most;                  /* batches that are split before they are handed on */
     struct splitter splitter;     /* as it was before the first record */
     seen_time now;                /* when the bytes came */
     struct batch *batch[BATCHES]; /* NULL: not yet needed */
@@ -35,7 +35,7 @@ struct blocks {
     ssize_t got; /* what `fill` returned, and errno */
     int error;
     struct block lent;          /* the input's own buffer */
-    size_t room, first, pushed; /* of the ring: blocks, the oldest of those pushed, how many */
+    size_t room, first, pushed; /* of the ring: its blocks, the oldest one pushed, how many */
     struct block ring[];
 };
 
@@ -93,7 +93,7 @@ static void pop(struct blocks *a) {
         pool_wait(a->pool, &b->job, NULL);
         hand_on(b);
         if (b->begin == b->end || ending(a)) break;
-        pool_start_urgent(a->pool, &b->job);
+        pool_start(a->pool, &b->job, true);
     }
     a->first = (a->first + 1) % a->room;
     a->pushed--;
@@ -123,7 +123,7 @@ bool blocks_push(struct blocks *a, struct splitter *s, seen_time now) {
     b->buf = input_trade(in, b->buf, b->end);
     b->now = now;
     b->splitter = before;
-    pool_start(a->pool, &b->job);
+    pool_start(a->pool, &b->job, false);
     return true;
 }
 
@@ -148,7 +148,7 @@ void blocks_pass(struct blocks *a, struct splitter *s, bool last, seen_time now)
 
 ssize_t blocks_fill(struct blocks *a) {
     if (!a->pool || a->in->waits) return input_fill(a->in);
-    pool_start(a->pool, &a->fill);
+    pool_start(a->pool, &a->fill, false);
     while (!pool_done(a->pool, &a->fill)) {
         struct block *oldest = a->pushed ? &a->ring[a->first] : NULL;
         if (oldest && pool_done(a->pool, &oldest->job))
@@ -168,7 +168,7 @@ static void init_block(struct block *b, struct blocks *a, bool whole, size_t mos
 
 struct blocks *blocks_new(struct pool *pool, struct input *in, const struct layout *layout,
                           const struct block_events *on, void *ctx) {
-    /* Two blocks more than threads: one being handed on, one complete behind it. */
+    /* Two blocks more than threads: one that is handed on, and a complete one behind it. */
     size_t room = pool ? pool_size(pool) + 2 : 0;
     struct blocks *a = calloc(1, sizeof *a + room * sizeof *a->ring);
     if (!a) die("out of memory for blocks of records");

@@ -21,41 +21,19 @@ static void *allocate(void *old, size_t n, size_t size) {
 
 /* -- the header --------------------------------------------------------------------------- */
 
-/* From a field's first byte to the delimiter behind it, or to `end`. */
-static const char *field_end(const char *p, const char *end, char delimiter, bool quotes) {
-    bool inside = quotes && p < end && *p == '"';
-    for (p += inside; p < end; p++) {
-        if (!inside && *p == delimiter) break;
-        if (inside && *p == '"') {
-            if (p + 1 == end || p[1] != '"') inside = false;
-            p += inside;
-        }
-    }
-    return p < end ? p : end;
-}
-
-static char *name_of(const char *p, size_t len, bool quotes) {
-    char *name = allocate(NULL, len + 1, 1);
-    if (quotes && len > 0 && *p == '"')
-        len = csv_unquote(p, len, name);
-    else
-        memcpy(name, p, len);
-    name[len] = '\0';
-    return name;
-}
+static char *copy_of(const char *text) { return strcpy(allocate(NULL, strlen(text) + 1, 1), text); }
 
 void columns_read_header(struct header *h, const char *line, size_t len, char delimiter,
                          bool quotes) {
-    const char *p = line, *end = line + len;
-    if (len >= 3 && !memcmp(p, "\xef\xbb\xbf", 3)) p += 3; /* skip a byte order mark */
+    if (len >= 3 && !memcmp(line, "\xef\xbb\xbf", 3)) line += 3, len -= 3; /* a byte order mark */
     *h = (struct header){
-        .line = p, .len = (size_t)(end - p), .cutting = {.delimiter = delimiter, .quotes = quotes}};
-    for (;; p++) {
-        const char *stop = field_end(p, end, delimiter, quotes);
+        .line = line, .len = len, .cutting = {.delimiter = delimiter, .quotes = quotes}};
+    struct walk w = fields_of(&h->cutting, line, len);
+    for (struct slice f; h->n < MAX_COLUMN && fields_next(&w, &f);) {
+        char *name = allocate(NULL, (size_t)f.len + 1, 1);
+        name[slice_value(&f, name)] = '\0';
         h->name = allocate(h->name, h->n + 1, sizeof *h->name);
-        h->name[h->n++] = name_of(p, (size_t)(stop - p), quotes);
-        if (stop == end || h->n == MAX_COLUMN) return;
-        p = stop;
+        h->name[h->n++] = name;
     }
 }
 
@@ -96,37 +74,41 @@ _Noreturn static void refuse_missing(const struct header *h, const char *name) {
     die("there is no column '%s'; the columns are %s%s", name, list, n < sizeof list ? "" : "...");
 }
 
+/* How many columns have this name, and the first and the last of them. */
+static uint32_t columns_named(const struct header *h, const char *name, uint32_t *first,
+                              uint32_t *last) {
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < h->n; i++) {
+        if (strcmp(h->name[i], name) != 0) continue;
+        if (!n++) *first = i;
+        *last = i;
+    }
+    return n;
+}
+
 static uint32_t column_of_name(const struct header *h, const char *name) {
-    uint32_t found = MAX_COLUMN;
+    uint32_t first = 0, last = 0;
     if (!h)
         die("'%s' is not a field number; names need a header line (--csv, --tsv), --ndjson or "
             "--clf",
             name);
-    for (uint32_t i = 0; i < h->n; i++) {
-        if (strcmp(h->name[i], name)) continue;
-        if (found < MAX_COLUMN)
-            die("two columns are called '%s': give its position, %u or %u", name, found + 1, i + 1);
-        found = i;
-    }
-    if (found == MAX_COLUMN) refuse_missing(h, name);
-    return found;
+    uint32_t n = columns_named(h, name, &first, &last);
+    if (!n) refuse_missing(h, name);
+    if (n > 1)
+        die("%s columns are called '%s': give its position, %u or %u", n == 2 ? "two" : "several",
+            name, first + 1, last + 1);
+    return first;
 }
 
-/* What a word of a list asks for: a column that is known, or more of them, or a span of fields that
- * have to be counted. */
+/* What one word of a list asks for: one or several known columns, or a span whose place is only
+ * known once the fields of a record are counted. */
 struct choice {
     bool counted;
     uint32_t first, last;
     struct span span;
 };
 
-static bool has_name(const struct header *h, const char *word) {
-    for (uint32_t i = 0; h && i < h->n; i++)
-        if (!strcmp(h->name[i], word)) return true;
-    return false;
-}
-
-/* The columns of a table with names are as many as it has names. */
+/* Finds the columns of a span in a table with names, which has as many columns as names. */
 static void choose_among(struct choice *c, const struct header *h, const char *word) {
     uint64_t first, last;
     if (h == &clf_names && !span_is_fixed(&c->span))
@@ -143,12 +125,14 @@ static void choose_among(struct choice *c, const struct header *h, const char *w
     c->last = (uint32_t)last;
 }
 
-/* A column that is called `last` is meant by that word, but a number always is a place. */
+/* The word `last` means the column of that name if there is one.  A number is always a place. */
 static struct choice choose(const struct layout *l, const struct header *h, const char *word) {
     struct choice c = {.first = 0};
+    uint32_t first = 0, last = 0;
+    bool named = word[0] == 'l' && h && columns_named(h, word, &first, &last);
     if (l->paths) {
         c.first = c.last = json_paths_add(l->paths, word);
-    } else if ((word[0] == 'l' && has_name(h, word)) || !span_parse(word, &c.span)) {
+    } else if (named || !span_parse(word, &c.span)) {
         c.first = c.last = column_of_name(h, word);
     } else if (h) {
         choose_among(&c, h, word);
@@ -162,36 +146,34 @@ static struct choice choose(const struct layout *l, const struct header *h, cons
 
 /* -- slots -------------------------------------------------------------------------------- */
 
+static uint32_t new_slot(struct layout *l) {
+    if (l->slots == MAX_SLOTS) die("more than %d fields in -k and --time", MAX_SLOTS);
+    return l->slots++;
+}
+
 static uint32_t slot_for(struct layout *l, uint32_t column) {
     if (column >= l->width) {
         l->slot_of = allocate(l->slot_of, column + 1, sizeof *l->slot_of);
         while (l->width <= column) l->slot_of[l->width++] = NO_SLOT;
     }
-    if (l->slot_of[column] == NO_SLOT) {
-        if (l->slots == MAX_SLOTS) die("more than %d fields in -k and --time", MAX_SLOTS);
-        l->slot_of[column] = (int32_t)l->slots++;
-    }
+    if (l->slot_of[column] == NO_SLOT) l->slot_of[column] = (int32_t)new_slot(l);
     return (uint32_t)l->slot_of[column];
 }
 
-static bool same_place(struct nth a, struct nth b) {
-    return a.from_end == b.from_end && a.n == b.n;
-}
-
 static uint32_t slot_for_span(struct layout *l, const struct span *s) {
-    for (uint32_t i = 0; i < l->spans; i++)
-        if (same_place(l->span[i].first, s->first) && same_place(l->span[i].last, s->last))
-            return (uint32_t)l->span[i].slot;
-    if (l->slots == MAX_SLOTS) die("more than %d fields in -k and --time", MAX_SLOTS);
+    for (uint32_t i = 0; i < l->spans; i++) {
+        const struct span *t = &l->span[i];
+        if (t->first.n == s->first.n && t->first.from_end == s->first.from_end &&
+            t->last.n == s->last.n && t->last.from_end == s->last.from_end)
+            return (uint32_t)t->slot;
+    }
     l->span = allocate(l->span, l->spans + 1, sizeof *l->span);
     l->span[l->spans] = *s;
-    l->span[l->spans++].slot = (int32_t)l->slots;
-    return l->slots++;
+    return (uint32_t)(l->span[l->spans++].slot = (int32_t)new_slot(l));
 }
 
-/* The slot of one field, or dies. */
-static uint32_t slot_of_one(struct layout *l, const char *option, const char *word,
-                            const struct header *h) {
+uint32_t columns_slot(struct layout *l, const char *option, const char *word,
+                      const struct header *h) {
     struct choice c = choose(l, h, word);
     bool one = c.counted ? span_is_field(&c.span) : c.first == c.last;
     if (!one) die("%s takes one field, not %s", option, word);
@@ -205,7 +187,7 @@ static void add_key(struct layout *l, uint32_t slot, const char *word) {
     l->key[l->keys++] = slot;
 }
 
-/* The next of a list; a comma behind a backslash is part of a path. */
+/* The next word of a list.  With `escapes`, a comma behind a backslash is part of a path. */
 static char *next_word(char **rest, bool escapes) {
     char *word = *rest, *p = word;
     if (!escapes || !word) return strsep(rest, ",");
@@ -216,7 +198,7 @@ static char *next_word(char **rest, bool escapes) {
 }
 
 static void add_keys(struct layout *l, const char *keys, const struct header *h) {
-    char *list = name_of(keys, strlen(keys), false), *rest = list, *word;
+    char *list = copy_of(keys), *rest = list, *word;
     while ((word = next_word(&rest, l->paths))) {
         if (!*word) die("-k '%s' holds an empty name; write -k user,ad", keys);
         struct choice c = choose(l, h, word);
@@ -236,12 +218,7 @@ void columns_resolve(struct layout *l, const char *keys, const char *time,
                      const struct header *header) {
     l->time = NO_SLOT;
     if (keys) add_keys(l, keys, header);
-    if (time) l->time = (int32_t)slot_of_one(l, "--time", time, header);
-}
-
-uint32_t columns_slot(struct layout *l, const char *option, const char *field,
-                      const struct header *header) {
-    return slot_of_one(l, option, field, header);
+    if (time) l->time = (int32_t)columns_slot(l, "--time", time, header);
 }
 
 static void add_field(const char *option, const char *name, uint32_t slot, struct fields *f) {
@@ -250,19 +227,19 @@ static void add_field(const char *option, const char *name, uint32_t slot, struc
     f->slot = allocate(f->slot, f->n + 1, sizeof *f->slot);
     f->name = allocate(f->name, f->n + 1, sizeof *f->name);
     f->slot[f->n] = slot;
-    f->name[f->n++] = name_of(name, strlen(name), false);
+    f->name[f->n++] = copy_of(name);
 }
 
 void columns_fields(struct layout *l, const char *option, const char *list, const struct header *h,
                     struct fields *f) {
-    char *copy = name_of(list, strlen(list), false), *rest = copy, *word;
+    char *copy = copy_of(list), *rest = copy, *word;
     *f = (struct fields){0};
     while ((word = next_word(&rest, l->paths))) {
         char number[16];
         if (!*word) die("%s %s holds an empty name; write %s a,b", option, list, option);
         struct choice c = choose(l, h, word);
         if (c.counted || c.first == c.last) {
-            add_field(option, word, slot_of_one(l, option, word, h), f);
+            add_field(option, word, columns_slot(l, option, word, h), f);
             continue;
         }
         for (uint32_t i = c.first; i <= c.last; i++) {

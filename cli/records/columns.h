@@ -1,4 +1,4 @@
-/* columns.h - which fields of a record are wanted: -k 2,4-6 or -k last or -k user,ad, and --time
+/* columns.h - finds the fields that options name: -k 2,4-6, -k last, -k user,ad and --time
  * FIELD. */
 #ifndef SEEN_COLUMNS_H
 #define SEEN_COLUMNS_H
@@ -10,15 +10,16 @@ void columns_read_header(struct header *, const char *line, size_t len, char del
                          bool quotes);
 void columns_free_header(struct header *);
 
-/* Turns what was asked into columns and slots; NULL: not asked for.  `header` is NULL where columns
- * have no names.  Dies, saying why, if a column is not there or its name is ambiguous. */
+/* Gives the fields of -k and --time (NULL: not given) their slots in the layout.  `header` is NULL
+ * if columns have no names.  Dies with a sentence if a column is missing or its name is
+ * ambiguous. */
 void columns_resolve(struct layout *, const char *keys, const char *time,
                      const struct header *header);
 
-/* Comes before the functions above and below: columns are paths into JSON texts. */
+/* From now on columns are paths into JSON texts.  Call it before all functions that find fields. */
 void columns_of_json(struct layout *);
 
-/* Asks for one more field and returns its slot. */
+/* The slot of one more field, which `option` names.  Dies if it names several. */
 uint32_t columns_slot(struct layout *, const char *option, const char *field,
                       const struct header *);
 
@@ -31,12 +32,13 @@ struct fields {
 void columns_fields(struct layout *, const char *option, const char *list, const struct header *,
                     struct fields *);
 void columns_free_fields(struct fields *);
-/* Another key of the same records: `other` is the layout with these keys instead; its `key` is the
- * caller's to free.  No slot may be added afterwards. */
+
+/* A second key of the same records: makes `other` a layout with these keys.  The caller frees its
+ * `key`.  No slot may be added afterwards. */
 void columns_other_key(struct layout *, const char *keys, const struct header *,
                        struct layout *other);
 
-/* Frees what the functions above have allocated in the layout; it then wants no columns. */
+/* Frees all that the functions above have allocated in the layout. */
 void columns_free(struct layout *);
 
 #endif

@@ -1,5 +1,5 @@
-/* input.c - files in order through one buffer, which holds a constant number of bytes however long
- * the stream is: it grows only while one record does not fit. */
+/* input.c - reads files in order through one buffer of a fixed size.  The buffer only grows while
+ * one record does not fit. */
 #include "records/input.h"
 
 #include "base/cli.h"
@@ -38,43 +38,27 @@ void input_free(struct input *in) {
     in->buf = NULL;
 }
 
-/* Reading what is being written would never end. */
-static void refuse_own_output(const struct input *in, const struct stat *st) {
-    struct stat out;
-    if (!S_ISREG(st->st_mode) || fstat(STDOUT_FILENO, &out)) return;
-    if (st->st_dev == out.st_dev && st->st_ino == out.st_ino)
-        die("%s is both input and output; write to another file", in->name);
-}
-
-/* False, with errno, where what it begins with cannot be read here. */
+/* Decides by the first bytes how the file is read.  False, with errno: it cannot be read. */
 static bool accept(struct input *in, const struct packing *p, const char *foreign,
                    const char *begin, size_t n) {
     errno = EBADMSG;
     snprintf(in->trouble, sizeof in->trouble, "%s", foreign ? foreign : "");
     if (foreign) return false;
     if (!p) return true;
-    if (!p->open)
+    if (!p->open) {
         snprintf(in->trouble, sizeof in->trouble,
                  "it is compressed, and this build of seen lacks %s: %s -dc FILE | seen ...",
                  p->name, p->name);
-    if (!p->open) return false;
+        return false;
+    }
     in->unpack = unpack_new(p, in->name, in->unpack_mem, in->lines, begin, n);
     return true;
 }
 
-/* A regular file is known before it is read. */
-static bool look_inside(struct input *in) {
-    char begin[FOREIGN_BYTES];
-    bool more;
-    ssize_t n = pread(in->fd, begin, sizeof begin, lseek(in->fd, 0, SEEK_CUR));
-    if (n <= 0) return true;
-    const struct packing *p = unpack_tell(begin, (size_t)n, &more);
-    return accept(in, p, foreign_tell_file(in->fd, begin, (size_t)n, in->lines), NULL, 0);
-}
-
 int input_open(struct input *in, const char *name) {
-    bool is_stdin = !strcmp(name, "-");
-    struct stat st;
+    bool is_stdin = !strcmp(name, "-"), more;
+    char begin[FOREIGN_BYTES];
+    struct stat st, out;
     in->name = is_stdin ? "standard input" : name;
     in->fd = is_stdin ? STDIN_FILENO : open(name, O_RDONLY | O_CLOEXEC);
     if (in->fd < 0 || fstat(in->fd, &st)) return -1;
@@ -84,8 +68,14 @@ int input_open(struct input *in, const char *name) {
     in->sniffing = in->waits;
     in->sniffed = 0;
     *in->trouble = '\0';
-    refuse_own_output(in, &st);
-    return in->waits || look_inside(in) ? 0 : -1;
+    if (in->waits) return 0;
+    if (!fstat(STDOUT_FILENO, &out) && st.st_dev == out.st_dev && st.st_ino == out.st_ino)
+        die("%s is both input and output; write to another file", in->name);
+    ssize_t n = pread(in->fd, begin, sizeof begin, lseek(in->fd, 0, SEEK_CUR));
+    if (n <= 0) return 0;
+    const struct packing *p = unpack_tell(begin, (size_t)n, &more);
+    const char *foreign = foreign_tell_file(in->fd, begin, (size_t)n, in->lines);
+    return accept(in, p, foreign, NULL, 0) ? 0 : -1;
 }
 
 void input_open_feed(struct input *in, const char *name, const struct input_feed *feed, void *ctx,
@@ -107,7 +97,7 @@ void input_close(struct input *in) {
     in->fd = -1;
 }
 
-/* What is compressed has to be read up to there. */
+/* A compressed file is read up to the offset, because it cannot be skipped. */
 bool input_skip(struct input *in, uint64_t offset) {
     if (input_is_plain(in)) {
         errno = 0;
@@ -127,7 +117,7 @@ bool input_skip(struct input *in, uint64_t offset) {
 }
 
 /* Reads the first bytes of a pipe or a device, which may come one by one.  Holds them back until
- * they tell which format they have, since no record ends within them. */
+ * they show whether the stream is compressed. */
 static ssize_t sniff(struct input *in) {
     bool more;
     ssize_t got = read(in->fd, in->buf + in->sniffed, in->cap - in->sniffed);
@@ -143,14 +133,6 @@ static ssize_t sniff(struct input *in) {
         return -1;
     if (!p) return (ssize_t)in->sniffed;
     return unpack_read(in->unpack, in->fd, in->buf, in->cap);
-}
-
-static ssize_t read_some(struct input *in) {
-    char *at = in->buf + in->end;
-    size_t room = in->cap - in->end;
-    if (in->sniffing) return sniff(in);
-    if (in->feed) return in->feed->read(in->feed_ctx, at, room);
-    return in->unpack ? unpack_read(in->unpack, in->fd, at, room) : read(in->fd, at, room);
 }
 
 const char *input_trouble(struct input *in, int error) {
@@ -176,7 +158,12 @@ ssize_t input_fill(struct input *in) {
         in->cap *= 2;
         in->buf = allocate(in->buf, in->cap);
     }
-    ssize_t got = read_some(in);
+    char *at = in->buf + in->end;
+    size_t room = in->cap - in->end;
+    ssize_t got = in->sniffing ? sniff(in)
+                  : in->feed   ? in->feed->read(in->feed_ctx, at, room)
+                  : in->unpack ? unpack_read(in->unpack, in->fd, at, room)
+                               : read(in->fd, at, room);
     if (got > 0) in->end += (size_t)got;
     return got;
 }

@@ -1,4 +1,4 @@
-/* input.h - files in order through one buffer. */
+/* input.h - reads files in order through one buffer, and unpacks compressed ones. */
 #ifndef SEEN_INPUT_H
 #define SEEN_INPUT_H
 
@@ -7,11 +7,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes that come from elsewhere than one file (merge.c). */
+/* A source of bytes other than one file (merge.c). */
 struct input_feed {
     ssize_t (*read)(void *ctx, char *out, size_t room);  /* as read(2), errors as input_fill's */
     bool (*ready)(const void *ctx, int wake, bool wait); /* as input_ready */
-    const char *(*trouble)(const void *ctx, const char **name); /* behind EBADMSG */
+    const char *(*trouble)(const void *ctx, const char **name); /* what EBADMSG means */
     void (*free)(void *ctx);
 };
 
@@ -23,13 +23,13 @@ struct input {
     size_t cap;                    /* of buf, without the slack behind it */
     size_t begin, end;             /* bytes not yet consumed */
     struct unpack *unpack;         /* NULL: bytes are read as they stand in the file */
-    const struct input_feed *feed; /* NULL: one file; else bytes come from here ... */
-    void *feed_ctx;                /* ... and this is its context, which the input owns */
+    const struct input_feed *feed; /* the source of the bytes; NULL: one file */
+    void *feed_ctx;                /* the context of the feed, which the input owns */
     bool sniffing;       /* not a regular file; its first bytes have not told the format yet */
     size_t sniffed;      /* bytes held back in buf meanwhile */
     uint64_t unpack_mem; /* the most bytes that unpacking may take */
     bool lines;          /* records end in newlines */
-    char trouble[160];   /* why the file cannot be read, where errno does not say it */
+    char trouble[160];   /* why the file cannot be read, if errno is EBADMSG */
     uint64_t base;       /* where buf[0] stands in the file, as it reads uncompressed */
 };
 
@@ -37,17 +37,17 @@ struct input_options;
 void input_init(struct input *, const struct input_options *);
 void input_free(struct input *);
 
-/* Opens a file, "-" being standard input.  0, or -1 with errno; input_trouble is for people. */
+/* Opens a file; "-" is standard input.  Returns 0, or -1 with errno: input_trouble describes it. */
 int input_open(struct input *, const char *name);
-/* Opens all files of the options as one input, or dies with a sentence.  Each file is in order of
- * time.  Records come in order of their times, none of them cut by a file's end; the header line
- * comes once (merge.c). */
+
+/* Opens all files of the options as one input, or dies with a sentence.  Each file has to be in
+ * order of time.  Their records come in order of time, and the header line comes once (merge.c). */
 void input_open_merged(struct input *, const struct input_options *);
 void input_open_feed(struct input *, const char *name, const struct input_feed *, void *ctx,
                      bool waits);
 void input_close(struct input *);
 
-/* Bytes are read as they stand in the file. */
+/* Is the file read as it stands, neither unpacked nor merged? */
 static inline bool input_is_plain(const struct input *in) { return !in->unpack && !in->feed; }
 
 /* Skips the first `offset` bytes of a regular file that was not read yet.  False: the file is
@@ -57,23 +57,27 @@ bool input_skip(struct input *, uint64_t offset);
 /* How many bytes of the file, as it reads uncompressed, have been consumed. */
 static inline uint64_t input_offset(const struct input *in) { return in->base + in->begin; }
 
-/* A byte order mark that the file begins with is skipped, if nothing of it was consumed. */
+/* Skips a byte order mark at the beginning of the file. */
 void input_skip_mark(struct input *);
 
-/* Reads once, behind the bytes not yet consumed, which may move.  The buffer grows as long as an
- * unfinished record fills it; the caller bounds that by not calling.  Bytes read, 0 at the end of
- * the file, -1 with errno: EAGAIN if more must be read first, else input_trouble is for people. */
+/* Reads once, behind the bytes not yet consumed, which may move.  If these fill the buffer, it
+ * grows; the caller bounds its size by not calling.  Returns the bytes read, 0 at the end of the
+ * file, or -1 with errno: EAGAIN if more must be read first.  input_trouble describes other
+ * errors. */
 ssize_t input_fill(struct input *);
-const char *input_trouble(struct input *, int error); /* `name` becomes the file's, of several */
 
-/* The buffer is larger than at first, for a record that did not fit. */
+/* Describes an error.  If files are merged, `name` becomes the one that has the error. */
+const char *input_trouble(struct input *, int error);
+
+/* Has the buffer grown, because a record did not fit? */
 bool input_grown(const struct input *);
 
-/* Gives away the buffer, not grown, for another of the same kind that this gave away before (NULL:
- * a new one), into which the bytes from `cut` on move.  To be freed with free(). */
+/* Gives the buffer, which has not grown, to the caller, who frees it with free().  Takes `other`
+ * instead, a buffer that this function gave before (NULL: a new one).  The bytes from `cut` on move
+ * there. */
 char *input_trade(struct input *, char *other, size_t cut);
 
-/* If it is grown, as small as at first again, should what is left fit. */
+/* Gives a grown buffer its first size again, if the bytes left fit. */
 void input_shrink(struct input *);
 
 /* Waits until a read would not block or `wake` is readable; with wait == false only looks.  True if

@@ -128,38 +128,22 @@ static char byte_of(const char *text) {
 
 /* Reads the largest size of a record or a field. */
 static uint32_t limit_of(const char *option, const char *text) {
-    struct seen_error e;
-    uint64_t size;
-    if (seen_parse_size(text, &size, &e)) die("%s %s: %s", option, text, e.text);
+    uint64_t size = option_size(option, text);
     if (size > MAX_RECORD) die("%s %s is more than 1GiB, the most that is possible", option, text);
     return (uint32_t)size;
 }
 
-static uint64_t memory_size(const char *text) {
-    struct seen_error e;
-    uint64_t size;
-    if (seen_parse_size(text, &size, &e)) die("--unpack-mem %s: %s", text, e.text);
-    return size;
-}
-
-/* 0 is as many as there are processors for us. */
+/* 0 means the number of processors that the process may use. */
 static unsigned thread_count(const char *text) {
-    struct seen_error e;
     uint64_t n = 1;
     cpu_set_t ours;
     if (strcmp(text, "0") != 0) {
-        if (seen_parse_count(text, &n, &e)) die("-j %s: %s", text, e.text);
+        n = option_count("-j", text);
         if (n > MAX_THREADS) die("-j %s: at most %d threads", text, MAX_THREADS);
     } else if (!sched_getaffinity(0, sizeof ours, &ours)) {
         n = (uint64_t)CPU_COUNT(&ours);
     }
     return n < MAX_THREADS ? (unsigned)n : MAX_THREADS;
-}
-
-static void fix_clock(struct input_options *s, const char *text) {
-    if (!time_parse(&s->now, text, strlen(text)))
-        die("--now %s: give a time such as 2024-11-20T10:00:00Z", text);
-    s->now_given = true;
 }
 
 static void set_shape(struct input_options *s, enum shape shape) {
@@ -171,11 +155,6 @@ static void set_shape(struct input_options *s, enum shape shape) {
     if (shape == SHAPE_NDJSON && !json_built_in())
         die("this build of seen cannot read JSON: build it with libsimdjson, or use --csv");
     s->shape = shape;
-}
-
-static const char *rejects_file(const char *name) {
-    if (!strcmp(name, "-")) die("--rejects takes the name of a file, not -");
-    return name;
 }
 
 void input_options_take(void *options, const struct option_row *row, const char *value) {
@@ -202,9 +181,13 @@ void input_options_take(void *options, const struct option_row *row, const char 
         s->time_given = true;
         break;
     case ARRIVAL: s->arrival = true; break;
-    case NOW: fix_clock(s, value); break;
+    case NOW:
+        if (!time_parse(&s->now, value, strlen(value)))
+            die("--now %s: give a time such as 2024-11-20T10:00:00Z", value);
+        s->now_given = true;
+        break;
     case ALLOW_FUTURE: s->allow_future = true; break;
-    case UNPACK_MEM: s->unpack_mem = memory_size(value); break;
+    case UNPACK_MEM: s->unpack_mem = option_size("--unpack-mem", value); break;
     case RECORD_SIZE: s->max_record = limit_of("--max-record", value); break;
     case FIELD_SIZE:
         s->max_field = limit_of("--max-field", value);
@@ -214,30 +197,31 @@ void input_options_take(void *options, const struct option_row *row, const char 
     case QUIET: s->quiet = true; break;
     case NO_PROGRESS: s->no_progress = true; break;
     case STRICT: s->strict = true; break;
-    case REJECTS: s->rejects = rejects_file(value); break;
+    case REJECTS:
+        if (!strcmp(value, "-")) die("--rejects takes the name of a file, not -");
+        s->rejects = value;
+        break;
     }
-}
-
-static void set_blanks(struct input_options *s) {
-    if (s->delimiter_given && strcmp(s->delimiter_given, " +") != 0) die_both("--blanks", "-d");
-    if (s->shape == SHAPE_CSV || s->shape == SHAPE_TSV)
-        die("--blanks is for lines; a table has one byte between its fields: see -d");
-    if (s->shape) die("--blanks is for lines; JSON and web logs have fields of their own");
-    s->blanks = true;
-    s->delimiter = ' ';
 }
 
 static void set_delimiter(struct input_options *s) {
-    if (s->blanks || (s->delimiter_given && !strcmp(s->delimiter_given, " +"))) {
-        set_blanks(s);
+    const char *given = s->delimiter_given;
+    bool plus = given && !strcmp(given, " +");
+    if (s->blanks && given && !plus) die_both("--blanks", "-d");
+    if (s->blanks || plus) {
+        if (s->shape == SHAPE_CSV || s->shape == SHAPE_TSV)
+            die("--blanks is for lines; a table has one byte between its fields: see -d");
+        if (s->shape) die("--blanks is for lines; JSON and web logs have fields of their own");
+        s->blanks = true;
+        s->delimiter = ' ';
         return;
     }
     s->delimiter = s->shape == SHAPE_CSV ? ',' : '\t';
-    if (!s->delimiter_given) return;
+    if (!given) return;
     if (s->shape == SHAPE_NDJSON || s->shape == SHAPE_CLF)
         die("-d is for lines and --csv; JSON and web logs have fields of their own");
     if (s->shape == SHAPE_TSV) die("--tsv means TAB between fields; leave out -d, or --tsv");
-    s->delimiter = byte_of(s->delimiter_given);
+    s->delimiter = byte_of(given);
 }
 
 static void check_end(const struct input_options *s) {
@@ -306,6 +290,15 @@ const struct format *input_options_format(const struct input_options *s, bool wh
     if (s->shape == SHAPE_CLF) return &clf_format;
     if (s->blanks) return &blanks_format;
     return &delimited_format;
+}
+
+struct splitter input_options_splitter(const struct input_options *s, const struct layout *l) {
+    return (struct splitter){.format = input_options_format(s, true),
+                             .layout = l,
+                             .delimiter = s->delimiter,
+                             .end = s->end,
+                             .strip_cr = s->crlf || s->shape,
+                             .max_field = s->max_field};
 }
 
 const struct header *input_options_names(const struct input_options *s) {

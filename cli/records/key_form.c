@@ -6,14 +6,14 @@
  *     https://Example.com?fbclid=1                   ->  https://example.com/
  *     /a?gclid=1                                     ->  /a          a path, as web logs hold it
  *
- * Only what RFC 3986 lets everybody read alike is changed: scheme and host are in lower case, a
- * default or empty port goes, an empty path behind a host is "/".  Besides, the fragment goes,
- * which no server sees, and the parameters below.  The others keep their order; a query without any
- * left goes with its question mark.  Path, escapes and the name of a user stay byte by byte.
+ * These changes keep the meaning of a URL by RFC 3986: scheme and host become lower case, a default
+ * or empty port goes, an empty path behind a host becomes "/".  The fragment goes, because no
+ * server sees it, and so do the parameters listed below.  Other parameters keep their order.  An
+ * empty query goes with its question mark.  Path, escapes and the name of a user stay as they are.
  *
- * A library for URLs is not used: its next version might change keys, and states and shared windows
- * live longer than a version.  libcurl and uriparser also refuse addresses that logs hold, such as
- * those with a blank. */
+ * The code uses no library for URLs, because a new version of it might change keys, and states and
+ * shared windows live longer than a version.  Besides, libcurl and uriparser refuse addresses that
+ * logs contain, such as those with a blank. */
 #include "records/key_form.h"
 
 #include "base/cli.h"
@@ -64,8 +64,8 @@ size_t key_form_match(const struct key_form *f, const regex_t *pattern, const ch
 
 /* -- --key-url ---------------------------------------------------------------------------- */
 
-/* Names of parameters, or with a star how names begin, in upper or lower case.  A change of this
- * list changes keys, so CHANGELOG.md has to mention it. */
+/* Names of parameters; a star stands for any ending.  Upper and lower case are the same.  A change
+ * of this list changes keys, so CHANGELOG.md has to mention it. */
 static const char *const tracking[] = {
     "utm_*",      "mtm_*",     "hsa_*",     "pk_campaign", "pk_kwd",
     "pk_keyword", "pk_source", "pk_medium", "gclid",       "gclsrc",
@@ -86,26 +86,26 @@ static void lower(char *p, size_t n) {
         if (p[i] >= 'A' && p[i] <= 'Z') p[i] = (char)(p[i] | 0x20);
 }
 
-static bool letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
 static bool digit(char c) { return c >= '0' && c <= '9'; }
 
 /* The length of the scheme before "://"; 0: there is none. */
 static size_t scheme_of(const char *url, size_t len) {
     size_t n = 0;
-    while (n < len && (letter(url[n]) || (n > 0 && (digit(url[n]) || memchr("+-.", url[n], 3)))))
-        n++;
+    for (; n < len; n++) {
+        bool letter = (url[n] | 0x20) >= 'a' && (url[n] | 0x20) <= 'z';
+        if (!letter && (n == 0 || !(digit(url[n]) || memchr("+-.", url[n], 3)))) break;
+    }
     return len - n >= 3 && !memcmp(url + n, "://", 3) ? n : 0;
 }
 
-/* How long [from, to) is up to the first byte that is one of `stops`. */
+/* The number of bytes of [from, to) before the first that is one of `stops`. */
 static size_t up_to(const char *from, const char *to, const char *stops) {
     const char *p = from;
     while (p < to && !(*p && strchr(stops, *p))) p++;
     return (size_t)(p - from);
 }
 
-/* The length of the authority without a port that says nothing; `host` is put in lower case. */
+/* Puts the host in lower case.  Returns the length of the authority without a default port. */
 static size_t put_authority(const char *scheme, size_t scheme_len, char *at, size_t len) {
     char *user = memrchr(at, '@', len), *host = user ? user + 1 : at, *end = at + len, *port = end;
     lower(host, (size_t)(end - host));
@@ -131,7 +131,7 @@ static bool tracks(const char *parameter, size_t len) {
     return false;
 }
 
-/* Moves the parameters of [from, to) that stay behind a question mark at `out`; returns its end. */
+/* Writes a question mark and the parameters of [from, to) that stay at `out`.  Returns the end. */
 static char *put_query(char *out, const char *from, const char *to) {
     char *begin = out;
     for (const char *p = from; p <= to;) {
@@ -146,8 +146,9 @@ static char *put_query(char *out, const char *from, const char *to) {
     return out == begin + 1 ? begin : out;
 }
 
-/* The authority at `from`, which ends before `end`, to its place; *out is behind it.  The path
- * behind an authority is "/" at least: where that takes the byte that follows, the rest moves. */
+/* Normalises the authority at `from`.  *out becomes its end.  Returns where the path begins, which
+ * is at least "/" behind an authority.  If there is no room for this "/", the rest moves by one
+ * byte. */
 static char *put_host(const char *scheme, size_t scheme_len, char *from, char **end, char **out) {
     size_t n = up_to(from, *end, "/?");
     *out = from + put_authority(scheme, scheme_len, from, n);
@@ -193,7 +194,6 @@ static size_t trim(char *value, size_t len) {
 size_t key_form_apply(const struct key_form *f, char *value, size_t len) {
     if (f->trim) len = trim(value, len);
     if (f->url) len = normalise_url(value, len);
-    for (size_t i = 0; f->ignore_case && i < len; i++)
-        if (value[i] >= 'A' && value[i] <= 'Z') value[i] = (char)(value[i] | 0x20);
+    if (f->ignore_case) lower(value, len);
     return len;
 }

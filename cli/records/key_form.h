@@ -1,5 +1,5 @@
-/* key_form.h - what is done to each value of a key before it is hashed, so that keys are compared
- * as people mean them.  The record itself is printed as it stands.
+/* key_form.h - changes the values of a key before they are hashed, so that values which mean the
+ * same are equal.  The record itself is printed as it is.
  *
  *     value of a field  ->  --key-regex  ->  --trim  ->  --key-url  ->  --ignore-case  ->  hash
  *
@@ -18,26 +18,26 @@ enum { FORM_GROUPS = 32 };
 
 struct key_form {
     bool trim, ignore_case, url;
-    bool by_word;      /* the code that splits values into words does these three, to each word */
+    bool by_word;      /* these three apply to each word of a value, where it is split into words */
     const char *regex; /* NULL: none */
-    uint32_t groups;   /* of it, once key_form_check has looked at it */
+    uint32_t groups;   /* of the expression; key_form_check sets it */
 };
 
-/* Is anything done at all? */
+/* Does it change anything? */
 bool key_form_any(const struct key_form *);
 
-/* Dies, saying why, if the expression is none. */
+/* Dies with a sentence if the expression is malformed. */
 void key_form_check(struct key_form *);
 
-/* The expression for one thread, since regexec locks its own; dies where there is no memory. */
+/* Compiles the expression for one thread, because regexec locks it.  Dies if memory is short. */
 void key_form_compile(const struct key_form *, regex_t *);
 
-/* Where the parts of the key stand in a value: match[0] is the whole one where the expression has
- * no groups, else each group's, from match[0] on.  How many; 0: it does not match. */
+/* Finds the parts of the key in a value, and returns their number; 0: the value does not match.
+ * The parts are the groups of the expression, or its whole match if it has no groups. */
 size_t key_form_match(const struct key_form *, const regex_t *, const char *value, size_t len,
                       regmatch_t match[FORM_GROUPS + 1]);
 
-/* The rest of it, in place; the new length, which is at most one more. */
+/* Applies the steps behind --key-regex in place.  Returns the new length, at most one byte more. */
 size_t key_form_apply(const struct key_form *, char *value, size_t len);
 
 #endif

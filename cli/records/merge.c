@@ -1,10 +1,11 @@
-/* merge.c - several files, each in order of time, read as one: the logs of several hosts.
+/* merge.c - reads several files, each in order of time, as one, such as the logs of several hosts.
  *
- * Each file is a lane, which is cut into records in the same way as by the reader.  A heap of lanes
- * gives the record with the earliest time; among equal times, the file named first comes first. The
- * output is bytes again.  The reader cuts them a second time, so that all later steps work as for
- * one file.  A record without a readable time follows the one before it.  So does one that is too
- * long: it is passed on as it comes, and is never held in memory as a whole. */
+ * Each file is a lane, which is cut into records as the reader does it.  A heap of lanes gives the
+ * record with the earliest time.  Among equal times, the file named first comes first.  The output
+ * is bytes again.  The reader cuts them a second time, so all later steps work as for one file.
+ *
+ * A record without a readable time follows the one before it.  So does a record that is too long:
+ * its pieces are passed on as they come. */
 #include "records/input.h"
 
 #include "base/cli.h"
@@ -31,16 +32,16 @@ struct lane {
 
 struct merge {
     const struct input_options *input;
-    seen_time latest; /* a record with a later time has none that is of use */
+    seen_time latest; /* later times are ignored, as if they could not be read */
     struct layout layout;
     char *header; /* the first file's, with its end */
     size_t header_bare;
-    const char *rest; /* what goes out before anything else */
-    size_t left;
-    bool unended; /* the last byte out was of a record that has no end */
+    const char *rest; /* the next bytes to go out */
+    size_t left;      /* how many they are */
+    bool unended;     /* the last record that went out had no end */
     struct lane **heap;
     size_t heads;         /* in heap */
-    struct lane *pending; /* its next head is not known; NULL: all are */
+    struct lane *pending; /* the lane whose next head is not known yet, or NULL */
     size_t begun;         /* lanes whose first head is known */
     char trouble[200];
     size_t n;
@@ -66,7 +67,7 @@ static void resolve(struct merge *m, const struct header *header) {
     }
 }
 
-/* The first file's header says what columns are called, and goes out. */
+/* Takes the names of the columns from the first file's header, which goes out first. */
 static void first_header(struct merge *m, const char *line, size_t len, size_t bare) {
     struct header header;
     columns_read_header(&header, line, bare, m->input->delimiter, m->layout.cutting.quotes);
@@ -81,13 +82,7 @@ static void first_header(struct merge *m, const char *line, size_t len, size_t b
     m->header_bare = bare;
 }
 
-/* The length of a header line without its \n or \r\n. */
-static size_t bare_length(const char *line, size_t len) {
-    len -= len > 0 && line[len - 1] == '\n';
-    return len - (len > 0 && line[len - 1] == '\r');
-}
-
-/* False if it is not there to its end, or not as the first one's. */
+/* False: the header is not complete yet, or differs from the first file's. */
 static bool take_header(struct merge *m, struct lane *l) {
     const char *begin = l->in.buf + l->in.begin;
     size_t len = l->in.end - l->in.begin, n;
@@ -95,7 +90,8 @@ static bool take_header(struct merge *m, struct lane *l) {
     n = l->splitter.format->tail(&l->splitter, begin, begin + len);
     if (!n && l->ended) n = len;
     if (!n) return false;
-    size_t bare = bare_length(begin, n);
+    size_t bare = n - (begin[n - 1] == '\n');
+    bare -= bare > 0 && begin[bare - 1] == '\r';
     if (!m->header)
         first_header(m, begin, n, bare);
     else if (bare != m->header_bare || memcmp(begin, m->header, bare) != 0)
@@ -106,13 +102,7 @@ static bool take_header(struct merge *m, struct lane *l) {
     return true;
 }
 
-static void read_time(const struct merge *m, struct lane *l) {
-    const struct slice *f = &l->batch.field[l->at * m->layout.slots + (uint32_t)m->layout.time];
-    seen_time t;
-    if (slice_time(f, m->input->time_format, &t) && t <= m->latest) l->time = t;
-}
-
-/* Cuts records off what the buffer holds.  False if it holds no whole one. */
+/* Cuts records off the buffer.  False: it holds no whole record. */
 static bool cut(struct merge *m, struct lane *l) {
     if (l->header_due && !take_header(m, l)) return false;
     if (m->input->shape != SHAPE_NDJSON) input_skip_mark(&l->in);
@@ -123,11 +113,7 @@ static bool cut(struct merge *m, struct lane *l) {
     return l->batch.n > 0;
 }
 
-static bool too_long(const struct merge *m, const struct lane *l) {
-    return l->in.end - l->in.begin > (size_t)m->input->max_record + 1;
-}
-
-/* One read.  HEAD: bytes have come. */
+/* Reads once.  HEAD: bytes have come, or the file has ended. */
 static enum head read_more(struct merge *m, struct lane *l) {
     if (l->in.waits && !input_ready(&l->in, -1, false)) return WAIT;
     ssize_t got = input_fill(&l->in);
@@ -139,7 +125,7 @@ static enum head read_more(struct merge *m, struct lane *l) {
     return FAILED;
 }
 
-/* A file must not end within quotes: they would swallow the other files' records. */
+/* Fails if a file ends within quotes, because they would go on in the next file's records. */
 static bool open_quote(struct merge *m, const struct lane *l) {
     if (!l->splitter.in_quotes) return false;
     snprintf(m->trouble, sizeof m->trouble, "the quote opened in line %ju is never closed",
@@ -147,7 +133,7 @@ static bool open_quote(struct merge *m, const struct lane *l) {
     return true;
 }
 
-/* Nor must a quoted field be longer than --max-field: its quote may be one that is never closed. */
+/* Fails if a quoted field is longer than --max-field: its quote may be one that is never closed. */
 static bool long_field(struct merge *m, const struct lane *l) {
     char most[32];
     if (!l->splitter.overrun) return false;
@@ -169,7 +155,7 @@ static enum head find_head(struct merge *m, struct lane *l) {
         splitter_unfinished(&l->splitter);
         l->splitter.format->tail(&l->splitter, l->in.buf + l->in.begin, l->in.buf + l->in.end);
         if (long_field(m, l)) return FAILED;
-        if (too_long(m, l)) {
+        if (l->in.end - l->in.begin > (size_t)m->input->max_record + 1) {
             l->passing = true;
             return l->header_due ? refuse(m, "the header line is too long"), FAILED : HEAD;
         }
@@ -177,7 +163,9 @@ static enum head find_head(struct merge *m, struct lane *l) {
         if (got != HEAD) return got;
         if (l->ended && open_quote(m, l)) return FAILED;
     }
-    read_time(m, l);
+    const struct slice *f = &l->batch.field[l->at * m->layout.slots + (uint32_t)m->layout.time];
+    seen_time t;
+    if (slice_time(f, m->input->time_format, &t) && t <= m->latest) l->time = t;
     return HEAD;
 }
 
@@ -198,14 +186,7 @@ static void sift_down(struct merge *m) {
     heap[i] = l;
 }
 
-static void sift_up(struct merge *m, struct lane *l) {
-    size_t i = m->heads++;
-    for (; i > 0 && before(l, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        m->heap[i] = m->heap[(i - 1) / 2];
-    m->heap[i] = l;
-}
-
-/* Every lane's head is known, or errno says why not. */
+/* Finds the heads of all lanes.  False, with errno: one is not known yet, or a file has failed. */
 static bool all_known(struct merge *m) {
     while (m->pending || m->begun < m->n) {
         struct lane *l = m->pending ? m->pending : &m->lane[m->begun];
@@ -218,7 +199,12 @@ static bool all_known(struct merge *m) {
         }
         m->pending = NULL;
         m->begun += first;
-        if (first && head == HEAD) sift_up(m, l);
+        if (first && head == HEAD) { /* a new lane rises in the heap */
+            size_t i = m->heads++;
+            for (; i > 0 && before(l, m->heap[(i - 1) / 2]); i = (i - 1) / 2)
+                m->heap[i] = m->heap[(i - 1) / 2];
+            m->heap[i] = l;
+        }
         if (first) continue;
         if (head == ENDED) m->heap[0] = m->heap[--m->heads];
         if (m->heads) sift_down(m);
@@ -228,17 +214,7 @@ static bool all_known(struct merge *m) {
 
 /* -- out ----------------------------------------------------------------------------------- */
 
-/* The head goes out, and its lane's next one is to be found. */
-static void take_head(struct merge *m) {
-    struct lane *l = m->heap[0];
-    const struct record *r = &l->batch.record[l->at++];
-    m->rest = r->at;
-    m->left = r->len;
-    m->unended = r->at[r->len - 1] != m->input->end;
-    m->pending = l;
-}
-
-/* What the buffer has of a record that is too long goes out, and the next read sees on. */
+/* Passes on the next piece of a record that is too long. */
 static bool pass(struct merge *m, struct lane *l) {
     l->in.begin = l->in.end;
     enum head got = read_more(m, l);
@@ -262,8 +238,7 @@ static bool pass(struct merge *m, struct lane *l) {
     return true;
 }
 
-/* The next bytes to go out.  False: there are none yet, by errno; or none any more, then it is 0.
- */
+/* Finds the next bytes to go out.  False: errno says why there are none yet; 0 means the end. */
 static bool next_rest(struct merge *m) {
     static const char ends[] = {'\n', '\0'};
     if (m->unended) {
@@ -277,7 +252,14 @@ static bool next_rest(struct merge *m) {
     if (m->left) return true; /* the header has come */
     if (!m->heads) return false;
     struct lane *l = m->heap[0];
-    if (!l->passing) return take_head(m), true;
+    if (!l->passing) {
+        const struct record *r = &l->batch.record[l->at++];
+        m->rest = r->at;
+        m->left = r->len;
+        m->unended = r->at[r->len - 1] != m->input->end;
+        m->pending = l;
+        return true;
+    }
     if (l->in.begin < l->in.end) {
         m->rest = l->in.buf + l->in.begin;
         m->left = l->in.end - l->in.begin;
@@ -328,12 +310,7 @@ static struct merge *new_merge(const struct input_options *s) {
         input_init(&l->in, s);
         if (input_open(&l->in, s->files[i]))
             die("cannot open %s: %s", l->in.name, input_trouble(&l->in, errno));
-        l->splitter = (struct splitter){.format = input_options_format(s, true),
-                                        .layout = &m->layout,
-                                        .delimiter = s->delimiter,
-                                        .end = s->end,
-                                        .strip_cr = s->crlf || s->shape,
-                                        .max_field = s->max_field};
+        l->splitter = input_options_splitter(s, &m->layout);
         l->header_due = s->header;
     }
     if (!s->header) resolve(m, input_options_names(s));

@@ -1,7 +1,8 @@
-/* reader.c - files in, batches of records out. */
+/* reader.c - reads files and hands on batches of records: headers, long records, the end of a
+ * file. */
 #include "records/reader.h"
 
-#include "base/signals.h"
+#include "base/cli.h"
 #include "time/time.h"
 
 #include <errno.h>
@@ -43,21 +44,18 @@ static void settle(struct reader *r) {
     if (blocks_settle(r->blocks)) attend(r);
 }
 
-/* Nothing that was judged waits in our buffer while we wait for input. */
-static void wait_for_input(struct reader *r) {
-    if (!r->in.waits || input_ready(&r->in, -1, false)) return;
-    settle(r);
-    if (r->on->flush) r->on->flush(r->ctx);
-    unjudged_flush(&r->unjudged);
-    while (!reader_ending(r) && !input_ready(&r->in, signals_wake(), true)) attend(r);
-}
-
-/* Bytes read; 0 at the end of the file, or when it is time to end. */
+/* Reads once, after a wait if need be.  Returns the bytes read; 0: the file or the run ends. */
 static size_t fill(struct reader *r) {
     ssize_t got = -1;
     attend(r);
     for (bool again = true; again && got < 0;) {
-        wait_for_input(r);
+        if (r->in.waits && !input_ready(&r->in, -1, false)) {
+            /* Everything judged so far goes out before the wait. */
+            settle(r);
+            if (r->on->flush) r->on->flush(r->ctx);
+            unjudged_flush(&r->unjudged);
+            while (!reader_ending(r) && !input_ready(&r->in, signals_wake(), true)) attend(r);
+        }
         if (reader_ending(r)) return 0;
         got = blocks_fill(r->blocks);
         again = errno == EINTR || errno == EAGAIN;
@@ -118,15 +116,6 @@ static size_t mark_length(const char *p, size_t n) {
     return n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
-/* The header of a later file must be the first one's, and is not repeated. */
-static void later_header(struct reader *r, const struct record *line) {
-    size_t mark = mark_length(line->at, line->bare), first = mark_length(r->header, r->header_len);
-    size_t len = line->bare - mark;
-    if (len == r->header_len - first && !memcmp(line->at + mark, r->header + first, len)) return;
-    warn("%s: its header line differs from the first file's; run it by itself", r->in.name);
-    r->failed = true;
-}
-
 /* Takes the header off the buffer, if that holds it to its end. */
 static bool take_header(struct reader *r, bool last) {
     struct splitter *s = &r->splitter;
@@ -137,7 +126,13 @@ static bool take_header(struct reader *r, bool last) {
     const char *stop = begin(r) + n - (begin(r)[n - 1] == '\n');
     struct record line = record_of(begin(r), stop, begin(r) + n, true);
     if (r->header) {
-        later_header(r, &line);
+        /* The header of a later file has to be the first file's, and is not repeated. */
+        size_t mark = mark_length(line.at, line.bare);
+        size_t first = mark_length(r->header, r->header_len), len = line.bare - mark;
+        r->failed =
+            len != r->header_len - first || memcmp(line.at + mark, r->header + first, len) != 0;
+        if (r->failed)
+            warn("%s: its header line differs from the first file's; run it by itself", r->in.name);
     } else {
         reader_adopt_header(r, line.at, line.bare);
         if (r->on->header) r->on->header(r->ctx, &line);
@@ -185,7 +180,8 @@ static void refuse_open_quote(struct reader *r) {
     r->in.begin = r->in.end;
 }
 
-/* Its quote may be one that is never closed: where records begin behind it is not known. */
+/* A quoted field that is too long may be a quote that is never closed.  Where the next record
+ * begins is then not known, so the rest of the file cannot be judged. */
 static void refuse_long_field(struct reader *r) {
     char most[32], text[256];
     seen_print_size(r->splitter.max_field, most, sizeof most);
@@ -197,8 +193,8 @@ static void refuse_long_field(struct reader *r) {
     warn("%s: %s", r->in.name, text);
 }
 
-/* The buffer holds the start of a record that is too long: it is passed on as it comes, all but its
- * last byte, which may be the CR of its line end. */
+/* Passes on a record that is too long as it comes.  The buffer holds its start.  The last byte read
+ * is held back, since it may be the CR of the line end. */
 static void pass_through(struct reader *r, enum cause cause) {
     struct splitter *s = &r->splitter;
     if (r->header_due && !s->overrun)
@@ -294,12 +290,7 @@ void reader_init(struct reader *r, const struct input_options *s, const struct r
     signals_init();
     input_init(&r->in, s);
     unjudged_init(&r->unjudged, s, &r->layout);
-    r->splitter = (struct splitter){.format = input_options_format(s, true),
-                                    .layout = &r->layout,
-                                    .delimiter = s->delimiter,
-                                    .end = s->end,
-                                    .strip_cr = s->crlf || s->shape,
-                                    .max_field = s->max_field};
+    r->splitter = input_options_splitter(s, &r->layout);
     if (s->threads > 1) r->pool = pool_new(s->threads);
     r->events = (struct block_events){.ahead = on->ahead ? on_ahead : NULL,
                                       .own = on->own,

@@ -41,7 +41,8 @@ bool progress_due(struct progress *p) {
     return true;
 }
 
-/* At the pace of this run, which may have begun inside a file. */
+/* Writes the percentage, and the time left at the pace of this run, which may have begun inside a
+ * file. */
 static void tell_rest(const struct progress *p, uint64_t done, char *text, size_t cap) {
     char left[32];
     double seconds = p->shown - p->started, bytes = (double)(done - p->first);
@@ -71,68 +72,59 @@ void run_stats_take(struct run_stats *a, const char *value) {
 
 void run_stats_begin(struct run_stats *a) { a->started = time_monotonic(); }
 
-static double per_second(uint64_t n, double seconds) {
+double run_stats_rate(const struct run_stats *a, uint64_t n) {
+    double seconds = time_monotonic() - a->started;
     return seconds > 0 ? (double)n / seconds : 0;
 }
 
-static double seconds_of(const struct run_stats *a) { return time_monotonic() - a->started; }
-
-double run_stats_rate(const struct run_stats *a, uint64_t n) {
-    return per_second(n, seconds_of(a));
-}
-
-void run_stats_end_json(const struct run_stats *a, uint64_t n) {
-    double seconds = seconds_of(a);
-    fprintf(stderr,
-            "\"seconds\":%.6f,\"records_per_second\":%.9g,\"version\":\"" SEEN_VERSION "\"}\n",
-            seconds, per_second(n, seconds));
+void run_stats_json_end(const struct run_stats *a, struct json *j, uint64_t n) {
+    json_put(j, "seconds", "%.6f", time_monotonic() - a->started);
+    json_put(j, "records_per_second", "%.9g", run_stats_rate(a, n));
+    json_text(j, "version", SEEN_VERSION);
+    json_close(j, '}');
+    putc('\n', j->out);
 }
 
 void run_stats_print_work(const struct run_stats *a, const char *what, uint64_t n) {
+    double seconds = time_monotonic() - a->started;
     if (!a->wanted) return;
     if (a->json)
         fprintf(stderr, "{\"%s\":%" PRIu64 ",\"seconds\":%.6f,\"version\":\"" SEEN_VERSION "\"}\n",
-                what, n, seconds_of(a));
+                what, n, seconds);
     else
-        fprintf(stderr, "%s %s, %.3f s\n", number_grouped(n).text, what, seconds_of(a));
+        fprintf(stderr, "%s %s, %.3f s\n", number_grouped(n).text, what, seconds);
 }
 
-void run_stats_put_causes(const struct unjudged *u, uint64_t earlier) {
-    const char *comma = "";
-    fputs("\"unparseable_causes\":[", stderr);
-    for (enum cause i = 0; i < CAUSES; i++) {
-        if (!u->by[i]) continue;
-        fprintf(stderr, "%s{\"cause\":\"%s\",\"records\":%" PRIu64 ",\"first\":", comma,
-                cause_name(i), u->by[i]);
-        json_print_text(stderr, u->first[i]);
-        fputc('}', stderr);
-        comma = ",";
+void run_stats_json_causes(struct json *j, const struct unjudged *u, uint64_t earlier) {
+    json_open(j, "unparseable_causes", '[');
+    for (enum cause i = 0; i <= CAUSES; i++) {
+        uint64_t n = i < CAUSES ? u->by[i] : earlier;
+        if (!n) continue;
+        json_open(j, NULL, '{');
+        json_text(j, "cause", i < CAUSES ? cause_name(i) : "earlier_runs");
+        json_count(j, "records", n);
+        json_text(j, "first", i < CAUSES ? u->first[i] : NULL);
+        json_close(j, '}');
     }
-    if (earlier)
-        fprintf(stderr, "%s{\"cause\":\"earlier_runs\",\"records\":%" PRIu64 ",\"first\":null}",
-                comma, earlier);
-    fputs("],", stderr);
+    json_close(j, ']');
 }
 
-void run_stats_put_json(const struct run_stats *a, const struct unjudged *u) {
-    double seconds = time_monotonic() - a->started;
-    fprintf(stderr, "\"records\":%" PRIu64 ",\"unparseable\":%" PRIu64 ",", u->records, u->n);
-    run_stats_put_causes(u, 0);
-    fprintf(stderr, "\"seconds\":%.6f,\"records_per_second\":%.9g,", seconds,
-            per_second(u->records, seconds));
+void run_stats_json(struct json *j, const struct unjudged *u) {
+    json_count(j, "records", u->records);
+    json_count(j, "unparseable", u->n);
+    run_stats_json_causes(j, u, 0);
 }
 
 void run_stats_print(const struct run_stats *a, const struct unjudged *u) {
-    double seconds = time_monotonic() - a->started;
+    struct json j = {.out = stderr};
     if (!a->wanted) return;
     if (a->json) {
-        fputc('{', stderr);
-        run_stats_put_json(a, u);
-        fputs("\"version\":\"" SEEN_VERSION "\"}\n", stderr);
+        json_open(&j, NULL, '{');
+        run_stats_json(&j, u);
+        run_stats_json_end(a, &j, u->records);
         return;
     }
     fprintf(stderr, "%s records, ", number_grouped(u->records).text);
     fprintf(stderr, "%s that could not be judged, ", number_grouped(u->n).text);
-    fprintf(stderr, "%s a second\n",
-            number_grouped((uint64_t)per_second(u->records, seconds)).text);
+    fprintf(stderr, "%s a second\n", number_grouped((uint64_t)run_stats_rate(a, u->records)).text);
 }

@@ -1,5 +1,5 @@
-/* run_stats.h - how a run goes: the line of progress on a terminal, with percent and time left if
- * the size of the input is known; and --stats of the subcommands that count or look up. */
+/* run_stats.h - tells how a run goes: the line of progress on a terminal, with percent and time
+ * left if the size of the input is known, and --stats at the end. */
 #ifndef SEEN_RUN_STATS_H
 #define SEEN_RUN_STATS_H
 
@@ -15,10 +15,10 @@ struct progress {
 
 void progress_init(struct progress *, const struct input_options *);
 
-/* A quarter of a second has passed since the last line. */
+/* Is a line due?  A quarter of a second has to pass between two lines. */
 bool progress_due(struct progress *);
 
-/* The caller's text, and how much of the input was read. */
+/* Shows the caller's text, and how much of the input was read. */
 void progress_show(struct progress *, const struct reader *, const char *text);
 
 /* -- --stats: how many records were read, how many could not be judged and why, how fast --- */
@@ -28,25 +28,27 @@ struct run_stats {
     double started; /* seconds, on the monotonic clock */
 };
 
-/* The option's value; NULL: it has none. */
+/* Takes the value of --stats; NULL: it has none. */
 void run_stats_take(struct run_stats *, const char *value);
 void run_stats_begin(struct run_stats *);
 
-/* The whole account, of a command that has no more to say. */
+/* Prints these statistics, for a command that adds none of its own. */
 void run_stats_print(const struct run_stats *, const struct unjudged *);
 
-/* Prints the statistics of a command that reads no records but did n things: "3 plans, 0.002 s". In
- * JSON `what` is the name of the member. */
+/* Prints the statistics of a command that reads no records but made n things: "3 plans, 0.002 s".
+ * In JSON, `what` is the name of the member. */
 void run_stats_print_work(const struct run_stats *, const char *what, uint64_t n);
 
-/* The rate so far: n things a second.  And the end of a JSON object: "seconds":… and so on. */
+/* The rate so far: n things a second. */
 double run_stats_rate(const struct run_stats *, uint64_t n);
-void run_stats_end_json(const struct run_stats *, uint64_t n);
 
-/* Members of a JSON object, each with a comma behind: "records":…, "seconds":…, and so on. */
-void run_stats_put_json(const struct run_stats *, const struct unjudged *);
+/* Members of a JSON object: "records", "unparseable" and "unparseable_causes".  The second writes
+ * the last of them alone; `earlier` counts records of runs before this one. */
+struct json;
+void run_stats_json(struct json *, const struct unjudged *);
+void run_stats_json_causes(struct json *, const struct unjudged *, uint64_t earlier);
 
-/* "unparseable_causes":[…], likewise.  `earlier`: those of runs before this one. */
-void run_stats_put_causes(const struct unjudged *, uint64_t earlier);
+/* The last members, "seconds", the rate of n records and "version", and the end of the line. */
+void run_stats_json_end(const struct run_stats *, struct json *, uint64_t n);
 
 #endif

@@ -1,4 +1,5 @@
-/* unjudged.c - records that cannot be judged: the table of causes, and what is done with each. */
+/* unjudged.c - counts the records that cannot be judged, describes the first of each cause, and
+ * writes --rejects. */
 #include "records/unjudged.h"
 
 #include "base/cli.h"
@@ -19,7 +20,7 @@
 
 enum { SHOWN = 60 }; /* bytes of a value that a sentence shows */
 
-/* A record, and all that its sentence may need. */
+/* A record that cannot be judged, and all that its message may need. */
 struct reject {
     const struct unjudged *all;
     const struct record *record;
@@ -34,7 +35,7 @@ struct value {
 
 /* -- values in sentences ------------------------------------------------------------------ */
 
-/* The first bytes, as a terminal and JSON can take them. */
+/* The first bytes of a value, without control characters and bytes that are not UTF-8. */
 static struct value shown(const char *p, size_t len) {
     struct value v;
     size_t n = len > SHOWN ? SHOWN : len;
@@ -59,7 +60,7 @@ static struct value shown_field(const struct slice *f) {
 
 /* -- the causes --------------------------------------------------------------------------- */
 
-/* The first slot beside key and time that has no field; NULL: all have. */
+/* The first slot, besides key and time, whose field is missing; NULL: none is. */
 static const uint32_t *missing_slot(const struct unjudged *u, const struct slice *field) {
     for (uint32_t i = 0; i < u->slots; i++)
         if (!field[u->slot[i]].at) return &u->slot[i];
@@ -78,7 +79,7 @@ static uint64_t fields_for(const struct layout *l, uint32_t slot) {
     return column + 1;
 }
 
-/* How many fields are wanted where some are missing, and the option that wants them. */
+/* How many fields the record needs, if some are missing, and the option that needs them. */
 static uint64_t wanted_fields(const struct reject *r, const char **option) {
     const struct layout *l = r->all->layout;
     uint64_t most = 0;
@@ -146,7 +147,8 @@ static const char *text_of(seen_time t, char buf[40]) {
     return time_text(t, buf, 40) ? buf : "a year beyond 9999";
 }
 
-/* Judged, it would make each later record of its key a duplicate until that time has come. */
+/* A record from the future is not judged: it would make each later record of its key a duplicate
+ * until that time has come. */
 static void tell_future(const struct reject *r, char *text) {
     char time[40], now[40];
     seen_time t = SEEN_NEVER;
@@ -157,16 +159,7 @@ static void tell_future(const struct reject *r, char *text) {
              r->number, text_of(t, time), text_of(r->now, now));
 }
 
-static const char *const cause_names[CAUSES] = {
-    [CAUSE_LONG] = "too_long",     [CAUSE_QUOTED] = "open_quote",
-    [CAUSE_NOT_JSON] = "not_json", [CAUSE_NOT_LOG] = "not_a_log_line",
-    [CAUSE_FIELD] = "no_field",    [CAUSE_PATTERN] = "no_match",
-    [CAUSE_EMPTY] = "empty_key",   [CAUSE_KEY] = "key",
-    [CAUSE_TIME] = "time",         [CAUSE_FUTURE] = "future",
-    [CAUSE_ROOM] = "key_too_long",
-};
-
-/* What was wrong with a record, in words. */
+/* Describes what is wrong with a record. */
 static void tell(enum cause cause, const struct reject *r, char *text) {
     const struct unjudged *u = r->all;
     const struct record *record = r->record;
@@ -216,7 +209,17 @@ static void tell(enum cause cause, const struct reject *r, char *text) {
     }
 }
 
-const char *cause_name(enum cause cause) { return cause_names[cause]; }
+const char *cause_name(enum cause cause) {
+    static const char *const names[CAUSES] = {
+        [CAUSE_LONG] = "too_long",     [CAUSE_QUOTED] = "open_quote",
+        [CAUSE_NOT_JSON] = "not_json", [CAUSE_NOT_LOG] = "not_a_log_line",
+        [CAUSE_FIELD] = "no_field",    [CAUSE_PATTERN] = "no_match",
+        [CAUSE_EMPTY] = "empty_key",   [CAUSE_KEY] = "key",
+        [CAUSE_TIME] = "time",         [CAUSE_FUTURE] = "future",
+        [CAUSE_ROOM] = "key_too_long",
+    };
+    return names[cause];
+}
 
 enum cause cause_of_missing(const struct layout *l, const struct record *r) {
     const struct format *f = l->format;
@@ -231,7 +234,7 @@ void unjudged_describe(const struct unjudged *u, enum cause cause, const struct 
 
 /* -- records ------------------------------------------------------------------------------ */
 
-/* A part of a record, or the whole. */
+/* Writes a record, or a piece of it, to --rejects. */
 static void reject(struct unjudged *u, const char *p, size_t n, bool first, bool last) {
     struct stat st;
     if (!u->rejects) return;
@@ -340,7 +343,7 @@ int unjudged_close(struct unjudged *u) {
 
 /* -- the end ------------------------------------------------------------------------------ */
 
-/* "3 as ...; 2 as ...", or the one cause alone. */
+/* Writes "3 as ...; 2 as ...", or the only cause alone. */
 static void put_causes(const struct unjudged *u, char *text, size_t cap) {
     size_t at = 0;
     for (enum cause c = 0; c < CAUSES; c++) {
@@ -351,7 +354,7 @@ static void put_causes(const struct unjudged *u, char *text, size_t cap) {
     }
 }
 
-/* What to do where no record could be judged; "" where its cause says so itself. */
+/* What to do if no record could be judged; "" if the description already says so. */
 static const char *advice(const struct unjudged *u, const char *causes) {
     static const char *const text[CAUSES] = {
         [CAUSE_LONG] = ": raise --max-record, or name the byte that ends records",

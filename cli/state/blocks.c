@@ -1,5 +1,5 @@
 /* blocks.c - bytes in blocks, each with its checksum. */
-#include "state/blocks.h"
+#include "state/state.h"
 
 #include <string.h>
 

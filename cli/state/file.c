@@ -1,8 +1,7 @@
 /* file.c - writes and reads the file of a state. */
-#include "state/file.h"
+#include "state/state.h"
 
 #include "base/cli.h"
-#include "state/blocks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,8 +38,6 @@ static int holder(int fd) {
     return found;
 }
 
-static bool alive(int pid) { return pid > 0 && (!kill(pid, 0) || errno == EPERM); }
-
 /* Waits for a holder that was just killed to end.  Its child may take as long as the disk. */
 static void wait_for(struct state_file *f, int fd) {
     const struct timespec pause = {0, 10000000};
@@ -48,7 +45,8 @@ static void wait_for(struct state_file *f, int fd) {
         int error = errno, pid = error == EWOULDBLOCK ? holder(fd) : 0;
         if (error != EWOULDBLOCK && error != EINTR)
             die("cannot lock the state %s: %s", f->name, strerror(error));
-        if (alive(pid) && i >= 50)
+        bool alive = pid > 0 && (!kill(pid, 0) || errno == EPERM);
+        if (alive && i >= 50)
             die("the state %s is in use by process %d; a state serves one run at a time", f->name,
                 pid);
         if (i >= 1000)
@@ -219,13 +217,13 @@ static const char *refuse_foreign(int fd, const char *name) {
 }
 
 /* The place of a snapshot's blob, in memory of its own. */
-struct place {
+struct blob_room {
     void *bytes;
     size_t len;
 };
 
 static void *room_for(void *ctx, size_t len) {
-    struct place *p = ctx;
+    struct blob_room *p = ctx;
     p->len = len;
     return p->bytes = malloc(len);
 }
@@ -244,7 +242,7 @@ static const char *read_snapshot(int fd, const char *name, seen_detector **d, vo
     const char *foreign = refuse_foreign(fd, name);
     if (foreign) return foreign;
     posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    struct place place = {NULL, 0};
+    struct blob_room place = {NULL, 0};
     const struct seen_room room = {room_for, &place};
     int bad = seen_load(d, state_file_more(), state_file_memory(), &room, NULL, &e);
     if (bad) free(place.bytes);
@@ -347,14 +345,6 @@ static int write_some(void *ctx, const void *buf, size_t len) {
     return d->error;
 }
 
-/* The two change places where the file system can do that at once: making a file and freeing the
- * blocks of another one may take a busy disk a quarter of a second, and are the parent's part. */
-static int put_in_place(const struct state_file *f) {
-    if (f->held >= 0 && !renameat2(AT_FDCWD, f->fresh, AT_FDCWD, f->path, RENAME_EXCHANGE))
-        return 0;
-    return rename(f->fresh, f->path);
-}
-
 /* What the snapshot counts as seen must be out before the snapshot is: on disk, too, if standard
  * output is a file, or else a power failure could lose it. */
 static int write_state(struct state_file *f, const struct state_content *c) {
@@ -373,7 +363,12 @@ static int write_state(struct state_file *f, const struct state_content *c) {
         draft.error = EFBIG; /* the blob */
     if (draft.error) return draft.error;
     if (!fstat(STDOUT_FILENO, &st) && S_ISREG(st.st_mode) && fdatasync(STDOUT_FILENO)) return errno;
-    if (fsync(f->next) || put_in_place(f)) return errno;
+    if (fsync(f->next)) return errno;
+    /* The two files change places, if the file system can do that at once.  Making a file and
+     * freeing another one's blocks may take a busy disk long, so the parent does these. */
+    if ((f->held < 0 || renameat2(AT_FDCWD, f->fresh, AT_FDCWD, f->path, RENAME_EXCHANGE)) &&
+        rename(f->fresh, f->path))
+        return errno;
     fsync(f->folder);
     return 0;
 }

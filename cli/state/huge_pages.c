@@ -2,7 +2,7 @@
  *
  * They are found in /proc/self/smaps and restored with MADV_COLLAPSE (Linux 6.1).  Without these,
  * nothing happens. */
-#include "state/huge_pages.h"
+#include "state/state.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -30,13 +30,6 @@ static bool wanted(void) {
     return read && !strstr(text, "[never]") && sysconf(_SC_PAGESIZE) == SMALL;
 }
 
-static void add(struct huge_pages *h, unsigned long at, unsigned long end) {
-    uintptr_t first = (at + HUGE - 1) / HUGE * HUGE, last = end / HUGE * HUGE;
-    if (first >= last || h->n == MAX_HUGE_SPANS) return;
-    h->span[h->n].at = first;
-    h->span[h->n++].end = last;
-}
-
 void huge_pages_find(struct huge_pages *h) {
     char line[512];
     unsigned long at = 0, end = 0, a, b;
@@ -45,7 +38,11 @@ void huge_pages_find(struct huge_pages *h) {
     FILE *f = wanted() ? fopen("/proc/self/smaps", "re") : NULL;
     while (f && fgets(line, sizeof line, f)) {
         if (sscanf(line, "%lx-%lx ", &a, &b) == 2) at = a, end = b;
-        if (!strncmp(line, "VmFlags:", 8) && strstr(line, " hg")) add(h, at, end);
+        if (strncmp(line, "VmFlags:", 8) != 0 || !strstr(line, " hg")) continue;
+        uintptr_t first = (at + HUGE - 1) / HUGE * HUGE, last = end / HUGE * HUGE;
+        if (first >= last || h->n == MAX_HUGE_SPANS) continue;
+        h->span[h->n].at = first;
+        h->span[h->n++].end = last;
     }
     if (f) fclose(f);
 }

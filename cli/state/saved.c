@@ -1,5 +1,5 @@
-/* saved.c - reads and checks what a state says beside its snapshot. */
-#include "state/saved.h"
+/* saved.c - reads and checks what a state holds besides its snapshot. */
+#include "state/state.h"
 
 #include "base/text.h"
 #include "seen.h"
@@ -13,12 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The options a run was given, and how they differ from another's.  What does not decide
- * verdicts is listed here; any other option counts, so that none is forgotten when it is new. */
+/* -- options -------------------------------------------------------------------------------- */
 
-/* -- which count -------------------------------------------------------------------------- */
-
-/* What is printed, and how the run is carried out.  The window is compared as a spec. */
+/* The options that do not decide verdicts: what is printed, and how the run is carried out.  The
+ * window is compared as a spec.  All other options count, also those that come later. */
 static const char *const free_to_change[] = {
     "duplicates", "confirmed",   "tag",        "stats",  "quiet",        "exit-code", "strict",
     "state",      "state-every", "from-start", "forget", "max-record",   "threads",   "output",
@@ -233,12 +231,6 @@ static void say_rotated(const struct place *f, const char *name, char *what, siz
                  name, path);
 }
 
-static const struct place *by_name(const struct places *p, const char *name) {
-    for (size_t i = p->n; i-- > 0;)
-        if (!strcmp(p->place[i].name, name)) return &p->place[i];
-    return NULL;
-}
-
 static const struct place *by_inode(const struct places *p, const struct stat *st) {
     for (size_t i = p->n; i-- > 0;)
         if (p->place[i].dev == st->st_dev && p->place[i].ino == st->st_ino) return &p->place[i];
@@ -250,7 +242,9 @@ const struct place *places_find(const struct places *p, const struct input *in, 
     struct stat st;
     *what = '\0';
     if (fstat(in->fd, &st)) return NULL;
-    const struct place *f = by_inode(p, &st), *named = by_name(p, in->name);
+    const struct place *f = by_inode(p, &st), *named = NULL;
+    for (size_t i = p->n; i-- > 0 && !named;)
+        if (!strcmp(p->place[i].name, in->name)) named = &p->place[i];
     /* A device may have another number after a reboot. */
     if (!f && named && named->ino == st.st_ino && unchanged(in->fd, named)) return named;
     if (f && (uint64_t)st.st_size < f->at + f->len)
@@ -290,14 +284,6 @@ void places_note(struct places *p, const struct input *in, uint64_t offset, uint
 }
 
 const char *const saved_commands[] = {"dedup", "count", "top", NULL};
-
-static void unpack_options(struct saved_options *w, struct unpacker *u) {
-    size_t n = unpack_count(u, 18);
-    for (size_t i = 0; i < n && !u->bad; i++) {
-        const char *name = unpack_text(u), *value = unpack_text(u);
-        if (!u->bad && !saved_options_put(w, name, value)) u->bad = true;
-    }
-}
 
 /* Writes the spec of a state with the names that options have today.  False if no run can use it:
  * a run without --window takes it from the state. */
@@ -348,7 +334,11 @@ void saved_unpack(struct saved *b, const char *name) {
             ", which reads 1 to %d; remove it to start again",
             name, b->version, (uintmax_t)format, SAVED_FORMAT);
     const char *spec = unpack_text(&u);
-    unpack_options(&b->options, &u);
+    size_t options = unpack_count(&u, 18);
+    for (size_t i = 0; i < options && !u.bad; i++) {
+        const char *option = unpack_text(&u), *value = unpack_text(&u);
+        if (!u.bad && !saved_options_put(&b->options, option, value)) u.bad = true;
+    }
     b->ended = unpack_number(&u);
     b->output = unpack_number(&u);
     b->number = unpack_number(&u);

@@ -1,7 +1,8 @@
-/* state.c - what of a run is kept, when, and what is said of it. */
+/* state.c - loads the state of a run, resumes it, and saves it while the run goes on and at its
+ * end. */
 #include "state/state.h"
 
-#include "base/signals.h"
+#include "base/cli.h"
 #include "base/text.h"
 #include "time/time.h"
 
@@ -21,14 +22,6 @@ void state_init(struct state *s, const struct state_kind *kind) {
     s->file = (struct state_file){.held = -1, .next = -1, .folder = -1};
 }
 
-static uint64_t span_of(const char *text) {
-    struct seen_error e;
-    uint64_t span;
-    if (seen_parse_span(text, &span, &e)) die("--state-every %s: %s", text, e.text);
-    if (span / 1000000 > INT32_MAX) die("--state-every %s: that is never", text);
-    return span;
-}
-
 enum { FILE_NAME = 1, EVERY, FROM_START };
 
 const struct option_row state_rows[] = {
@@ -44,22 +37,15 @@ void state_take(void *state, const struct option_row *row, const char *value) {
     struct state *s = state;
     switch (row->id) {
     case FILE_NAME: s->name = value; break;
-    case EVERY: s->every = span_of(value); break;
+    case EVERY:
+        s->every = option_span("--state-every", value);
+        if (s->every / 1000000 > INT32_MAX) die("--state-every %s: that is never", value);
+        break;
     case FROM_START: s->from_start = true; break;
     }
 }
 
 /* -- loading ------------------------------------------------------------------------------ */
-
-/* Takes the state's window if none was asked for.  Other options are compared with the state's. */
-static void adopt_window(struct state *s, struct window_options *a) {
-    const char *zone = saved_options_find(&s->before->options, "--zone");
-    if (a->specs || a->zone) return;
-    a->spec[a->specs++] = s->before->spec;
-    if (!zone) return;
-    a->zone = zone;
-    saved_options_put(&s->options, "--zone", zone);
-}
 
 void state_load(struct state *s, struct window_options *a) {
     if (s->name && !strcmp(s->name, "-"))
@@ -77,7 +63,10 @@ void state_load(struct state *s, struct window_options *a) {
             b->command, s->kind->command);
     if (!s->kind->load) state_file_end(s->name);
     s->places = b->places;
-    adopt_window(s, a);
+    if (a->specs || a->zone) return; /* other options are compared with the state's */
+    a->spec[a->specs++] = b->spec;
+    a->zone = saved_options_find(&b->options, "--zone");
+    if (a->zone) saved_options_put(&s->options, "--zone", a->zone);
 }
 
 void state_check(struct state *s, const struct window_options *a) {

@@ -2,7 +2,6 @@
 #include "time/time.h"
 
 #include "base/cli.h"
-#include "time/zone.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -14,8 +13,8 @@ enum { SECOND = 1000000, DAY = 86400 };
 
 /* -- numbers ------------------------------------------------------------------------------ */
 
-/* The digits behind a point, in parts of `unit` (a power of ten); false if there is something else.
- */
+/* Reads the digits behind a point as parts of `unit`, a power of ten.  False: not all are
+ * digits. */
 static bool fraction(const char *p, const char *end, uint64_t unit, uint64_t *out) {
     uint64_t value = 0, scale = 1;
     if (p == end) return false;
@@ -73,8 +72,8 @@ static int name_at(const char *p, const char *names) {
 
 static int month_at(const char *p) { return name_at(p, "JanFebMarAprMayJunJulAugSepOctNovDec"); }
 
-/* False if there is no such date or time of day, or if it was before 1970.  A leap second counts as
- * the second after it. */
+/* False: there is no such date or time of day, or it is before 1970.  A leap second counts as the
+ * second after it. */
 static bool moment_of(const struct date *d, seen_time *out) {
     static const int lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     bool leap = (d->year % 4 == 0 && d->year % 100 != 0) || d->year % 400 == 0;
@@ -90,8 +89,8 @@ static bool moment_of(const struct date *d, seen_time *out) {
     return true;
 }
 
-/* Reads all of [p, end): nothing, or an offset: Z, +01:00, +0100, +01, UTC, GMT, with a space
- * before it or none.  False if it is something else. */
+/* Reads an offset that takes all of [p, end): Z, +01:00, +0100, +01, UTC or GMT, with or without a
+ * space before it, or no offset at all.  False: the text is none of these. */
 static bool read_offset(struct date *d, const char *p, const char *end) {
     d->has_offset = p < end;
     if (p == end) return true;
@@ -109,7 +108,7 @@ static bool read_offset(struct date *d, const char *p, const char *end) {
 
 /* -- RFC 3339 ----------------------------------------------------------------------------- */
 
-/* :51.25 or nothing; NULL if it is something else. */
+/* Reads :51.25, or nothing if no colon follows.  Returns the place behind, NULL if malformed. */
 static const char *parse_seconds(struct date *c, const char *p, const char *end) {
     if (p == end || *p != ':') return p;
     if (end - p < 3) return NULL;
@@ -163,8 +162,8 @@ static bool read_named_offset(struct date *d, const char *p, const char *end) {
     return true;
 }
 
-/* The day of the week, the seconds and a comment in parentheses at the end, such as (CET), may be
- * missing.  Which day of the week it says does not matter. */
+/* The day of the week, the seconds and a comment at the end, such as (CET), may be missing.  The
+ * day of the week is not checked against the date. */
 static bool parse_mail(seen_time *out, const char *p, const char *end) {
     struct date d = {0};
     const char *comment = end > p && end[-1] == ')' ? memchr(p, '(', (size_t)(end - p)) : NULL;
@@ -227,18 +226,9 @@ static const char *conversion(const char *format, char letter) {
     return NULL;
 }
 
-static void refuse_unfit(const char *text) {
-    if (conversion(text, 'Z'))
-        die("--time-format '%s': names of time zones (%%Z) are ambiguous; times with an offset are "
-            "read by %%z",
-            text);
-    if (conversion(text, 's'))
-        die("--time-format '%s': seconds since 1970 (%%s) are read without a format", text);
-}
-
-/* The format must read what it writes.  So a letter that strptime does not know is found before the
- * first record. */
-static void refuse_unknown(const struct time_format *f, const char *text) {
+/* Dies unless the format can read what it writes.  A letter that strptime does not know is thus
+ * found before the first record. */
+static void check_format(const struct time_format *f, const char *text) {
     const time_t moment = 1604686251;
     char written[2 * MAX_TEXT], *end = written;
     struct tm tm;
@@ -256,26 +246,23 @@ static void refuse_unknown(const struct time_format *f, const char *text) {
 void time_format_init(struct time_format *f, const char *text) {
     const char *fraction = conversion(text, 'f');
     size_t before = fraction ? (size_t)(fraction - text) : strlen(text);
-    refuse_unfit(text);
+    if (conversion(text, 'Z'))
+        die("--time-format '%s': names of time zones (%%Z) are ambiguous; use %%z, which reads an "
+            "offset such as +0100",
+            text);
+    if (conversion(text, 's'))
+        die("--time-format '%s': seconds since 1970 (%%s) are read without a format", text);
     f->has_offset = conversion(text, 'z');
     f->before = strndup(text, before);
     f->after = fraction ? strdup(fraction + 2) : NULL;
     if (!f->before || (fraction && !f->after)) die("out of memory for a format of times");
-    refuse_unknown(f, text);
+    check_format(f, text);
 }
 
 void time_format_free(struct time_format *f) {
     free(f->before);
     free(f->after);
     *f = (struct time_format){0};
-}
-
-/* Digits at p as microseconds; NULL if there is none. */
-static const char *take_fraction(const char *p, seen_time *micros) {
-    uint64_t unit = 100000;
-    const char *start = p;
-    for (; *p >= '0' && *p <= '9'; p++, unit /= 10) *micros += (uint64_t)(*p - '0') * unit;
-    return p > start ? p : NULL;
 }
 
 bool time_format_parse(const struct time_format *f, seen_time *out, const char *text, size_t len) {
@@ -287,8 +274,12 @@ bool time_format_parse(const struct time_format *f, seen_time *out, const char *
     memcpy(copy, text, len);
     copy[len] = '\0';
     const char *p = strptime(copy, f->before, &tm);
-    if (p && f->after) p = take_fraction(p, &micros);
-    if (p && f->after) p = strptime(p, f->after, &tm);
+    if (p && f->after) {
+        const char *digits = p;
+        for (uint64_t unit = 100000; isdigit((unsigned char)*p); p++, unit /= 10)
+            micros += (uint64_t)(*p - '0') * unit;
+        p = p > digits ? strptime(p, f->after, &tm) : NULL;
+    }
     if (!p || p != copy + len) return false;
     int day = tm.tm_mday, second = tm.tm_sec;
     tm.tm_sec = 0; /* 60, a leap second, counts as the next one */

@@ -1,5 +1,5 @@
-/* time.h - reads times in every form that seen knows or that --time-format describes, prints them,
- * and reads the clocks of the machine. */
+/* time.h - times as text in every form that seen knows or that --time-format describes, the
+ * machine's clocks, the time zone of --zone, and where landmark windows of time begin and end. */
 #ifndef SEEN_CLI_TIME_H
 #define SEEN_CLI_TIME_H
 
@@ -47,5 +47,37 @@ void time_format_free(struct time_format *);
  * that time_set_zone has set, or in UTC.  False: the text is not all of the format, or not a date
  * of the calendar from 1970 on. */
 bool time_format_parse(const struct time_format *, seen_time *, const char *text, size_t len);
+
+/* -- the zone, and days since 1970 ------------------------------------------------------------- */
+
+/* Makes NAME the process's time zone.  False if the system does not know it. */
+bool time_set_zone(const char *name);
+
+/* Seconds east of UTC of a local time, given in seconds since 1970 as if it were UTC; 0 if no zone
+ * is set.  May be called on several threads. */
+int64_t time_zone_offset(int64_t local);
+
+/* Days since 1970-01-01 of a date in the Gregorian calendar; month and day count from 1. */
+int64_t time_days(int64_t year, int month, int day);
+
+/* -- windows ------------------------------------------------------------------------------ */
+
+enum zone_window { ZONE_NONE, ZONE_DAY, ZONE_WEEK };
+
+struct calendar {
+    uint64_t length;       /* microseconds; 0: windows are not of time, unless ... */
+    enum zone_window zone; /* ... they are days or weeks in the process's time zone */
+};
+
+/* Are windows bounded by the calendar at all? */
+static inline bool calendar_is_set(const struct calendar *c) { return c->length || c->zone; }
+
+/* The window that holds t: [begin, end). */
+void calendar_window(const struct calendar *, seen_time t, seen_time *begin, seen_time *end);
+
+/* The beginning of the day of t in the process's time zone, or of its week (from Monday), and the
+ * beginning of the next one. */
+seen_time time_boundary(seen_time t, bool week);
+seen_time time_next_boundary(seen_time t, bool week);
 
 #endif

@@ -1,6 +1,6 @@
 /* zone.c - sets the time zone, and finds where days, weeks and landmark windows begin.  The engine
  * knows neither clocks nor zones. */
-#include "time/zone.h"
+#include "time/time.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ enum { SECOND = 1000000, DAY = 86400 };
 
 static bool zone_is_set;
 
-/* libc would take an unknown name for UTC without a message, so the zone's file is looked at. */
+/* Looks at the zone's file, because libc takes an unknown name for UTC without a message. */
 static bool is_known(const char *name) {
     char path[512], magic[5] = "";
     const char *dir = getenv("TZDIR");
@@ -51,8 +51,8 @@ static int64_t search_offset(int64_t local) {
     return offset_at(local - after) == after ? after : before;
 }
 
-/* The times of a stream are close together, and zones nearly always change at quarters of an hour.
- * So the offset of a quarter is kept if both ends of the quarter agree. */
+/* Times of a stream are close together, so the offset of the last quarter of an hour is kept.
+ * Zones may change within a quarter: the offset is kept only if both ends of the quarter agree. */
 int64_t time_zone_offset(int64_t local) {
     enum { QUARTER = 900 };
     static _Thread_local int64_t quarter = -1, offset;

@@ -90,7 +90,7 @@ MISTAKES = [
      "field 3 from the end is written last-2, and the fields up to 3 are written 1-3"),
     ("fields that count from 0", "seen -k 0 clicks.csv", 2,
      "'0' is not a field: ",
-     "they count from 1 to 65536, a range is written 2-4, 2- or 2-last-1"),
+     "fields count from 1 to 65536, and a range is written 2-4, 2- or 2-last-1"),
     ("a comma too many", "seen --csv -k user, clicks.csv", 2,
      "-k 'user,' holds an empty name; ",
      "write -k user,ad"),

@@ -1,8 +1,8 @@
-/* compare.c - `seen compare`. */
+/* compare.c - `seen compare`: runs several detectors beside exact windows and counts their
+ * errors. */
 #include "commands/compare/compare.h"
 
 #include "base/cli.h"
-#include "base/signals.h"
 #include "judge/clock.h"
 #include "judge/window_options.h"
 #include "records/reader.h"
@@ -19,9 +19,9 @@
 /* The longest window a spec may have, in records. */
 #define FOREVER UINT64_C(1000000000000000)
 
-/* -- its spec ----------------------------------------------------------------------------- */
+/* -- the exact window ----------------------------------------------------------------------- */
 
-/* Where either answer is right until the key is new: N(1+slack). */
+/* N(1+slack): a key that was last seen longer ago is certainly new. */
 static uint64_t band(const struct seen_plan *plan) {
     double more = ceil((double)plan->spec.length * plan->slack * (1 - 1e-12));
     return plan->spec.length + (uint64_t)more;
@@ -51,8 +51,6 @@ void true_window_spec(char *spec, size_t cap, const struct seen_plan *plan, bool
              seen_spec_get_count(&plan->spec, "seed"));
 }
 
-/* -- life --------------------------------------------------------------------------------- */
-
 void true_window_init(struct true_window *t, const char *text, const struct layout *layout,
                       uint32_t max_record) {
     struct seen_error e;
@@ -70,19 +68,11 @@ void true_window_free(struct true_window *t) {
     seen_free(t->detector);
 }
 
-/* -- work --------------------------------------------------------------------------------- */
-
-/* A record that was not stored advances the clock as a key that no record has. */
-static void advance(struct true_window *t, size_t m, bool stored) {
-    static const seen_digest no_key = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
-    const seen_time *time = t->judge.timed ? &t->judge.in->time[m] : NULL;
-    uint8_t verdict;
-    observe_records(t->detector, 1, stored ? &t->judge.in->digest[m] : &no_key, time, &verdict);
-}
-
 void true_window_batch(struct true_window *t, const struct batch *b, seen_time now,
                        const uint8_t *verdict) {
+    static const seen_digest no_key = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
     struct judge *j = &t->judge;
+    uint8_t ignored;
     size_t n = judge_read(j, b, now);
     bool landmarks = judge_landmarks(j);
     memset(t->read, 0, sizeof t->read);
@@ -92,7 +82,9 @@ void true_window_batch(struct true_window *t, const struct batch *b, seen_time n
         const seen_time *time = j->timed ? &j->in->time[m] : NULL;
         observe_ages(t->detector, 1, &j->in->digest[m], time, &t->age[i]);
         t->read[i] = true;
-        advance(t, m, t->shared || verdict[i] == SEEN_NEW);
+        /* A record that was not stored advances the clock as a key that no record has. */
+        bool stored = t->shared || verdict[i] == SEEN_NEW;
+        observe_records(t->detector, 1, stored ? &j->in->digest[m] : &no_key, time, &ignored);
     }
 }
 
@@ -113,12 +105,6 @@ void candidate_judge(struct candidate *c, struct batch *b, seen_time now) {
     for (size_t i = 0; i < b->n; i++) c->verdict[i] = b->verdict[i];
 }
 
-static unsigned decade(uint64_t gap) {
-    unsigned d = 0;
-    for (; gap >= 10 && d < DECADES - 1; gap /= 10) d++;
-    return d;
-}
-
 void candidate_count(struct candidate *c, const struct batch *b, const struct true_window *ever) {
     for (size_t i = 0; i < b->n; i++) {
         if (!c->truth->read[i]) continue;
@@ -131,7 +117,8 @@ void candidate_count(struct candidate *c, const struct batch *b, const struct tr
         if (truth == TRUTH_NEW) c->fp += duplicate, c->confirmed_fp += confirmed;
         if (truth != TRUTH_DUPLICATE) continue;
         c->fn += missed;
-        unsigned d = decade(ever->age[i]);
+        unsigned d = 0;
+        for (uint64_t gap = ever->age[i]; gap >= 10 && d < DECADES - 1; gap /= 10) d++;
         c->gap[d].duplicates++;
         c->gap[d].missed += missed;
     }
@@ -154,6 +141,8 @@ double candidate_expected(const struct candidate *c) {
     return trials > 0 ? s.expected_false / trials : 0;
 }
 
+/* -- options ------------------------------------------------------------------------------ */
+
 enum { OUTPUT = 1, STATS };
 
 static const struct option_row output_rows[] = {
@@ -173,7 +162,7 @@ struct run {
     struct window_options window;
     struct reader reader;
     struct candidate candidate[MAX_SPECS];
-    struct true_window *truth[MAX_SPECS + 1]; /* truth[0] knows all there ever was */
+    struct true_window *truth[MAX_SPECS + 1]; /* truth[0] knows all records */
     size_t n, truths;
     uint64_t records;
     struct run_stats stats;
@@ -182,21 +171,11 @@ struct run {
 
 static struct run this_run;
 
-/* -- options ------------------------------------------------------------------------------ */
-
-static void take_form(struct run *r, const char *form) {
-    static const struct {
-        const char *name;
-        void (*report)(const struct comparison *);
-    } forms[] = {{"text", report_text}, {"json", report_json}, {"csv", report_csv}};
-    for (size_t i = 0; i < 3; i++)
-        if (!strcmp(forms[i].name, form)) r->report = forms[i].report;
-}
-
 static void take(void *options, const struct option_row *row, const char *value) {
     struct run *r = options;
     if (row->id == STATS) run_stats_take(&r->stats, value);
-    if (row->id == OUTPUT) take_form(r, value);
+    if (row->id != OUTPUT) return;
+    r->report = *value == 't' ? report_text : *value == 'j' ? report_json : report_csv;
 }
 
 static const struct option_group groups[] = {
@@ -220,13 +199,6 @@ static void begin(void) {
     this_run.report = report_text;
 }
 
-static void settle_options(struct run *r, const struct args *a) {
-    if (!r->window.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
-    input_options_files(&r->input, a);
-    window_check_files(&r->window, &r->input);
-    window_compile(&r->window, &r->input);
-}
-
 /* -- candidates and their truths ----------------------------------------------------------- */
 
 static struct true_window *truth_for(struct run *r, const struct candidate *c, bool forever) {
@@ -247,15 +219,6 @@ static struct true_window *truth_for(struct run *r, const struct candidate *c, b
     return r->truth[r->truths++] = t;
 }
 
-/* Adopts the common seed where the spec has none. */
-static void give_seed(struct seen_plan *plan, uint64_t seed) {
-    struct seen_error e;
-    struct seen_spec spec = plan->asked;
-    if (seen_spec_has(&spec, "seed")) return;
-    seen_spec_set_count(&spec, "seed", seed, NULL);
-    if (seen_plan_make(plan, &spec, &e)) die("%s", e.text);
-}
-
 static void start(struct run *r, const struct reader_events *events) {
     uint64_t seed;
     struct seen_error e;
@@ -268,7 +231,11 @@ static void start(struct run *r, const struct reader_events *events) {
         if (seen_spec_get_count(&c->plan.spec, "lateness"))
             die("%s: with lateness= only exact windows serve: there is nothing to compare",
                 c->asked);
-        give_seed(&c->plan, seed);
+        struct seen_spec spec = c->plan.asked;
+        if (!seen_spec_has(&spec, "seed")) { /* all such candidates get one seed */
+            seen_spec_set_count(&spec, "seed", seed, NULL);
+            if (seen_plan_make(&c->plan, &spec, &e)) die("%s", e.text);
+        }
         if (seen_new(&c->detector, &c->plan, NULL, &e)) die("%s: %s", c->asked, e.text);
     }
     reader_init(&r->reader, &r->input, events, r);
@@ -315,7 +282,10 @@ static int finish(struct run *r, bool read) {
 
 static int compare_main(const struct args *args) {
     struct run *r = &this_run;
-    settle_options(r, args);
+    if (!r->window.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
+    input_options_files(&r->input, args);
+    window_check_files(&r->window, &r->input);
+    window_compile(&r->window, &r->input);
     run_stats_begin(&r->stats);
     start(r, &events);
     bool read = reader_run(&r->reader);

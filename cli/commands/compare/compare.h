@@ -1,30 +1,31 @@
-/* compare.h - what `seen compare` runs side by side. */
+/* compare.h - the parts of `seen compare`: exact windows, candidates, and reports. */
 #ifndef SEEN_COMPARE_COMPARE_H
 #define SEEN_COMPARE_COMPARE_H
 
 #include "judge/judge.h"
 
-/* The exact truth about a window: when was this key last seen in it?
+/* An exact window, which knows when each key was last seen in it.
  *
- * It is an exact detector of the same window: a landmark window is the same, for a jumping or
- * sliding one it holds the last N(1+slack), for a decaying one all records.  It grows with the
- * distinct keys, which is what comparing costs.  Under refresh=first the guarantee is relative to
- * the records that were accepted: such a window belongs to one candidate and stores the records
- * that the candidate accepted. */
+ * It is an exact detector.  For a landmark window it has the same window, for a jumping or sliding
+ * one the last N(1+slack) records, for a decaying one all records.  It grows with the distinct
+ * keys.
+ *
+ * Under refresh=first, verdicts depend on the records that were accepted.  Such an exact window
+ * belongs to one candidate and stores the records that this candidate accepted. */
 struct true_window {
     char spec[512];
     struct seen_plan plan;
     seen_detector *detector;
     struct judge judge;
     bool shared;         /* its answers do not depend on verdicts */
-    bool read[BATCH];    /* the record could be judged, and then ... */
-    uint64_t age[BATCH]; /* ... how long ago its key was last stored; SEEN_NEVER */
+    bool read[BATCH];    /* could the record be judged? */
+    uint64_t age[BATCH]; /* if so, how long ago its key was last stored; or SEEN_NEVER */
 };
 
 enum truth_of_key { TRUTH_NEW, TRUTH_EITHER, TRUTH_DUPLICATE };
 
-/* Writes the spec of the true window of a plan whose seed is set.  `forever`: of all records, with
- * ages in records. */
+/* Writes the spec of the exact window for a plan whose seed is set.  `forever`: it holds all
+ * records, and ages count records. */
 void true_window_spec(char *spec, size_t cap, const struct seen_plan *, bool forever);
 
 /* Makes the window of that spec, or dies if memory is short.  The layout stays the caller's. */
@@ -49,12 +50,13 @@ struct candidate {
     struct judge judge;
     struct true_window *truth;
     uint8_t verdict[BATCH];
-    uint64_t truths[3]; /* records of each enum truth_of_key */
-    uint64_t fp, fn;    /* new ones called duplicate; duplicates called new */
-    uint64_t duplicates, confirmed, confirmed_fp; /* called so; with verify=: sure of; wrongly */
+    uint64_t truths[3];             /* records of each enum truth_of_key */
+    uint64_t fp, fn;                /* new records called duplicates; duplicates called new */
+    uint64_t duplicates, confirmed; /* records called duplicates; those that verify= confirmed */
+    uint64_t confirmed_fp;          /* confirmed wrongly */
     struct {
-        uint64_t duplicates, missed; /* whose key was last seen 10^i to 10^(i+1) - 1 records ago */
-    } gap[DECADES];
+        uint64_t duplicates, missed;
+    } gap[DECADES]; /* [i]: of keys that were last seen 10^i to 10^(i+1) - 1 records ago */
     double seconds; /* in the detector */
 };
 
@@ -68,7 +70,7 @@ void candidate_count(struct candidate *, const struct batch *, const struct true
 /* The rate of x in n independent trials, and the interval that holds it in 95 of 100 cases (Wilson
  * 1927). */
 struct rate {
-    double value, low, high; /* 0, 0, 1 where there were no trials */
+    double value, low, high; /* 0, 0, 1 if there were no trials */
 };
 struct rate rate_of(uint64_t x, uint64_t n);
 

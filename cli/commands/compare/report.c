@@ -1,4 +1,4 @@
-/* report.c - what `seen compare` says: a table and three sentences, or JSON, or CSV. */
+/* report.c - prints the result of `seen compare`: a table and three sentences, or JSON, or CSV. */
 #include "commands/compare/compare.h"
 
 #include "base/text.h"
@@ -23,7 +23,7 @@ static uint64_t forgotten_by(const struct candidate *c) {
     return s.forgotten;
 }
 
-/* The last decade of gaps in which a candidate has a duplicate, + 1. */
+/* How many decades of gaps have to be shown: some candidate has a duplicate in the last one. */
 static unsigned decades_of(const struct comparison *all) {
     unsigned n = 0;
     for (size_t i = 0; i < all->n; i++)
@@ -40,15 +40,6 @@ static void put_rate(uint64_t x, uint64_t n) {
         printf("  %8s  %17s", "-", "-");
     else
         printf("  %8.2g  %7.2g - %-7.2g", r.value, r.low, r.high);
-}
-
-static void put_row(const struct comparison *all, size_t i) {
-    const struct candidate *c = &all->candidate[i];
-    printf("%3zu", i + 1);
-    put_rate(c->fp, c->truths[TRUTH_NEW]);
-    printf("  %8.2g", candidate_expected(c));
-    put_rate(c->fn, c->truths[TRUTH_DUPLICATE]);
-    printf("  %10s  %5.0f\n", number_size(bytes_of(c)).text, nanoseconds(c, all->records));
 }
 
 static void put_gaps(const struct comparison *all) {
@@ -85,7 +76,7 @@ static double errors(const struct candidate *c) { return (double)(c->fp + c->fn)
 static double memory(const struct candidate *c) { return (double)bytes_of(c); }
 static double seconds(const struct candidate *c) { return c->seconds; }
 
-/* Which is best in one respect, and among equals in memory. */
+/* The candidate with the least cost; among equals, the one with the least memory. */
 static size_t least(const struct comparison *all, double (*cost)(const struct candidate *)) {
     size_t best = 0;
     for (size_t i = 1; i < all->n; i++) {
@@ -107,16 +98,6 @@ static void put_answer(const struct comparison *all) {
     put_errors(all, i);
 }
 
-static void put_confirmed(const struct candidate *c, size_t i) {
-    uint64_t others = c->duplicates - c->confirmed;
-    printf("#%zu: confirmed %s of %s duplicates (%.3g %%), ", i + 1,
-           number_grouped(c->confirmed).text, number_grouped(c->duplicates).text,
-           c->duplicates ? 100.0 * (double)c->confirmed / (double)c->duplicates : 0);
-    printf("%s of them wrongly; ", number_grouped(c->confirmed_fp).text);
-    printf("of the other %s, %s are wrong\n", number_grouped(others).text,
-           number_grouped(c->fp - c->confirmed_fp).text);
-}
-
 void report_text(const struct comparison *all) {
     uint64_t missed = 0;
     for (size_t i = 0; i < all->n; i++)
@@ -126,7 +107,14 @@ void report_text(const struct comparison *all) {
         printf(", and %s without a readable key or time", number_grouped(all->unreadable).text);
     printf("\n\n     fp rate  %17s  expected   fn rate  %17s      memory     ns\n", "95 %     ",
            "95 %     ");
-    for (size_t i = 0; i < all->n; i++) put_row(all, i);
+    for (size_t i = 0; i < all->n; i++) {
+        const struct candidate *c = &all->candidate[i];
+        printf("%3zu", i + 1);
+        put_rate(c->fp, c->truths[TRUTH_NEW]);
+        printf("  %8.2g", candidate_expected(c));
+        put_rate(c->fn, c->truths[TRUTH_DUPLICATE]);
+        printf("  %10s  %5.0f\n", number_size(bytes_of(c)).text, nanoseconds(c, all->records));
+    }
     puts(
         "\nfp: new records called duplicates, so wrongly dropped; expected: by the detector's own\n"
         "account; fn: duplicates called new, so let through; ns: a record, without reading");
@@ -134,7 +122,14 @@ void report_text(const struct comparison *all) {
     put_answer(all);
     for (size_t i = 0; i < all->n; i++) {
         const struct candidate *c = &all->candidate[i];
-        if (seen_spec_get_count(&c->plan.spec, "verify")) put_confirmed(c, i);
+        if (seen_spec_get_count(&c->plan.spec, "verify")) {
+            printf("#%zu: confirmed %s of %s duplicates (%.3g %%), ", i + 1,
+                   number_grouped(c->confirmed).text, number_grouped(c->duplicates).text,
+                   c->duplicates ? 100.0 * (double)c->confirmed / (double)c->duplicates : 0);
+            printf("%s of them wrongly; ", number_grouped(c->confirmed_fp).text);
+            printf("of the other %s, ", number_grouped(c->duplicates - c->confirmed).text);
+            printf("%s are wrong\n", number_grouped(c->fp - c->confirmed_fp).text);
+        }
         if (c->truths[TRUTH_EITHER])
             printf("#%zu: %s records lay in its slack, where either answer is right\n", i + 1,
                    number_grouped(c->truths[TRUTH_EITHER]).text);
@@ -146,60 +141,66 @@ void report_text(const struct comparison *all) {
 
 /* -- for programs ------------------------------------------------------------------------- */
 
-static void json_rate(const char *name, uint64_t x, uint64_t n) {
+static void json_rate(struct json *j, const char *name, uint64_t x, uint64_t n) {
     struct rate r = rate_of(x, n);
-    printf("\"%s\": %" PRIu64 ", \"%s_rate\": %.9g, \"%s_rate_95\": [%.9g, %.9g], ", name, x, name,
-           r.value, name, r.low, r.high);
+    char longer[32];
+    json_count(j, name, x);
+    snprintf(longer, sizeof longer, "%s_rate", name);
+    json_real(j, longer, r.value);
+    snprintf(longer, sizeof longer, "%s_rate_95", name);
+    json_put(j, longer, "[%.9g, %.9g]", r.low, r.high);
 }
 
-static void json_contender(const struct comparison *all, const struct candidate *c) {
+static void json_candidate(struct json *j, const struct comparison *all,
+                           const struct candidate *c) {
     char resolved[512];
     seen_spec_print(seen_spec_of(c->detector), resolved, sizeof resolved);
-    printf("    {\"asked\": ");
-    json_print_text(stdout, c->asked);
-    printf(", \"spec\": ");
-    json_print_text(stdout, resolved);
-    printf(", \"new\": %" PRIu64 ", \"duplicates\": %" PRIu64 ", \"either\": %" PRIu64 ", ",
-           c->truths[TRUTH_NEW], c->truths[TRUTH_DUPLICATE], c->truths[TRUTH_EITHER]);
-    json_rate("fp", c->fp, c->truths[TRUTH_NEW]);
-    printf("\"fp_expected\": %.9g, \"fp_full\": %.9g, \"fp_mean\": %.9g, ", candidate_expected(c),
-           c->plan.fp_full, c->plan.fp_mean);
-    if (seen_spec_get_count(&c->plan.spec, "verify"))
-        printf("\"confirmed\": %" PRIu64 ", \"confirmed_fp\": %" PRIu64 ", ", c->confirmed,
-               c->confirmed_fp);
-    json_rate("fn", c->fn, c->truths[TRUTH_DUPLICATE]);
-    printf("\"fn_planned\": %.9g, \"slack\": %.9g, \"bytes\": %" PRIu64 ", \"forgotten\": %" PRIu64
-           ", \"ns\": %.4g, ",
-           c->plan.fn, c->plan.slack, bytes_of(c), forgotten_by(c), nanoseconds(c, all->records));
-    const char *comma = "";
-    printf("\"gaps\": [");
+    json_open(j, NULL, '{');
+    json_text(j, "asked", c->asked);
+    json_text(j, "spec", resolved);
+    json_count(j, "new", c->truths[TRUTH_NEW]);
+    json_count(j, "duplicates", c->truths[TRUTH_DUPLICATE]);
+    json_count(j, "either", c->truths[TRUTH_EITHER]);
+    json_rate(j, "fp", c->fp, c->truths[TRUTH_NEW]);
+    json_real(j, "fp_expected", candidate_expected(c));
+    json_real(j, "fp_full", c->plan.fp_full);
+    json_real(j, "fp_mean", c->plan.fp_mean);
+    if (seen_spec_get_count(&c->plan.spec, "verify")) {
+        json_count(j, "confirmed", c->confirmed);
+        json_count(j, "confirmed_fp", c->confirmed_fp);
+    }
+    json_rate(j, "fn", c->fn, c->truths[TRUTH_DUPLICATE]);
+    json_real(j, "fn_planned", c->plan.fn);
+    json_real(j, "slack", c->plan.slack);
+    json_count(j, "bytes", bytes_of(c));
+    json_count(j, "forgotten", forgotten_by(c));
+    json_put(j, "ns", "%.4g", nanoseconds(c, all->records));
+    json_open(j, "gaps", '[');
     for (unsigned d = 0; d < DECADES; d++) {
         if (!c->gap[d].duplicates) continue;
-        printf("%s{\"from\": 1e%u, \"duplicates\": %" PRIu64 ", \"fn\": %" PRIu64 "}", comma, d,
-               c->gap[d].duplicates, c->gap[d].missed);
-        comma = ", ";
+        json_open(j, NULL, '{');
+        json_put(j, "from", "1e%u", d);
+        json_count(j, "duplicates", c->gap[d].duplicates);
+        json_count(j, "fn", c->gap[d].missed);
+        json_close(j, '}');
     }
-    printf("]");
-    printf("}");
+    json_close(j, ']');
+    json_close(j, '}');
 }
 
 void report_json(const struct comparison *all) {
-    printf("{\n  \"records\": %" PRIu64 ", \"unparseable\": %" PRIu64 ",\n  \"specs\": [\n",
-           all->records, all->unreadable);
+    struct json j = {.out = stdout, .spaced = true};
+    json_open(&j, NULL, '{');
+    json_line(&j, 2);
+    json_count(&j, "records", all->records);
+    json_count(&j, "unparseable", all->unreadable);
+    json_line(&j, 2);
+    json_open(&j, "specs", '[');
     for (size_t i = 0; i < all->n; i++) {
-        json_contender(all, &all->candidate[i]);
-        puts(i + 1 < all->n ? "," : "");
+        json_line(&j, 4);
+        json_candidate(&j, all, &all->candidate[i]);
     }
-    puts("  ]\n}");
-}
-
-static void csv_text(const char *text) {
-    putchar('"');
-    for (; *text; text++) {
-        if (*text == '"') putchar('"');
-        putchar(*text);
-    }
-    putchar('"');
+    puts("\n  ]\n}");
 }
 
 static void csv_rate(uint64_t x, uint64_t n) {
@@ -215,7 +216,9 @@ void report_csv(const struct comparison *all) {
     putchar('\n');
     for (size_t i = 0; i < all->n; i++) {
         const struct candidate *c = &all->candidate[i];
-        csv_text(c->asked);
+        putchar('"');
+        for (const char *p = c->asked; *p; p++) printf(*p == '"' ? "\"\"" : "%c", *p);
+        putchar('"');
         printf(",%" PRIu64 ",%" PRIu64 ",%" PRIu64, c->truths[TRUTH_NEW],
                c->truths[TRUTH_DUPLICATE], c->truths[TRUTH_EITHER]);
         csv_rate(c->fp, c->truths[TRUTH_NEW]);

@@ -5,10 +5,8 @@
  * printed at the end of each.  So a row is of exactly the last N records (or T), at moments N/Q
  * apart.  A sliding window has one sketch that can be asked at any moment: a row is printed at the
  * end of the input, and as often as --every says. */
-#include "base/signals.h"
-#include "commands/count/part.h"
-#include "commands/count/recent.h"
-#include "commands/count/windows.h"
+#include "commands/count/count.h"
+#include "base/cli.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 #include "seen_counter.h"

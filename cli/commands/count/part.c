@@ -1,5 +1,5 @@
 /* part.c - counts the different keys of a window, and prints them as rows. */
-#include "commands/count/part.h"
+#include "commands/count/count.h"
 
 #include "base/cli.h"
 #include "base/text.h"
@@ -49,7 +49,7 @@ void counts_put(struct counts *r, const char *from, const struct names *names, u
     if (!r->json && !r->headed) put_heading(r);
     r->headed = true;
     if (r->json)
-        printf("{\"from\": "), json_print_text(stdout, from), printf(", ");
+        printf("{\"from\": "), json_print(from, strlen(from), stdout), printf(", ");
     else
         printf("%s\t", from);
     if (r->how->by) put_group(r, names, group);

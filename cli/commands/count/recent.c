@@ -1,5 +1,5 @@
 /* recent.c - counts the different keys of sliding windows. */
-#include "commands/count/recent.h"
+#include "commands/count/count.h"
 
 #include "base/cli.h"
 #include "seen_counter.h"

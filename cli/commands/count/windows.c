@@ -1,5 +1,5 @@
 /* windows.c - windows: which are open, and when they end. */
-#include "commands/count/windows.h"
+#include "commands/count/count.h"
 #include "judge/clock.h"
 
 #include <inttypes.h>

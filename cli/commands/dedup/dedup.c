@@ -1,10 +1,6 @@
 /* dedup.c - `seen [dedup]`: records in, those not seen before out. */
+#include "commands/dedup/dedup.h"
 #include "base/cli.h"
-#include "base/signals.h"
-#include "commands/dedup/flow.h"
-#include "commands/dedup/options.h"
-#include "commands/dedup/stats.h"
-#include "commands/dedup/warnings.h"
 #include "judge/judge.h"
 #include "output/sink.h"
 #include "records/reader.h"
@@ -22,8 +18,8 @@ struct run {
     struct judge judge;
     struct flow flow;
     struct sink sink;
-    seen_detector *detector; /* NULL: ... */
-    struct server *server;   /* ... a server gives the verdicts */
+    seen_detector *detector; /* NULL: a server gives the verdicts */
+    struct server *server;   /* NULL: the detector gives the verdicts */
     double started;          /* on the monotonic clock */
     struct progress progress;
     struct warnings warnings;
@@ -102,7 +98,6 @@ static void on_attend(void *ctx) {
     if (signals_taken_stats()) print_stats(r);
 }
 
-/* Nothing that was judged waits in our buffer while we wait for input. */
 static void on_flush(void *ctx) {
     struct run *r = ctx;
     sink_flush(&r->sink);
@@ -150,17 +145,14 @@ static uint64_t judged_later(const struct run *r) {
     return s.clamped;
 }
 
-/* True if no spec was given, except perhaps the number of shards. */
-static bool nothing_asked(const struct window_options *a) {
-    return !a->specs && (a->n == 0 || (a->n == 1 && !strcmp(a->set[0].name, "shards")));
-}
-
 /* Finds who gives the verdicts: a server, the detector of a state, or a new one. */
 static void open_judge(struct run *r) {
     struct dedup_options *o = &r->options;
     struct seen_error e;
     if (o->server.url) {
-        r->server = server_open(&o->server, &o->plan, nothing_asked(&o->window));
+        const struct window_options *a = &o->window;
+        bool only_shards = a->n == 1 && !strcmp(a->set[0].name, "shards");
+        r->server = server_open(&o->server, &o->plan, !a->specs && (a->n == 0 || only_shards));
         dedup_check_keep(o, &r->server->window);
         return;
     }
@@ -243,14 +235,6 @@ static void report_hold(const struct run *r) {
              enough(keep->needed, better));
 }
 
-static void report_crowd(const struct run *r) {
-    const struct names *names = &r->flow.groups.names;
-    if (r->options.input.quiet || !names->crowded) return;
-    warn("a state keeps %d MiB of groups, and these are full: the first %u groups are told, all "
-         "others together",
-         FLOW_STATE_GROUPS >> 20, names->n - GROUP_FIRST);
-}
-
 static const char *plural(uint64_t n) { return n == 1 ? "" : "s"; }
 
 static void report_server(const struct run *r) {
@@ -286,7 +270,11 @@ static int finish(struct run *r) {
     report_hold(r);
     judge_tell(&r->judge, r->options.report ? 0 : judged_later(r) - r->later);
     report_server(r);
-    report_crowd(r);
+    const struct names *names = &r->flow.groups.names;
+    if (names->crowded && !r->options.input.quiet)
+        warn("a state keeps %d MiB of groups, and these are full: the first %u groups are printed "
+             "one by one, all others together",
+             FLOW_STATE_GROUPS >> 20, names->n - GROUP_FIRST);
     bool lack = groups_lack(&r->flow.groups, r->options.input.quiet);
     bool failed = r->sink.error || r->reader.failed || server_lost(r) || !saved;
     bool bad =

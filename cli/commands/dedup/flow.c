@@ -1,5 +1,5 @@
 /* flow.c - takes batches of `seen dedup` from the reader through the judge to the sink. */
-#include "commands/dedup/flow.h"
+#include "commands/dedup/dedup.h"
 
 #include "base/cli.h"
 #include "judge/key.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Records that are held back take along what is needed of their reading later. */
+/* Says which parts of a record's reading the steps behind --reorder and --keep last still need. */
 static void init_holding(struct flow *f) {
     const struct dedup_options *o = f->options;
     unsigned with = (wants_details(o) ? HELD_NUMBER : 0) | (wants_groups(o) ? HELD_GROUP : 0);
@@ -72,10 +72,10 @@ void flow_columns(struct flow *f, const struct header *header) {
 
 static const struct fact nothing = {{0, NO_TIME}, SEEN_NEVER, {0, NO_TIME}, {0, NO_TIME}};
 
-/* Fills in numbers and times.  `before`: the records before the batch; judged records bring
+/* Fills in numbers and times.  `before` counts the records before the batch.  Judged records bring
  * their own number. */
-static void know(struct flow *f, const struct batch *b, const struct readable *in,
-                 uint64_t before) {
+static void fill_facts(struct flow *f, const struct batch *b, const struct readable *in,
+                       uint64_t before) {
     for (size_t i = 0; i < b->n; i++) {
         f->fact[i] = nothing;
         f->fact[i].itself.number = before + i + 1;
@@ -97,24 +97,19 @@ static void judge(struct flow *f, struct batch *b, size_t n) {
     for (size_t m = 0; m < n; m++) f->fact[in->order[m]].age = f->age[m];
 }
 
-/* Notes a landmark window that began in this batch, which is the first with a record of it. */
-static void look_for_landmark(struct flow *f, uint64_t noted) {
-    const seen_detector *d = f->detector;
-    struct seen_stats s;
-    if (seen_spec_of(d)->window != SEEN_WINDOW_LANDMARK) return;
-    seen_stats(d, &s);
-    if (s.landmarks != f->landmarks) occurrences_landmark(&f->occurrences, noted);
-    f->landmarks = s.landmarks;
-}
-
 static void note_occurrences(struct flow *f, const struct batch *b) {
     const struct readable *in = f->judge->in;
     uint64_t noted = f->occurrences.clock.noted;
+    struct seen_stats s;
     for (size_t m = 0; m < in->n; m++) {
         uint16_t i = in->order[m];
         occurrences_note(&f->occurrences, in->digest[m], b->verdict[i], &f->fact[i]);
     }
-    look_for_landmark(f, noted);
+    if (seen_spec_of(f->detector)->window != SEEN_WINDOW_LANDMARK) return;
+    /* A landmark window that begins in a batch begins with its first record. */
+    seen_stats(f->detector, &s);
+    if (s.landmarks != f->landmarks) occurrences_landmark(&f->occurrences, noted);
+    f->landmarks = s.landmarks;
 }
 
 static void print(struct flow *f, const struct batch *b) {
@@ -139,7 +134,7 @@ static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number
 static void let_go_kept(struct flow *f) {
     if (f->kept.batch->n) {
         outlet_end(&f->kept);
-        if (wants_details(f->options)) know(f, f->kept.batch, f->kept.read, 0);
+        if (wants_details(f->options)) fill_facts(f, f->kept.batch, f->kept.read, 0);
         print(f, f->kept.batch);
     }
     outlet_begin(&f->kept);
@@ -156,30 +151,12 @@ static void take_kept(struct flow *f, bool all) {
     for (const struct held *h; (h = keep_take(&f->keep, all));) keep_on(f, h, SEEN_NEW);
 }
 
-/* If memory was short, notes what the window would have needed, for the message at the end. */
-static void note_keys(struct flow *f) {
-    struct seen_stats s;
-    if (!f->keep.early || !f->detector) return;
-    seen_stats(f->detector, &s);
-    keep_note_keys(&f->keep, s.stored);
-}
-
-/* What is held is new until another record of its key takes its place.
- * Each "new" of a server lets one record through, here or at the client that it was given to:
+/* Holds each record until another one of its key takes its place.  Records that cannot be judged go
+ * on at once.  Each "new" of a server lets one record through, here or at another client:
  *
  *     new, a record of the key is held    the held record's window is over: it goes through
  *     seen before, none is held           another client or an earlier run has the key: a duplicate
  *     uncertain                           it goes on at once */
-static void keep_one(struct flow *f, const struct record *r, const struct reading *read,
-                     uint8_t verdict) {
-    bool asked = f->judge->server, new = verdict == SEEN_NEW, over = asked &&new;
-    const struct held *h = verdict == UNCERTAIN ? NULL : keep_drop(&f->keep, read, over);
-    if (h) keep_on(f, h, over ? SEEN_NEW : SEEN_DUPLICATE);
-    keep_put(&f->keep, r, read, !new);
-    if (asked && !new && !h) keep_on(f, keep_drop(&f->keep, read, true), verdict);
-}
-
-/* What cannot be judged goes on at once. */
 static void keep_last(struct flow *f, const struct batch *b, const struct readable *in,
                       uint64_t before) {
     size_t m = 0;
@@ -195,15 +172,24 @@ static void keep_last(struct flow *f, const struct batch *b, const struct readab
         keep_step(&f->keep, &read, judge_landmarks(f->judge) && in->landmark[m]);
         m++;
         take_kept(f, false);
-        keep_one(f, r, &read, b->verdict[i]);
+        uint8_t verdict = b->verdict[i];
+        bool asked = f->judge->server, new = verdict == SEEN_NEW, over = asked &&new;
+        const struct held *h = verdict == UNCERTAIN ? NULL : keep_drop(&f->keep, &read, over);
+        if (h) keep_on(f, h, over ? SEEN_NEW : SEEN_DUPLICATE);
+        keep_put(&f->keep, r, &read, !new);
+        if (asked && !new && !h) keep_on(f, keep_drop(&f->keep, &read, true), verdict);
     }
     let_go_kept(f);
-    note_keys(f);
+    if (!f->keep.early || !f->detector) return;
+    /* Memory was short: the message at the end says how much the window would have needed. */
+    struct seen_stats s;
+    seen_stats(f->detector, &s);
+    keep_note_keys(&f->keep, s.stored);
 }
 
 static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
     size_t n = judge_take(f->judge, in);
-    if (wants_details(f->options)) know(f, b, in, before);
+    if (wants_details(f->options)) fill_facts(f, b, in, before);
     judge(f, b, n);
     if (f->options->occurrences) note_occurrences(f, b);
     if (f->options->keep_last) {

@@ -1,5 +1,5 @@
-/* groups.c - counts and sums of each group: counted, printed, and packed into a state. */
-#include "commands/dedup/groups.h"
+/* groups.c - counts records and sums of each group, prints them, and packs them into a state. */
+#include "commands/dedup/dedup.h"
 
 #include "base/cli.h"
 #include "base/text.h"
@@ -8,20 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void *grown(void *old, uint32_t room, uint32_t more, size_t size) {
-    char *p = realloc(old, (size_t)more * size + 1);
-    if (!p) die("out of memory for groups; give less --max-groups");
-    memset(p + (size_t)room * size, 0, (size_t)(more - room) * size);
-    return p;
-}
-
-/* Makes room for the counts of all groups that have a number. */
 void groups_make_room(struct groups *g) {
-    if (g->names.n <= g->room) return;
-    uint32_t room = 2 * g->names.n + 16;
-    g->group = grown(g->group, g->room, room, sizeof *g->group);
-    g->sum = grown(g->sum, g->room, room, g->sums.fields.n * sizeof *g->sum);
-    g->room = room;
+    uint32_t room = g->room;
+    g->group = names_array(&g->names, g->group, &room, sizeof *g->group);
+    g->sum = names_array(&g->names, g->sum, &g->room, g->sums.fields.n * sizeof *g->sum);
 }
 
 void groups_init(struct groups *g, const char *by, const char *sum, bool confirmed, bool confirms) {
@@ -101,18 +91,15 @@ static int larger_first(const void *a, const void *b, void *ctx) {
     return x != y ? (x < y ? 1 : -1) : names_order(&g->names, i, j);
 }
 
-/* Lists the numbers of the groups that have records: groups with values, sorted, then the
- * records without the field, then the others together.  Returns their number. */
-static uint32_t sorted(const struct groups *g, uint32_t **list) {
-    uint32_t n = 0, *out = malloc((g->names.n + 1) * sizeof *out);
-    if (!out) die("out of memory for a table of groups");
-    *list = out;
-    if (!g->by.n) return 0; /* not asked for, or no line named the columns */
-    for (uint32_t i = GROUP_FIRST; i < g->names.n; i++)
-        if (records(&g->group[i])) out[n++] = i;
-    if (n) qsort_r(out, n, sizeof *out, larger_first, (void *)g);
-    if (records(&g->group[GROUP_LACKING])) out[n++] = GROUP_LACKING;
-    if (records(&g->group[GROUP_OTHERS])) out[n++] = GROUP_OTHERS;
+/* Lists the groups that have records: those with values, sorted, then the records without the
+ * field, then all others together.  Returns their number. */
+static uint32_t list_groups(const struct groups *g, uint32_t **list) {
+    uint32_t n;
+    *list = names_sorted(&g->names, larger_first, g, &n);
+    if (!g->by.n) return 0; /* there is no --group-by, or no line named the columns */
+    while (n && !records(&g->group[(*list)[n - 1]])) n--;
+    if (records(&g->group[GROUP_LACKING])) (*list)[n++] = GROUP_LACKING;
+    if (records(&g->group[GROUP_OTHERS])) (*list)[n++] = GROUP_OTHERS;
     return n;
 }
 
@@ -135,7 +122,7 @@ static void put_counts(const struct group_counts *of, FILE *out) {
 
 void groups_print_text(const struct groups *g, FILE *out) {
     struct group_counts all;
-    uint32_t *list, n = sorted(g, &list);
+    uint32_t *list, n = list_groups(g, &list);
     struct sum *total = total_of(g, &all);
     fprintf(out, "  %14s %14s %14s  %8s", "records", "unique", "duplicates", "rate");
     sums_put_names(&g->sums, total, out);
@@ -157,44 +144,38 @@ void groups_print_text(const struct groups *g, FILE *out) {
     free(total);
 }
 
-static void print_json_group(const struct groups *g, uint32_t number, FILE *out) {
+static void print_json_group(const struct groups *g, uint32_t number, struct json *j) {
     const struct group_counts *of = &g->group[number];
-    fputs("{\"group\":", out);
-    names_put_json(&g->names, number, out);
-    if (number < GROUP_FIRST)
-        fprintf(out, ",\"others\":%s", number == GROUP_OTHERS ? "true" : "false");
-    fprintf(out,
-            ",\"records\":%" PRIu64 ",\"unique\":%" PRIu64 ",\"duplicates\":%" PRIu64
-            ",\"unparseable\":%" PRIu64 ",\"rate\":%.9g",
-            records(of), unique(of), duplicates(of), of->of[UNREADABLE], rate(of));
-    if (g->sums.fields.n) putc(',', out), sums_put_json(&g->sums, groups_sum(g, number), out);
-    putc('}', out);
+    json_open(j, NULL, '{');
+    json_name(j, "group");
+    names_put_json(&g->names, number, j->out);
+    if (number < GROUP_FIRST) json_bool(j, "others", number == GROUP_OTHERS);
+    json_count(j, "records", records(of));
+    json_count(j, "unique", unique(of));
+    json_count(j, "duplicates", duplicates(of));
+    json_count(j, "unparseable", of->of[UNREADABLE]);
+    json_real(j, "rate", rate(of));
+    if (g->sums.fields.n) sums_put_json(&g->sums, groups_sum(g, number), j);
+    json_close(j, '}');
 }
 
-static void print_json_groups(const struct groups *g, FILE *out) {
-    uint32_t *list, n = sorted(g, &list);
-    fputs("\"group_by\":", out);
-    if (g->by.n != 1) putc('[', out);
-    for (uint32_t i = 0; i < g->by.n; i++) {
-        if (i) putc(',', out);
-        json_print_text(out, g->by.name[i]);
-    }
-    if (g->by.n != 1) putc(']', out);
-    fputs(",\"groups\":[", out);
-    for (uint32_t i = 0; i < n; i++) {
-        if (i) putc(',', out);
-        print_json_group(g, list[i], out);
-    }
-    putc(']', out);
+static void print_json_groups(const struct groups *g, struct json *j) {
+    uint32_t *list, n = list_groups(g, &list);
+    if (g->by.n == 1) json_text(j, "group_by", g->by.name[0]);
+    if (g->by.n != 1) json_open(j, "group_by", '[');
+    for (uint32_t i = 0; g->by.n != 1 && i < g->by.n; i++) json_text(j, NULL, g->by.name[i]);
+    if (g->by.n != 1) json_close(j, ']');
+    json_open(j, "groups", '[');
+    for (uint32_t i = 0; i < n; i++) print_json_group(g, list[i], j);
+    json_close(j, ']');
     free(list);
 }
 
-void groups_print_json(const struct groups *g, FILE *out) {
+void groups_print_json(const struct groups *g, struct json *j) {
     struct group_counts all;
     struct sum *total = total_of(g, &all);
-    if (g->grouped) print_json_groups(g, out);
-    if (g->grouped && g->summed) putc(',', out);
-    if (g->summed) sums_put_json(&g->sums, total, out);
+    if (g->grouped) print_json_groups(g, j);
+    if (g->summed) sums_put_json(&g->sums, total, j);
     free(total);
 }
 
@@ -214,10 +195,10 @@ bool groups_lack(const struct groups *g, bool quiet) {
     return lack;
 }
 
-/* Groups and sums in a state: what was counted, as bytes, and back again.
+/* -- in a state ----------------------------------------------------------------------------- *
  *
  *     fields of --group-by, fields of --sum          number, texts
- *     of each sum: its digits, first misread         see unpack_sum
+ *     of each sum: its digits, first misread         numbers and a text
  *     were groups kept out for want of room?         number
  *     groups, the unnamed ones first                 number, then key, counts and sums of each */
 
@@ -226,15 +207,6 @@ enum { MAX_FIELDS = 4096 };
 static void pack_fields(const struct fields *f, struct packer *p) {
     pack_number(p, f->n);
     for (uint32_t i = 0; i < f->n; i++) pack_text(p, f->name[i]);
-}
-
-static void pack_sum(const struct sum *s, struct packer *p) {
-    for (int v = 0; v < VERDICTS; v++) {
-        pack_number(p, (uint64_t)s->of[v]);
-        pack_number(p, (uint64_t)(s->of[v] >> 64));
-    }
-    pack_number(p, s->unreadable);
-    pack_number(p, s->too_large);
 }
 
 void groups_pack(const struct groups *g, struct packer *p) {
@@ -254,7 +226,15 @@ void groups_pack(const struct groups *g, struct packer *p) {
         const char *key = names_key(&g->names, i, &len);
         pack_bytes(p, key, len);
         for (int v = 0; v < VERDICTS; v++) pack_number(p, g->group[i].of[v]);
-        for (uint32_t s = 0; s < g->sums.fields.n; s++) pack_sum(&groups_sum(g, i)[s], p);
+        for (uint32_t f = 0; f < g->sums.fields.n; f++) {
+            const struct sum *s = &groups_sum(g, i)[f];
+            for (int v = 0; v < VERDICTS; v++) {
+                pack_number(p, (uint64_t)s->of[v]);
+                pack_number(p, (uint64_t)(s->of[v] >> 64));
+            }
+            pack_number(p, s->unreadable);
+            pack_number(p, s->too_large);
+        }
     }
 }
 
@@ -320,7 +300,7 @@ static bool unpack(struct groups *g, struct unpacker *u) {
     return !u->bad && u->at == u->end;
 }
 
-/* True if nothing was counted, because no columns were known: all numbers are 0. */
+/* True if all numbers are 0: nothing was counted, because no columns were known. */
 static bool is_nothing(const char *bytes, size_t len) {
     bool nothing = true;
     for (size_t i = 0; i < len; i++) nothing &= bytes[i] == 0;

@@ -1,5 +1,5 @@
 /* options.c - reads the options of `seen dedup` and refuses those that do not go together. */
-#include "commands/dedup/options.h"
+#include "commands/dedup/dedup.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,35 +70,10 @@ static const struct option_row engine_heading[] = {
 
 /* -- values ------------------------------------------------------------------------------- */
 
-static uint64_t span(const char *name, const char *text) {
-    struct seen_error e;
-    uint64_t us;
-    if (seen_parse_span(text, &us, &e)) die("--%s %s: %s", name, text, e.text);
-    if (!us || us > UINT64_C(1000000000000000))
-        die("--%s %s: give it between 1ms and 1653w", name, text);
-    return us;
-}
-
-static uint64_t size(const char *name, const char *text) {
-    struct seen_error e;
-    uint64_t bytes;
-    if (seen_parse_size(text, &bytes, &e)) die("--%s %s: %s", name, text, e.text);
-    return bytes;
-}
-
-static uint32_t count(const char *name, const char *text) {
-    struct seen_error e;
-    uint64_t n;
-    if (seen_parse_count(text, &n, &e)) die("--%s %s: %s", name, text, e.text);
-    if (!n || n > 100000000) die("--%s %s: give it between 1 and 1e8", name, text);
-    return (uint32_t)n;
-}
-
-static void add_sum(struct dedup_options *o, const char *list) {
-    char *before = o->sum;
-    int n = asprintf(&o->sum, "%s%s%s", before ? before : "", before ? "," : "", list);
-    if (n < 0) die("out of memory for the list of --sum");
-    free(before);
+static uint64_t between(const char *name, const char *text, uint64_t n, uint64_t most,
+                        const char *range) {
+    if (!n || n > most) die("%s %s: give it between %s", name, text, range);
+    return n;
 }
 
 static void take(void *options, const struct option_row *row, const char *value) {
@@ -108,8 +83,11 @@ static void take(void *options, const struct option_row *row, const char *value)
     case CONFIRMED: o->confirmed = true; break;
     case STATS: o->report = value && option_is_json(value) ? REPORT_JSON : REPORT_TEXT; break;
     case EXIT_CODE: o->exit_code = true; break;
-    case REORDER: o->reorder = span("reorder", value); break;
-    case HOLD: o->hold = size("hold", o->hold_given = value); break;
+    case REORDER:
+        o->reorder = between("--reorder", value, option_span("--reorder", value),
+                             UINT64_C(1000000000000000), "1ms and 1653w");
+        break;
+    case HOLD: o->hold = option_size("--hold", o->hold_given = value); break;
     case KEEP: o->keep_last = !strcmp(value, "last"); break;
     case QUERY_KEY: o->query_key = value; break;
     case ADD_KEY: o->add_key = value; break;
@@ -122,8 +100,17 @@ static void take(void *options, const struct option_row *row, const char *value)
     case AUDIT: o->audit = true; break;
     case OUTPUT: o->json = option_is_json(value); break;
     case GROUP_BY: o->group_by = value; break;
-    case SUM: add_sum(o, value); break;
-    case MAX_GROUPS: o->max_groups = count("max-groups", value); break;
+    case SUM: {
+        char *before = o->sum;
+        if (asprintf(&o->sum, "%s%s%s", before ? before : "", before ? "," : "", value) < 0)
+            die("out of memory for the list of --sum");
+        free(before);
+        break;
+    }
+    case MAX_GROUPS:
+        o->max_groups = (uint32_t)between(
+            "--max-groups", value, option_count("--max-groups", value), 100000000, "1 and 1e8");
+        break;
     case FORGET: o->forget = value; break;
     }
 }
@@ -150,7 +137,7 @@ const struct option_group dedup_groups[] = {
     {0},
 };
 
-/* -- what follows from it ------------------------------------------------------------------ */
+/* -- what options ask of the window --------------------------------------------------------- */
 
 static bool has(const struct dedup_options *o, enum tag tag) { return tags_have(&o->tags, tag); }
 
@@ -172,18 +159,13 @@ static void ask_exact(const char *what, struct window_options *a) {
     if (!*filter) window_set(a, "filter", "exact");
 }
 
-/* The first key of a feed decides; the other one is added by the flow. */
-static void ask_feed(struct dedup_options *o) {
-    if (!o->add_key && !o->query_key) return;
-    if (!o->add_key || !o->query_key)
-        die("--query-key decides and --add-key is remembered: both are needed");
-    if (o->input.keys) die("-k is the key for both; leave it out with --query-key and --add-key");
-    o->input.keys = o->query_key;
-}
-
-/* What the options need of the window and of the records.  The window is not planned yet. */
+/* Adds what the options need to the window, which is not planned yet, and to the records. */
 static void ask(struct dedup_options *o) {
-    ask_feed(o);
+    if (!o->add_key != !o->query_key)
+        die("--query-key decides and --add-key is remembered: both are needed");
+    if (o->add_key && o->input.keys)
+        die("-k is the key for both; leave it out with --query-key and --add-key");
+    if (o->add_key) o->input.keys = o->query_key; /* the flow adds the other key */
     if (o->audit) tags_parse(&o->tags, "number,first,first-time");
     /* A JSON object always has number and verdict. */
     if (o->json) {
@@ -203,7 +185,7 @@ static void ask(struct dedup_options *o) {
     o->window.wide = !o->server.url;
 }
 
-/* -- what does not go together ------------------------------------------------------------- */
+/* -- options that exclude each other -------------------------------------------------------- */
 
 /* Two options of a pair exclude each other.  doc/scaling.md lists those of --redis. */
 struct exclusion {
@@ -273,14 +255,6 @@ static void check_pairs(const struct dedup_options *o) {
                 pairs[i].why);
 }
 
-/* Detectors know the ages of keys, except exact windows that do not slide.  There the
- * occurrences of a key give its age. */
-static bool needs_occurrences(const struct dedup_options *o) {
-    bool exact = !strcmp(o->plan.filter, "exact"),
-         sliding = o->plan.spec.window == SEEN_WINDOW_SLIDING;
-    return tells_occurrences(o) || (has(o, TAG_AGE) && exact && !sliding);
-}
-
 static void check_details(struct dedup_options *o) {
     const struct seen_plan *plan = &o->plan;
     o->tags.spans = plan->spec.unit == SEEN_UNIT_MICROSECONDS;
@@ -328,28 +302,12 @@ static void check_within(struct dedup_options *o) {
             o->within_given);
 }
 
-static void check_forget(const struct dedup_options *o) {
-    const struct seen_plan *plan = &o->plan;
-    if (!o->forget) return;
-    if (!o->state.name) die("--forget takes keys out of what --state remembers; give --state FILE");
-    if (!(plan->traits & SEEN_DELETABLE))
-        die("--forget: filter=%s cannot take single keys out of %s windows; filter=%s can",
-            plan->filter, plan->window,
-            plan->spec.window == SEEN_WINDOW_DECAYING ? "lru" : "exact");
-}
-
-/* Feeds and --within look up one digest. */
-static void check_wide(const struct dedup_options *o) {
-    const struct seen_plan *plan = &o->plan;
-    const char *what = o->add_key ? "--query-key" : o->within ? "--within" : NULL;
-    if (plan->digests > 1 && what)
-        die("bits=%ju: keys of more than 128 bits are judged as they come; leave out %s, or give "
-            "bits=128 at most",
-            (uintmax_t)seen_spec_get_count(&plan->spec, "bits"), what);
-}
-
 static void check(struct dedup_options *o) {
-    o->occurrences = needs_occurrences(o);
+    const struct seen_plan *plan = &o->plan;
+    /* Detectors know the ages of keys, except exact windows that do not slide.  There the
+     * occurrences of a key give its age. */
+    bool ages = strcmp(plan->filter, "exact") != 0 || plan->spec.window == SEEN_WINDOW_SLIDING;
+    o->occurrences = tells_occurrences(o) || (has(o, TAG_AGE) && !ages);
     check_pairs(o);
     if (o->hold_given && !o->reorder && !o->keep_last)
         die("--hold bounds what --reorder and --keep last hold back");
@@ -358,8 +316,17 @@ static void check(struct dedup_options *o) {
     if (o->keep_last) dedup_check_keep(o, &o->plan.spec);
     check_details(o);
     check_within(o);
-    check_forget(o);
-    check_wide(o);
+    if (o->forget && !o->state.name)
+        die("--forget takes keys out of what --state remembers; give --state FILE");
+    if (o->forget && !(plan->traits & SEEN_DELETABLE))
+        die("--forget: filter=%s cannot take single keys out of %s windows; filter=%s can",
+            plan->filter, plan->window,
+            plan->spec.window == SEEN_WINDOW_DECAYING ? "lru" : "exact");
+    const char *narrow = o->add_key ? "--query-key" : o->within ? "--within" : NULL;
+    if (plan->digests > 1 && narrow) /* these look up one digest */
+        die("bits=%ju: keys of more than 128 bits are judged as they come; leave out %s, or give "
+            "bits=128 at most",
+            (uintmax_t)seen_spec_get_count(&plan->spec, "bits"), narrow);
     server_check(&o->server);
     if (seen_spec_has(&o->plan.asked, "claims"))
         die("claims= is for programs and for SEEN.CLAIM of a server; leave it out");
@@ -367,7 +334,7 @@ static void check(struct dedup_options *o) {
         die("--confirmed needs a cache of the keys called duplicates, such as --verify 1e5");
 }
 
-/* -- all of it ----------------------------------------------------------------------------- */
+/* -- all options ---------------------------------------------------------------------------- */
 
 void dedup_options_init(struct dedup_options *o, const struct state_kind *kept) {
     *o = (struct dedup_options){.hold = 256 << 20};

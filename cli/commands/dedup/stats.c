@@ -1,8 +1,8 @@
-/* stats.c - the account a run gives of itself: for people, aligned; for programs, one JSON object.
+/* stats.c - prints the statistics of a run: for people as aligned text, for programs as JSON.
  *
  * records = unique + duplicates + unparseable.  Rates and times are of the whole run. */
-#include "commands/dedup/stats.h"
 #include "base/text.h"
+#include "commands/dedup/dedup.h"
 
 #include "base/cli.h"
 #include "records/run_stats.h"
@@ -52,15 +52,6 @@ static double per_second(uint64_t records, double seconds) {
 
 static void row(const char *name, const char *value, const char *note) {
     fprintf(stderr, "  %-18s %14s%s%s\n", name, value, *note ? "   " : "", note);
-}
-
-/* The part of the window that was kept: in words, or as the span or count that it shrank to. */
-static struct number kept_text(const struct seen_plan *plan, const struct seen_stats *s) {
-    struct number out = {"all of it"};
-    if (plan->spec.window == SEEN_WINDOW_DECAYING) return (struct number){"what memory reaches"};
-    if (s->forgotten == 0) return out;
-    if (s->kept == SEEN_NEVER) return (struct number){"not all of it"};
-    return plan->spec.unit == SEEN_UNIT_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);
 }
 
 /* The window that was asked for.  With --zone the detector has explicit landmarks instead. */
@@ -167,8 +158,16 @@ static void print_state(const seen_detector *d, const struct seen_stats *s,
     struct seen_plan plan = seen_plan_of(d);
     char note[256], window[64], planned[64] = "";
     window_text(&plan.spec, c, window, sizeof window);
-    snprintf(note, sizeof note, "kept: %s%s%.64s", kept_text(&plan, s).text,
-             c->zone ? "; days of " : "", c->zone ? c->zone : "");
+    struct number kept = {"all of it"};
+    if (plan.spec.window == SEEN_WINDOW_DECAYING)
+        kept = (struct number){"what memory reaches"};
+    else if (s->forgotten && s->kept == SEEN_NEVER)
+        kept = (struct number){"not all of it"};
+    else if (s->forgotten)
+        kept =
+            plan.spec.unit == SEEN_UNIT_MICROSECONDS ? span_of(s->kept) : number_grouped(s->kept);
+    snprintf(note, sizeof note, "kept: %s%s%.64s", kept.text, c->zone ? "; days of " : "",
+             c->zone ? c->zone : "");
     row("window", window, note);
     if (s->capacity)
         snprintf(planned, sizeof planned, " of %s planned", number_grouped(s->capacity).text);
@@ -246,24 +245,33 @@ void stats_print_text(const struct run_counts *c) {
     stats_print_groups(c, false);
 }
 
-/* Prints groups through a buffer: standard error has none, and there may be many groups. */
-static void put_groups(const struct groups *g, void (*print)(const struct groups *, FILE *)) {
-    char *text = NULL;
-    size_t n = 0;
-    FILE *out = open_memstream(&text, &n);
-    if (!out) die("out of memory for a table of groups");
-    print(g, out);
-    if (fclose(out)) die("out of memory for a table of groups");
-    fwrite(text, 1, n, stderr);
-    free(text);
+/* Standard error has no buffer, and there may be many groups: they are printed at once. */
+static FILE *begin_text(char **text, size_t *n) {
+    FILE *out = open_memstream(text, n);
+    if (!out) die("out of memory for statistics");
+    return out;
+}
+
+static void end_text(FILE *out, char **text, const size_t *n) {
+    if (fclose(out)) die("out of memory for statistics");
+    fwrite(*text, 1, *n, stderr);
+    free(*text);
 }
 
 void stats_print_groups(const struct run_counts *c, bool json) {
+    char *text;
+    size_t n;
     if (!c->groups) return;
     message_transient(NULL);
-    if (json) fputc('{', stderr);
-    put_groups(c->groups, json ? groups_print_json : groups_print_text);
-    if (json) fputs("}\n", stderr);
+    struct json j = {.out = begin_text(&text, &n)};
+    if (json) {
+        json_open(&j, NULL, '{');
+        groups_print_json(c->groups, &j);
+        fputs("}\n", j.out);
+    } else {
+        groups_print_text(c->groups, j.out);
+    }
+    end_text(j.out, &text, &n);
 }
 
 void stats_progress(const struct run_counts *c, char *line, size_t cap) {
@@ -277,134 +285,126 @@ void stats_progress(const struct run_counts *c, char *line, size_t cap) {
 
 /* -- for programs ------------------------------------------------------------------------- */
 
-static void json_text(const char *name, const char *value) {
-    fprintf(stderr, "\"%s\":", name);
-    json_print_text(stderr, value);
-    fputc(',', stderr);
-}
-
-static void json_count(const char *name, uint64_t value) {
-    fprintf(stderr, "\"%s\":%" PRIu64 ",", name, value);
-}
-
-static void json_real(const char *name, double value) {
-    if (isfinite(value))
-        fprintf(stderr, "\"%s\":%.9g,", name, value);
-    else
-        fprintf(stderr, "\"%s\":null,", name);
-}
-
-static void json_held(const struct run_counts *c) {
+static void json_held(struct json *j, const struct run_counts *c) {
+    const struct reorder none = {.peak = 0}, *reorder = c->reorder ? c->reorder : &none;
+    const struct keep nothing = {.peak = 0}, *keep = c->keep ? c->keep : &nothing;
     if (!c->reorder && !c->keep) return;
-    json_count("held_most_bytes",
-               (c->reorder ? c->reorder->peak : 0) + (c->keep ? c->keep->peak : 0));
-    json_count("let_go_early",
-               (c->reorder ? c->reorder->early : 0) + (c->keep ? c->keep->early : 0));
+    json_count(j, "held_most_bytes", reorder->peak + keep->peak);
+    json_count(j, "let_go_early", reorder->early + keep->early);
 }
 
-static void json_lateness(const struct seen_stats *s, const struct run_counts *c) {
+static void json_lateness(struct json *j, const struct seen_stats *s, const struct run_counts *c) {
     const struct lateness *l = c->lateness;
-    json_count("late", l->late);
-    json_count("late_most_us", l->most);
-    json_count("last_time_us", l->newest);
-    json_count("clamped", clamped(s, c));
-    fputs("\"late_by\":[", stderr); /* each from where the one before ends */
+    json_count(j, "late", l->late);
+    json_count(j, "late_most_us", l->most);
+    json_count(j, "last_time_us", l->newest);
+    json_count(j, "clamped", clamped(s, c));
+    json_open(j, "late_by", '['); /* each span begins where the one before ends */
     for (size_t i = 0; i < LATENESS_SPANS; i++) {
-        bool last = i == LATENESS_SPANS - 1;
-        fprintf(stderr, "%s{\"below_us\":", i ? "," : "");
-        last ? fputs("null", stderr) : fprintf(stderr, "%" PRIu64, lateness_spans[i].below);
-        fprintf(stderr, ",\"records\":%" PRIu64 "}", l->by[i]);
+        json_open(j, NULL, '{');
+        if (i < LATENESS_SPANS - 1)
+            json_count(j, "below_us", lateness_spans[i].below);
+        else
+            json_text(j, "below_us", NULL);
+        json_count(j, "records", l->by[i]);
+        json_close(j, '}');
     }
-    fputs("],", stderr);
-    json_held(c);
+    json_close(j, ']');
+    json_held(j, c);
 }
 
-static void json_counts(const struct seen_stats *s, const struct run_counts *c, bool confirms) {
+static void json_range(struct json *j, const char *name, uint64_t low, uint64_t high) {
+    json_put(j, name, "[%" PRIu64 ",%" PRIu64 "]", low, high);
+}
+
+static void json_counts(struct json *j, const struct seen_stats *s, const struct run_counts *c,
+                        bool confirms) {
     uint64_t records = s->records + c->unreadable;
-    json_count("records", records);
-    json_count("unique", s->unique);
-    json_count("duplicates", s->duplicates);
-    if (confirms) json_count("confirmed", s->confirmed);
-    json_real("expected_false_duplicates", s->expected_false);
+    json_count(j, "records", records);
+    json_count(j, "unique", s->unique);
+    json_count(j, "duplicates", s->duplicates);
+    if (confirms) json_count(j, "confirmed", s->confirmed);
+    json_real(j, "expected_false_duplicates", s->expected_false);
     if (isfinite(s->expected_false))
-        fprintf(stderr, "\"expected_false_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->false_lo,
-                s->false_hi);
+        json_range(j, "expected_false_duplicates_95", s->false_lo, s->false_hi);
     else
-        fputs("\"expected_false_duplicates_95\":null,", stderr);
-    json_text("expected_false_duplicates_source",
+        json_text(j, "expected_false_duplicates_95", NULL);
+    json_text(j, "expected_false_duplicates_source",
               s->source == SEEN_FROM_SAMPLE ? "sample" : "model");
-    json_real("expected_missed_duplicates", s->expected_missed);
-    fprintf(stderr, "\"expected_missed_duplicates_95\":[%" PRIu64 ",%" PRIu64 "],", s->missed_lo,
-            s->missed_hi);
-    json_count("sampled_keys", s->sampled_keys);
-    json_count("sampled_records", s->sampled_records);
-    if (c->fed && c->feeds) json_count("only_added", c->fed->only_added);
-    json_count("unparseable", c->unreadable);
-    run_stats_put_causes(c->unjudged, c->unreadable - c->unjudged->n);
-    json_lateness(s, c);
-    json_real("seconds", c->seconds);
-    json_real("records_per_second", per_second(records, c->seconds));
+    json_real(j, "expected_missed_duplicates", s->expected_missed);
+    json_range(j, "expected_missed_duplicates_95", s->missed_lo, s->missed_hi);
+    json_count(j, "sampled_keys", s->sampled_keys);
+    json_count(j, "sampled_records", s->sampled_records);
+    if (c->fed && c->feeds) json_count(j, "only_added", c->fed->only_added);
+    json_count(j, "unparseable", c->unreadable);
+    run_stats_json_causes(j, c->unjudged, c->unreadable - c->unjudged->n);
+    json_lateness(j, s, c);
+    json_real(j, "seconds", c->seconds);
+    json_real(j, "records_per_second", per_second(records, c->seconds));
 }
 
-static void json_state(const seen_detector *d, const struct seen_stats *s,
+static void json_state(struct json *j, const seen_detector *d, const struct seen_stats *s,
                        const struct run_counts *c) {
     struct seen_plan plan = seen_plan_of(d);
-    const char *unit = plan.spec.unit == SEEN_UNIT_MICROSECONDS ? "us" : "records";
+    bool bounded = plan.spec.unit != SEEN_UNIT_NONE;
     char window[64];
     window_text(&plan.spec, c, window, sizeof window);
-    json_text("window", window);
-    if (c->zone) json_text("zone", c->zone);
+    json_text(j, "window", window);
+    if (c->zone) json_text(j, "zone", c->zone);
     /* The window asked for and the window kept, in one unit; null: no length, or not known. */
-    if (plan.spec.unit == SEEN_UNIT_NONE)
-        fputs("\"window_unit\":null,\"window_asked\":null,", stderr);
+    bool timed = plan.spec.unit == SEEN_UNIT_MICROSECONDS;
+    json_text(j, "window_unit", !bounded ? NULL : timed ? "us" : "records");
+    if (bounded)
+        json_count(j, "window_asked", plan.spec.length);
     else
-        json_text("window_unit", unit), json_count("window_asked", plan.spec.length);
-    if (s->forgotten && s->kept != SEEN_NEVER)
-        json_count("window_kept", s->kept);
-    else if (s->forgotten || plan.spec.unit == SEEN_UNIT_NONE)
-        fputs("\"window_kept\":null,", stderr);
+        json_text(j, "window_asked", NULL);
+    if (s->forgotten ? s->kept != SEEN_NEVER : bounded)
+        json_count(j, "window_kept", s->forgotten ? s->kept : plan.spec.length);
     else
-        json_count("window_kept", plan.spec.length);
-    json_text("filter", plan.filter ? plan.filter : "");
-    json_count("memory_bytes", s->bytes);
-    json_count("stored", s->stored);
-    json_count("capacity", s->capacity);
-    json_real("fp_now", s->fp_now);
-    json_real("fp_worst", s->fp_worst);
-    json_real("fp_full", plan.fp_full);
-    json_count("landmarks", s->landmarks);
-    json_count("forgotten", s->forgotten);
-    json_count("saturated", s->saturated);
-    json_count("rebuilt", s->rebuilt);
+        json_text(j, "window_kept", NULL);
+    json_text(j, "filter", plan.filter ? plan.filter : "");
+    json_count(j, "memory_bytes", s->bytes);
+    json_count(j, "stored", s->stored);
+    json_count(j, "capacity", s->capacity);
+    json_real(j, "fp_now", s->fp_now);
+    json_real(j, "fp_worst", s->fp_worst);
+    json_real(j, "fp_full", plan.fp_full);
+    json_count(j, "landmarks", s->landmarks);
+    json_count(j, "forgotten", s->forgotten);
+    json_count(j, "saturated", s->saturated);
+    json_count(j, "rebuilt", s->rebuilt);
 }
 
-static void json_server(const struct run_counts *c) {
+static void json_server(struct json *j, const struct run_counts *c) {
     struct server_row rows[SERVER_COUNTS];
     server_rows(c, rows);
-    for (size_t i = 0; i < SERVER_COUNTS; i++) json_count(rows[i].key, rows[i].value);
-    json_held(c);
-    fprintf(stderr, "\"seconds\":%.6f,", c->seconds);
-    json_count("shards", c->server->shards);
-    json_text("spec", c->server->spec);
-    if (c->groups) put_groups(c->groups, groups_print_json), fputc(',', stderr);
-}
-
-static void json_detector(const struct run_counts *c) {
-    const seen_detector *d = c->detector;
-    struct seen_stats s;
-    char spec[512];
-    read_stats(c, &s);
-    seen_spec_print(seen_spec_of(d), spec, sizeof spec);
-    json_counts(&s, c, seen_spec_has(seen_spec_of(d), "verify"));
-    json_state(d, &s, c);
-    json_text("spec", spec);
-    if (c->groups) put_groups(c->groups, groups_print_json), fputc(',', stderr);
-    fprintf(stderr, "\"seed\":\"%" PRIu64 "\",", seen_seed(d));
+    for (size_t i = 0; i < SERVER_COUNTS; i++) json_count(j, rows[i].key, rows[i].value);
+    json_held(j, c);
+    json_put(j, "seconds", "%.6f", c->seconds);
+    json_count(j, "shards", c->server->shards);
+    json_text(j, "spec", c->server->spec);
 }
 
 void stats_print_json(const struct run_counts *c) {
+    const seen_detector *d = c->detector;
+    struct seen_stats s;
+    char spec[512], *text;
+    size_t n;
     message_transient(NULL);
-    fputc('{', stderr);
-    (c->server ? json_server : json_detector)(c);
-    fputs("\"version\":\"" SEEN_VERSION "\"}\n", stderr);
+    struct json j = {.out = begin_text(&text, &n)};
+    json_open(&j, NULL, '{');
+    if (d) {
+        read_stats(c, &s);
+        seen_spec_print(seen_spec_of(d), spec, sizeof spec);
+        json_counts(&j, &s, c, seen_spec_has(seen_spec_of(d), "verify"));
+        json_state(&j, d, &s, c);
+        json_text(&j, "spec", spec);
+    } else {
+        json_server(&j, c);
+    }
+    if (c->groups) groups_print_json(c->groups, &j);
+    if (d) json_put(&j, "seed", "\"%" PRIu64 "\"", seen_seed(d));
+    json_text(&j, "version", SEEN_VERSION);
+    fputs("}\n", j.out);
+    end_text(j.out, &text, &n);
 }

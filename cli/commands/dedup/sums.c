@@ -1,6 +1,6 @@
-/* sums.c - reading amounts, adding them up, and printing the sums. */
+/* sums.c - reads the amounts of --sum, adds them up, and prints the sums. */
 #include "base/text.h"
-#include "commands/dedup/groups.h"
+#include "commands/dedup/dedup.h"
 
 #include "base/cli.h"
 
@@ -47,16 +47,6 @@ static uint32_t take_ticket(struct sums *s) {
     return s->ticket[--s->unused];
 }
 
-static const char *value_of(struct sums *s, const struct slice *f, size_t *len) {
-    if (!f->escaped) return *len = f->len, f->at;
-    if (s->value_room < f->len) {
-        s->value_room = 2 * (size_t)f->len;
-        s->value = allocate(s->value, s->value_room, 1);
-    }
-    *len = slice_value(f, s->value);
-    return s->value;
-}
-
 static void note_misread(struct misread *m, const char *value, size_t len, uint64_t number) {
     if (m->number) return;
     m->number = number;
@@ -74,8 +64,16 @@ uint32_t sums_read(struct sums *s, uint32_t group, struct sum *sum, const struct
     decimal *amount = s->waiting + (size_t)ticket * n;
     for (uint32_t i = 0; i < n; i++) {
         const struct slice *f = &field[s->fields.slot[i]];
-        size_t len = 0;
-        const char *value = f->at ? value_of(s, f, &len) : NULL;
+        size_t len = f->at ? f->len : 0;
+        const char *value = f->at;
+        if (value && f->escaped) {
+            if (s->value_room < f->len) {
+                s->value_room = 2 * (size_t)f->len;
+                s->value = allocate(s->value, s->value_room, 1);
+            }
+            len = slice_value(f, s->value);
+            value = s->value;
+        }
         if (value && decimal_parse(&amount[i], &s->places[i], value, len)) continue;
         amount[i] = 0;
         sum[i].unreadable++;
@@ -109,7 +107,7 @@ void sums_add(const struct sums *s, struct sum *into, const struct sum *from) {
     }
 }
 
-/* -- what is told of a sum ---------------------------------------------------------------- */
+/* -- printing ----------------------------------------------------------------------------- */
 
 /* A part of a gross amount: the verdicts that add up to it. */
 struct part {
@@ -177,27 +175,26 @@ void sums_put_row(const struct sums *s, const struct sum *total, const struct su
     }
 }
 
-void sums_put_json(const struct sums *s, const struct sum *group, FILE *out) {
+void sums_put_json(const struct sums *s, const struct sum *group, struct json *j) {
     struct part parts[MAX_PARTS];
     size_t n = parts_of(s, true, parts);
-    fputs("\"sums\":{", out);
+    json_open(j, "sums", '{');
     for (uint32_t i = 0; i < s->fields.n; i++) {
-        if (i) putc(',', out);
-        json_print_text(out, s->fields.name[i]);
-        fputs(":{", out);
+        json_open(j, s->fields.name[i], '{');
         for (size_t p = 0; p < n; p++) {
             decimal amount;
             char text[DECIMAL_TEXT];
             bool fits = amount_of(&group[i], &parts[p], &amount);
             if (fits) decimal_text(amount, s->places[i], text);
-            fprintf(out, fits ? "\"%s\":\"%s\"," : "\"%s\":null,", parts[p].name, text);
+            json_text(j, parts[p].name, fits ? text : NULL);
         }
-        fprintf(out, "\"unreadable\":%" PRIu64 "}", group[i].unreadable);
+        json_count(j, "unreadable", group[i].unreadable);
+        json_close(j, '}');
     }
-    putc('}', out);
+    json_close(j, '}');
 }
 
-/* -- what they lack ----------------------------------------------------------------------- */
+/* -- amounts that are missing in the sums ------------------------------------------------- */
 
 static void warn_misread(const char *name, uint64_t n, const struct misread *m) {
     if (m->absent)
@@ -211,14 +208,6 @@ static void warn_misread(const char *name, uint64_t n, const struct misread *m) 
              (uintmax_t)m->number);
 }
 
-static bool is_too_large(const struct sums *s, const struct sum *sum) {
-    struct part parts[MAX_PARTS];
-    decimal amount;
-    for (size_t n = parts_of(s, true, parts); n-- > 0;)
-        if (!amount_of(sum, &parts[n], &amount)) return true;
-    return false;
-}
-
 uint64_t sums_misread(const struct sums *s, const struct sum *total) {
     uint64_t n = 0;
     for (uint32_t i = 0; i < s->fields.n; i++) n += total[i].unreadable;
@@ -228,7 +217,11 @@ uint64_t sums_misread(const struct sums *s, const struct sum *total) {
 bool sums_lack(const struct sums *s, const struct sum *total, uint64_t misread, bool quiet) {
     bool more = sums_misread(s, total) > misread, large = false;
     for (uint32_t i = 0; i < s->fields.n; i++) {
-        bool this = is_too_large(s, &total[i]);
+        struct part parts[MAX_PARTS];
+        decimal amount;
+        bool this = false;
+        for (size_t n = parts_of(s, true, parts); n-- > 0;)
+            this |= !amount_of(&total[i], &parts[n], &amount);
         large |= this;
         if (more && total[i].unreadable && !quiet)
             warn_misread(s->fields.name[i], total[i].unreadable, &s->misread[i]);

@@ -1,5 +1,5 @@
 /* warnings.c - tells of the errors of a run, and which options would avoid them. */
-#include "commands/dedup/warnings.h"
+#include "commands/dedup/dedup.h"
 
 #include "base/cli.h"
 #include "records/format/record.h"
@@ -77,13 +77,6 @@ static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
  * on -j, and reading it costs little. */
 enum { LOOK_EVERY = 4 * BATCH };
 
-/* The rate by the formulas, or the rate that was certainly measured since the start if it is
- * greater. */
-static double rate_now(const struct seen_stats *s) {
-    double measured = (double)s->false_lo / ((double)s->false_lo + (double)s->unique + 1);
-    return s->source == SEEN_FROM_SAMPLE && measured > s->fp_now ? measured : s->fp_now;
-}
-
 /* The number of warnings that are due.  A window that gives up its oldest keys when it is full
  * gets none for being full. */
 static unsigned warnings_due(const struct seen_plan *plan, const struct seen_stats *s,
@@ -106,7 +99,9 @@ static void describe_share(double rate, char text[16]) {
 
 static void warn_of_rate(struct warnings *w, const struct seen_stats *s) {
     struct seen_plan plan = seen_plan_of(w->detector);
-    double rate = rate_now(s);
+    /* The rate by the formulas, or the one that was certainly measured if it is greater. */
+    double measured = (double)s->false_lo / ((double)s->false_lo + (double)s->unique + 1);
+    double rate = s->source == SEEN_FROM_SAMPLE ? fmax(measured, s->fp_now) : s->fp_now;
     unsigned due = warnings_due(&plan, s, rate);
     if (w->certain || due <= w->told) return;
     w->told = due;
@@ -136,17 +131,6 @@ static void describe_shortage(const struct seen_stats *s, const struct seen_spec
     snprintf(text, cap, "at its busiest the window was kept for %s of %s", kept, asked);
 }
 
-/* Warns once, when memory first is short, because a run may go on for long.  How much memory
- * would be enough is not known yet. */
-static void warn_of_shortage(struct warnings *w, const struct seen_stats *s) {
-    char trouble[128];
-    struct seen_plan plan = seen_plan_of(w->detector);
-    if (!s->forgotten || w->shortened) return;
-    w->shortened = true;
-    describe_shortage(s, &plan.spec, trouble, sizeof trouble);
-    warn("memory is short: %s; %s", trouble, room_more(&plan));
-}
-
 static void look(struct warnings *w, uint64_t records) {
     struct seen_stats s;
     w->looked = records;
@@ -158,7 +142,13 @@ static void look(struct warnings *w, uint64_t records) {
     if (w->told > WARNINGS && w->shortened) return;
     seen_stats(w->detector, &s);
     warn_of_rate(w, &s);
-    warn_of_shortage(w, &s);
+    if (!s.forgotten || w->shortened) return;
+    /* Warns as soon as memory is short, because a run may go on for long.  How much memory would
+     * be enough is not known yet. */
+    char trouble[128];
+    w->shortened = true;
+    describe_shortage(&s, &plan.spec, trouble, sizeof trouble);
+    warn("memory is short: %s; %s", trouble, room_more(&plan));
 }
 
 void warnings_begin(struct warnings *w, const seen_detector *d, bool quiet, bool certain) {

@@ -6,9 +6,8 @@
  * in one table (diff/tally.h), which spills to disk what memory does not hold, so the answer is
  * exact for inputs of any size.  With a tolerance the table keeps each key's times too, and the
  * records of a key are matched one to one (diff/match.h). */
+#include "commands/diff/diff.h"
 #include "base/cli.h"
-#include "base/signals.h"
-#include "commands/diff/rows.h"
 #include "judge/window_options.h"
 
 #include <errno.h>

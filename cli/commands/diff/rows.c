@@ -1,5 +1,5 @@
 /* rows.c - matches the records of both sides key by key, and prints the keys that differ. */
-#include "commands/diff/rows.h"
+#include "commands/diff/diff.h"
 
 #include "base/cli.h"
 #include "base/text.h"
@@ -309,14 +309,6 @@ static void put_line(const char *what, uint64_t left, uint64_t right) {
             number_grouped(right).text);
 }
 
-static void put_sums(const struct side *side) {
-    char text[2][DECIMAL_TEXT];
-    unsigned places =
-        side[LEFT].places > side[RIGHT].places ? side[LEFT].places : side[RIGHT].places;
-    for (int i = LEFT; i <= RIGHT; i++) decimal_text(side[i].total, places, text[i]);
-    fprintf(stderr, "%-16s %20s %20s\n", "sum", text[LEFT], text[RIGHT]);
-}
-
 void account_text(const struct account *a, const struct side side[2], const struct tally *t) {
     const struct side *l = &side[LEFT], *r = &side[RIGHT];
     fprintf(stderr, "%-16s %20s %20s\n", "", "left", "right");
@@ -325,7 +317,13 @@ void account_text(const struct account *a, const struct side side[2], const stru
     put_line("not matched", l->counted - a->matched, r->counted - a->matched);
     put_line("keys", a->both + a->only[LEFT], a->both + a->only[RIGHT]);
     put_line("keys only here", a->only[LEFT], a->only[RIGHT]);
-    if (t->sums) put_line("amounts misread", l->misread, r->misread), put_sums(side);
+    if (t->sums) {
+        char sum[2][DECIMAL_TEXT];
+        unsigned places = l->places > r->places ? l->places : r->places;
+        put_line("amounts misread", l->misread, r->misread);
+        for (int i = LEFT; i <= RIGHT; i++) decimal_text(side[i].total, places, sum[i]);
+        fprintf(stderr, "%-16s %20s %20s\n", "sum", sum[LEFT], sum[RIGHT]);
+    }
     fprintf(stderr, "%s keys are in both, ", number_grouped(a->both).text);
     fprintf(stderr, "%s of them differ\n", number_grouped(a->different).text);
     if (!t->spilled_runs) return;
@@ -333,25 +331,28 @@ void account_text(const struct account *a, const struct side side[2], const stru
     fprintf(stderr, "%s, written in %s runs\n", t->folder, number_grouped(t->spilled_runs).text);
 }
 
-static void put_side(const struct account *a, const struct side *s, bool sums) {
-    char text[DECIMAL_TEXT];
-    fprintf(stderr,
-            "\"records\":%" PRIu64 ",\"left_out\":%" PRIu64 ",\"not_matched\":%" PRIu64
-            ",\"keys\":%" PRIu64 ",\"only\":%" PRIu64,
-            s->records, s->left_out, s->counted - a->matched, a->both + a->only[s->which],
-            a->only[s->which]);
-    decimal_text(s->total, s->places, text);
-    if (sums) fprintf(stderr, ",\"misread\":%" PRIu64 ",\"sum\":\"%s\"", s->misread, text);
-}
-
 void account_json(const struct account *a, const struct side side[2], const struct tally *t) {
-    fprintf(stderr, "{\"left\":{");
-    put_side(a, &side[LEFT], t->sums);
-    fprintf(stderr, "},\"right\":{");
-    put_side(a, &side[RIGHT], t->sums);
-    fprintf(stderr,
-            "},\"both\":%" PRIu64 ",\"different\":%" PRIu64 ",\"matched\":%" PRIu64
-            ",\"spilled_runs\":%" PRIu64 ",\"spilled_bytes\":%" PRIu64
-            ",\"version\":\"" SEEN_VERSION "\"}\n",
-            a->both, a->different, a->matched, t->spilled_runs, t->spilled_bytes);
+    static const char *const names[] = {"left", "right"};
+    struct json j = {.out = stderr};
+    char sum[DECIMAL_TEXT];
+    json_open(&j, NULL, '{');
+    for (int i = LEFT; i <= RIGHT; i++) {
+        const struct side *s = &side[i];
+        json_open(&j, names[i], '{');
+        json_count(&j, "records", s->records);
+        json_count(&j, "left_out", s->left_out);
+        json_count(&j, "not_matched", s->counted - a->matched);
+        json_count(&j, "keys", a->both + a->only[i]);
+        json_count(&j, "only", a->only[i]);
+        decimal_text(s->total, s->places, sum);
+        if (t->sums) json_count(&j, "misread", s->misread), json_text(&j, "sum", sum);
+        json_close(&j, '}');
+    }
+    json_count(&j, "both", a->both);
+    json_count(&j, "different", a->different);
+    json_count(&j, "matched", a->matched);
+    json_count(&j, "spilled_runs", t->spilled_runs);
+    json_count(&j, "spilled_bytes", t->spilled_bytes);
+    json_text(&j, "version", SEEN_VERSION);
+    fputs("}\n", stderr);
 }

@@ -1,9 +1,8 @@
 /* side.c - reads one input of `seen diff` and counts its records by key. */
-#include "commands/diff/side.h"
+#include "commands/diff/diff.h"
 
-#include "base/signals.h"
+#include "base/cli.h"
 #include "base/text.h"
-#include "commands/diff/tally.h"
 #include "time/time.h"
 
 #include <stdio.h>

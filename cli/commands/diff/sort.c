@@ -1,8 +1,7 @@
 /* sort.c - sorts keys, and keeps sorted runs of entries in temporary files. */
-#include "commands/diff/sort.h"
+#include "commands/diff/diff.h"
 
 #include "base/cli.h"
-#include "base/signals.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* tally.c - counts how often each side has each key, in bounded memory. */
-#include "commands/diff/tally.h"
+#include "commands/diff/diff.h"
 
 #include "base/cli.h"
 

@@ -1,14 +1,16 @@
 /* filter.c - `seen filter --list FILE...`: lets through the records whose key is in a list.
  *
- * The stream filter of Leskovec, Rajaraman and Ullman's lecture on mining data streams: a list of
- * known good keys is far larger than the memory to keep it in, so it is kept as a Bloom filter, and
- * everything in the list passes.  A share of fp of all other records passes too; none with --exact.
- * Several lists are asked in one pass, as publishers of many channels do, and --tag says which of
- * them match.  With --any a record has many keys, and passes if one of them is in a list: the
- * lecture's publish and subscribe, where a message goes to those who asked for one of its words.
- * Lists cost 16 bytes a key while they are read, since a filter is made for their number. */
-#include "base/signals.h"
-#include "commands/filter/show.h"
+ * This is the stream filter of Leskovec, Rajaraman and Ullman's lecture on mining data streams.  A
+ * list of good keys may be larger than memory, so it is kept as a Bloom filter.  Every record in
+ * the list passes, and so does a share `fp` of all other records; none of these with --exact.
+ *
+ * All lists are asked in one pass, and --tag prints which of them match.  With --any a record has
+ * many keys and passes if one of them is in a list.  This is the lecture's publish and subscribe: a
+ * message goes to everyone who asked for one of its words.
+ *
+ * A list takes 16 bytes a key while it is read, because a filter is made for a number of keys. */
+#include "commands/filter/filter.h"
+#include "base/cli.h"
 #include "records/reader.h"
 #include "time/time.h"
 
@@ -60,8 +62,8 @@ static const struct option_row output_rows[] = {
 struct run {
     struct input_options input;
     struct reader reader;
-    struct keyer keyer[MAX_THREADS]; /* one a thread; under --any: */
-    struct any *any;                 /* [MAX_THREADS]; NULL: a record has one key */
+    struct keyer keyer[MAX_THREADS]; /* one for each thread */
+    struct any *any;                 /* [MAX_THREADS], for --any; NULL: a record has one key */
     struct sink sink;
     struct show show;
     struct lists lists;
@@ -77,21 +79,18 @@ static struct run this_run;
 
 /* -- options ------------------------------------------------------------------------------ */
 
-/* Elsewhere --keys names the fields of the key. */
-static void add_old_list(struct run *r, const char *name) {
-    if (strcmp(name, "-") != 0 && access(name, F_OK))
-        die("--keys %s: there is no such file; in filter --keys is another name of --list FILE, "
-            "and the fields of the key are -k %s",
-            name, name);
-    lists_add(&r->lists, name);
-}
-
 static void take(void *options, const struct option_row *row, const char *value) {
     struct run *r = options;
     switch (row->id) {
     case FIELDS: r->input.keys = value; break;
     case LIST: lists_add(&r->lists, value); break;
-    case OLD_LIST: add_old_list(r, value); break;
+    case OLD_LIST: /* elsewhere --keys names the fields of the key */
+        if (strcmp(value, "-") != 0 && access(value, F_OK))
+            die("--keys %s: there is no such file; in filter --keys is another name of --list "
+                "FILE, and the fields of the key are -k %s",
+                value, value);
+        lists_add(&r->lists, value);
+        break;
     case ANY: r->each = true; break;
     case WORDS: cut_take_words(&r->cut, value); break;
     case NGRAMS: cut_take_gram(&r->cut, value); break;
@@ -103,16 +102,6 @@ static void take(void *options, const struct option_row *row, const char *value)
     case OUTPUT: r->sink.json = option_is_json(value); break;
     case STATS: run_stats_take(&r->stats, value); break;
     }
-}
-
-/* --words and --ngrams say what --any means. */
-static void check_any(struct run *r) {
-    if (r->cut.words && r->cut.gram) die_both("--words", "--ngrams");
-    if (r->each && !cut_any(&r->cut) && !r->input.keys && !r->input.form.regex)
-        die("--any needs keys to choose from: several fields (-k 2-), --words or --ngrams N");
-    r->each |= cut_any(&r->cut);
-    r->input.form.by_word = r->cut.words;
-    if (r->each) r->lists.cut = &r->cut;
 }
 
 static const struct option_group groups[] = {
@@ -133,7 +122,12 @@ static void settle_options(struct run *r, const struct args *a) {
     if (!r->lists.n) die("filter needs a list of keys, a file with one a line: --list FILE");
     if (r->lists.invert && r->tag) die_both("--invert", "--tag");
     if (r->lists.exact && r->lists.fp) die_both("--exact", "--fp");
-    check_any(r);
+    if (r->cut.words && r->cut.gram) die_both("--words", "--ngrams");
+    if (r->each && !cut_any(&r->cut) && !r->input.keys && !r->input.form.regex)
+        die("--any needs keys to choose from: several fields (-k 2-), --words or --ngrams N");
+    r->each |= cut_any(&r->cut); /* --words and --ngrams include --any */
+    r->input.form.by_word = r->cut.words;
+    if (r->each) r->lists.cut = &r->cut;
     input_options_files(&r->input, a);
     r->input.crlf |= r->input.end == '\n'; /* of lists and records alike */
     if (r->tag_column && (!r->tag || r->sink.json || !input_options_column(&r->input)))
@@ -149,7 +143,7 @@ static void on_columns(void *ctx, const struct header *header) {
     lists_read(&r->lists, &r->input, &r->reader.layout);
 }
 
-/* Lists do not change, so that any thread may ask them. */
+/* Any thread may ask the lists, because they do not change. */
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     struct run *r = ctx;
     struct matched *m = b->own;
@@ -163,7 +157,8 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     lists_find(&r->lists, m->n, m->digest, m->lists);
 }
 
-/* With their lists; what cannot be judged is in none that is known. */
+/* Prints the records that are to be shown, with their lists.  No list is known of records that
+ * cannot be judged. */
 static void show_batch(struct run *r, const struct batch *b, const struct matched *m) {
     for (size_t i = 0, at = 0; i < b->n; i++) {
         bool judged = at < m->n && m->order[at] == i;
@@ -238,7 +233,7 @@ static void start(struct run *r) {
         if (r->each) any_init(&r->any[i], &r->lists, layout, r->input.max_record);
         key_init(&r->keyer[i], r->lists.hasher, layout, r->input.max_record);
     }
-    /* Records that cannot be judged are shown with those that are in no list. */
+    /* Records that cannot be judged are shown if those in no list are shown. */
     bool json = r->sink.json, csv = input_options_cutting(&r->input).quotes;
     enum sink_mode mode = r->lists.invert ? SINK_UNIQUE : r->tag ? SINK_TAG : SINK_DUPLICATES;
     sink_init(&r->sink, STDOUT_FILENO, mode, input_options_column(&r->input));
@@ -252,8 +247,8 @@ static void start(struct run *r) {
 }
 
 static int finish(struct run *r, bool read) {
-    const struct filtered f = {&r->lists, r->any ? &r->chance : NULL, &r->stats,
-                               &r->reader.unjudged, r->passed};
+    const struct filter_run f = {&r->lists, r->any ? &r->chance : NULL, &r->stats,
+                                 &r->reader.unjudged, r->passed};
     bool quiet = r->input.quiet;
     sink_close(&r->sink);
     if (r->stats.wanted) report_stats(&f);

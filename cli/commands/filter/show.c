@@ -1,5 +1,5 @@
 /* show.c - prints the records of `seen filter` and the statistics of its run. */
-#include "commands/filter/show.h"
+#include "commands/filter/filter.h"
 
 #include "base/cli.h"
 #include "base/pool.h"
@@ -42,7 +42,7 @@ void show_free(struct show *s) {
 
 static void begin(struct show_text *t) { rewind(t->stream); }
 
-/* The text so far, ended. */
+/* Ends the text and returns it. */
 static const char *end(struct show_text *t) {
     putc('\0', t->stream);
     if (fflush(t->stream)) die("out of memory for tags");
@@ -51,13 +51,13 @@ static const char *end(struct show_text *t) {
 
 /* -- tags --------------------------------------------------------------------------------- */
 
-/* Joins what is told of a record's lists. */
+/* Writes names or keys with something between them. */
 struct joining {
     FILE *stream;
     const char *between;
 };
 
-/* As a terminal and a row can take it. */
+/* Writes a value without control characters. */
 static void join_text(void *ctx, const char *value, size_t len) {
     struct joining *j = ctx;
     fputs(j->between, j->stream);
@@ -66,13 +66,6 @@ static void join_text(void *ctx, const char *value, size_t len) {
         putc(c < 0x20 || c == 0x7f ? '?' : c, j->stream);
     }
     j->between = "+";
-}
-
-static const char *joined_keys(struct show *s, const struct batch *b, size_t i, uint64_t lists) {
-    struct joining j = {s->value.stream, ""};
-    begin(&s->value);
-    any_keys(s->any, b, i, lists, join_text, &j);
-    return end(&s->value);
 }
 
 static void put_value(const struct show *s, const char *value, FILE *stream) {
@@ -85,7 +78,7 @@ static void put_value(const struct show *s, const char *value, FILE *stream) {
     if (quotes) putc('"', stream);
 }
 
-/* Neighbours often are in the same lists. */
+/* The names of lists, joined.  They are kept, because neighbours are often in the same lists. */
 static const char *joined_names(struct show *s, uint64_t lists) {
     struct joining j = {s->value.stream, ""};
     if (s->named == lists) return s->names.bytes;
@@ -106,7 +99,10 @@ void show_tag(struct show *s, const struct batch *b, size_t i, uint64_t lists) {
         begin(&s->text);
         fputs(tag, s->text.stream);
         putc(s->sink->column ? s->sink->column : '\t', s->text.stream);
-        put_value(s, joined_keys(s, b, i, lists), s->text.stream);
+        struct joining keys = {s->value.stream, ""};
+        begin(&s->value);
+        any_keys(s->any, b, i, lists, join_text, &keys);
+        put_value(s, end(&s->value), s->text.stream);
         tag = end(&s->text);
     }
     sink_tagged(s->sink, &b->record[i], tag);
@@ -143,8 +139,8 @@ void show_json_unjudged(struct show *s, const char *p, size_t n, uint64_t number
     sink_object_piece(s->sink, p, n, end(&s->text), first, last);
 }
 
-/* What a record of the run without a key of the list passes it with. */
-static double record_fp(const struct filtered *f, double e) {
+/* The probability that a record of this run passes a list that has none of its keys. */
+static double record_fp(const struct filter_run *f, double e) {
     return f->chance ? chance_record(f->chance, e) : e;
 }
 
@@ -154,29 +150,34 @@ static double keys_a_record(const struct chance *c) {
 
 /* -- --stats ------------------------------------------------------------------------------ */
 
-static void put_json(const struct filtered *f) {
-    fputc('{', stderr);
-    run_stats_put_json(f->stats, f->unjudged);
-    fprintf(stderr, "\"matched\":%" PRIu64 ",", f->passed);
-    if (f->chance)
-        fprintf(stderr, "\"keys\":%" PRIu64 ",\"fp_record\":%.9g,", f->chance->keys,
-                record_fp(f, chance_key(f->lists)));
-    fputs("\"lists\":[", stderr);
+static void put_json(const struct filter_run *f) {
+    struct json j = {.out = stderr};
+    json_open(&j, NULL, '{');
+    run_stats_json(&j, f->unjudged);
+    json_count(&j, "matched", f->passed);
+    if (f->chance) {
+        json_count(&j, "keys", f->chance->keys);
+        json_put(&j, "fp_record", "%.9g", record_fp(f, chance_key(f->lists)));
+    }
+    json_open(&j, "lists", '[');
     for (size_t i = 0; i < f->lists->n && f->lists->list[i].set; i++) {
         const struct list *l = &f->lists->list[i];
         struct seen_stats s;
         seen_stats(l->set, &s);
-        fputs(i ? ",{\"list\":" : "{\"list\":", stderr);
-        json_print_text(stderr, l->name);
-        fprintf(stderr, ",\"keys\":%zu,\"bytes\":%" PRIu64 ",\"matches\":%" PRIu64 ",\"fp\":%.9g",
-                l->n, s.bytes, l->matches, s.fp_now);
-        if (f->chance) fprintf(stderr, ",\"fp_record\":%.9g", record_fp(f, s.fp_now));
-        fputc('}', stderr);
+        json_open(&j, NULL, '{');
+        json_text(&j, "list", l->name);
+        json_count(&j, "keys", l->n);
+        json_count(&j, "bytes", s.bytes);
+        json_count(&j, "matches", l->matches);
+        json_put(&j, "fp", "%.9g", s.fp_now);
+        if (f->chance) json_put(&j, "fp_record", "%.9g", record_fp(f, s.fp_now));
+        json_close(&j, '}');
     }
-    fputs("],\"version\":\"" SEEN_VERSION "\"}\n", stderr);
+    json_close(&j, ']');
+    run_stats_json_end(f->stats, &j, f->unjudged->records);
 }
 
-void report_stats(const struct filtered *f) {
+void report_stats(const struct filter_run *f) {
     if (f->stats->json) {
         put_json(f);
         return;
@@ -206,7 +207,7 @@ void report_stats(const struct filtered *f) {
 
 /* -- warnings ----------------------------------------------------------------------------- */
 
-void report_chance(const struct filtered *f) {
+void report_chance(const struct filter_run *f) {
     if (!f->chance) return;
     double e = chance_key(f->lists), rate = record_fp(f, e);
     double others = (double)(f->chance->records - f->passed), n = others * rate / (1 - rate);

@@ -1,5 +1,5 @@
 /* click.c - makes records of clicks whose fields are drawn. */
-#include "commands/generate/click.h"
+#include "commands/generate/generate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static uint64_t ad_of(const struct click_style *s, uint64_t id) {
 
 static char *put_ad(char *at, uint64_t ad) { return put_digits(put_text(at, "ad"), ad, 4); }
 
-/* Two base-32 digits at a time, and up to eleven too many. */
+/* Writes two base-32 digits at a time, and up to eleven digits behind the end. */
 static char *put_cookie(const struct click_style *s, char *at, uint64_t user) {
     char *end = at + s->id_length - AD_LENGTH;
     uint64_t bits = scramble(user, 40, s->seed + 8);
@@ -146,26 +146,6 @@ static char *put_address(const struct click_style *s, char *at, uint64_t user) {
     return at;
 }
 
-static char *put_publisher(const struct click_style *s, char *at, uint64_t id) {
-    if (id >= s->distinct - s->tops) return put_text(at, CLICK_PUBLISHER);
-    return put_digits(put_text(at, "pub"), pick(s->seed + 11, id, PUBLISHERS), 3);
-}
-
-static char *put_cost(const struct click_style *s, char *at, uint64_t ad) {
-    uint64_t cents = 5 + pick(s->seed + 12, ad, 200);
-    at = put_number(at, cents / 100), *at++ = '.';
-    return put_digits(at, cents % 100, 2);
-}
-
-static char *put_agent(const struct click_style *s, char *at, uint64_t user) {
-    const char *agent = agents[pick(s->seed + 13, user, sizeof agents / sizeof *agents)];
-    bool quote = s->dress == DRESS_CSV && strchr(agent, ',');
-    if (quote) *at++ = '"';
-    at = put_text(at, agent);
-    if (quote) *at++ = '"';
-    return at;
-}
-
 /* -- columns ------------------------------------------------------------------------------ */
 
 enum { TIME, IP, COOKIE, PUBLISHER, AD, COST, AGENT, TRUTH };
@@ -180,21 +160,33 @@ static size_t columns(const struct click_style *s) { return s->mark ? TRUTH + 1 
 
 static char *put_column(struct click_style *s, char *at, size_t column, uint64_t number,
                         uint64_t id, bool fresh) {
-    uint64_t user = user_of(s, id);
+    uint64_t user = user_of(s, id), cents;
     switch (column) {
     case TIME: return put_time(s, at, number);
     case IP: return put_address(s, at, user);
     case COOKIE: return put_cookie(s, at, user);
-    case PUBLISHER: return put_publisher(s, at, id);
+    case PUBLISHER:
+        if (id >= s->distinct - s->tops) return put_text(at, CLICK_PUBLISHER);
+        return put_digits(put_text(at, "pub"), pick(s->seed + 11, id, PUBLISHERS), 3);
     case AD: return put_ad(at, ad_of(s, id));
-    case COST: return put_cost(s, at, ad_of(s, id));
-    case AGENT: return put_agent(s, at, user);
+    case COST:
+        cents = 5 + pick(s->seed + 12, ad_of(s, id), 200);
+        at = put_number(at, cents / 100), *at++ = '.';
+        return put_digits(at, cents % 100, 2);
+    case AGENT: {
+        const char *agent = agents[pick(s->seed + 13, user, sizeof agents / sizeof *agents)];
+        bool quote = s->dress == DRESS_CSV && strchr(agent, ',');
+        if (quote) *at++ = '"';
+        at = put_text(at, agent);
+        if (quote) *at++ = '"';
+        return at;
+    }
     case TRUTH: return put_text(at, fresh ? "new" : "dup");
     }
     return at;
 }
 
-/* No value holds a byte that JSON escapes. */
+/* An object.  No value has a byte that JSON escapes. */
 static char *put_object(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
     for (size_t i = first_column(s); i < columns(s); i++) {
         bool text = i == TIME ? s->stamp == STAMP_RFC3339 : i != COST;
@@ -207,24 +199,7 @@ static char *put_object(struct click_style *s, char *at, uint64_t number, uint64
     return put_text(at, "}\n");
 }
 
-static char *put_row(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
-    for (size_t i = first_column(s); i < columns(s); i++) {
-        at = put_column(s, at, i, number, id, fresh);
-        *at++ = s->dress == DRESS_CSV ? ',' : '\t';
-    }
-    at[-1] = '\n';
-    return at;
-}
-
-static char *put_line(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
-    if (s->stamp != STAMP_NONE) at = put_time(s, at, number), *at++ = '\t';
-    at = put_cookie(s, put_ad(at, ad_of(s, id)), user_of(s, id));
-    if (s->mark) *at++ = '\t', at = put_text(at, fresh ? "new" : "dup");
-    *at++ = '\n';
-    return at;
-}
-
-/* ---------------------------------------------------------------------------------------------- */
+/* -- the record --------------------------------------------------------------------------- */
 
 void click_prepare(struct click_style *s) {
     static const char digits[] = "0123456789abcdefghjkmnpqrstvwxyz";
@@ -247,7 +222,18 @@ char *click_put_header(const struct click_style *s, char *at) {
 }
 
 char *click_put(struct click_style *s, char *at, uint64_t number, uint64_t id, bool fresh) {
-    if (s->dress == DRESS_LINES) return put_line(s, at, number, id, fresh);
     if (s->dress == DRESS_NDJSON) return put_object(s, at, number, id, fresh);
-    return put_row(s, at, number, id, fresh);
+    if (s->dress == DRESS_LINES) {
+        if (s->stamp != STAMP_NONE) at = put_time(s, at, number), *at++ = '\t';
+        at = put_cookie(s, put_ad(at, ad_of(s, id)), user_of(s, id));
+        if (s->mark) *at++ = '\t', at = put_text(at, fresh ? "new" : "dup");
+        *at++ = '\n';
+        return at;
+    }
+    for (size_t i = first_column(s); i < columns(s); i++) {
+        at = put_column(s, at, i, number, id, fresh);
+        *at++ = s->dress == DRESS_CSV ? ',' : '\t';
+    }
+    at[-1] = '\n';
+    return at;
 }

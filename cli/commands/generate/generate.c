@@ -1,8 +1,7 @@
-/* generate.c - `seen generate`: made-up streams with known duplicates. */
+/* generate.c - `seen generate`: writes made-up streams with known duplicates. */
+#include "commands/generate/generate.h"
 #include "base/cli.h"
 #include "base/text.h"
-#include "commands/generate/click.h"
-#include "commands/generate/order.h"
 #include "records/run_stats.h"
 #include "seen.h"
 #include "time/time.h"
@@ -27,8 +26,8 @@ struct generate_options {
     double rate;         /* 0: records a day */
     const char *start;   /* as given */
     const char *truth;   /* file name, or NULL */
-    uint64_t duplicates; /* as given, with or ... */
-    double percent;      /* ... */
+    uint64_t duplicates; /* as given */
+    double percent;      /* as given */
     bool has_distinct, has_duplicates, has_percent, has_top, has_stamp, has_start,
         has_dress; /* what was given */
     bool json;     /* -o json */
@@ -82,9 +81,9 @@ static const char *const stamps[] = {"none", "s", "ms", "us", "rfc3339", NULL};
 /* -- values ------------------------------------------------------------------------------- */
 
 static uint64_t read_count(const char *name, const char *text, uint64_t low, uint64_t high) {
-    struct seen_error e;
-    uint64_t value;
-    if (seen_parse_count(text, &value, &e)) die("--%s %s: %s", name, text, e.text);
+    char option[32];
+    snprintf(option, sizeof option, "--%s", name);
+    uint64_t value = option_count(option, text);
     if (value < low || value > high)
         die("--%s %s: it must be from %" PRIu64 " to %" PRIu64, name, text, low, high);
     return value;
@@ -104,15 +103,6 @@ static double read_real(const char *name, const char *text, double low, double h
         die("--%s %s: it must be a number from %g%s to %g%s", name, text, low, suffix, high,
             suffix);
     return value;
-}
-
-static void read_duplicates(struct generate_options *w, const char *text) {
-    w->has_duplicates = true;
-    w->has_percent = strchr(text, '%') != NULL;
-    if (w->has_percent)
-        w->percent = read_real("duplicates", text, 0, 100, "%");
-    else
-        w->duplicates = read_count("duplicates", text, 0, MAX_COUNT);
 }
 
 static int descending(const void *a, const void *b) {
@@ -152,7 +142,14 @@ static void take(void *options, const struct option_row *row, const char *value)
     switch (row->id) {
     case OPT_RECORDS: w->repeats.records = read_count("records", value, 1, MAX_COUNT); break;
     case OPT_DISTINCT: w->repeats.distinct = read_count("distinct", value, 1, MAX_COUNT); break;
-    case OPT_DUPLICATES: read_duplicates(w, value); break;
+    case OPT_DUPLICATES:
+        w->has_duplicates = true;
+        w->has_percent = strchr(value, '%') != NULL;
+        if (w->has_percent)
+            w->percent = read_real("duplicates", value, 0, 100, "%");
+        else
+            w->duplicates = read_count("duplicates", value, 0, MAX_COUNT);
+        break;
     case OPT_TOP: read_top(w, value); break;
     case OPT_GAPS: w->gaps = (enum gaps)read_choice(value, orders); break;
     case OPT_GAP_MAX: w->gap_most = read_count("gap-max", value, 1, MAX_COUNT); break;
@@ -180,7 +177,7 @@ static void take(void *options, const struct option_row *row, const char *value)
     }
 }
 
-/* -- what was left open ------------------------------------------------------------------- */
+/* -- defaults ----------------------------------------------------------------------------- */
 
 static uint64_t to_scale(uint64_t published, uint64_t records) {
     return (uint64_t)(((u128)published * records * 2 + RECORDS) / ((u128)RECORDS * 2));
@@ -200,7 +197,7 @@ static void settle_distinct(struct generate_options *w) {
     r->distinct = r->records - w->duplicates;
 }
 
-/* Top ids that were not asked for give way where they do not fit. */
+/* Without --top, the published counts are scaled, or left out if they do not fit. */
 static void settle_repeats(struct generate_options *w) {
     struct repeats *r = &w->repeats;
     if (!w->has_top) {
@@ -313,37 +310,42 @@ static void write_stream(struct generate_options *w, struct order *order, char *
 
 /* -- truth -------------------------------------------------------------------------------- */
 
-static void print_planted(FILE *f, const struct generate_options *w) {
-    uint64_t clicks = 0, users = w->style.users;
-    for (uint64_t i = 0; i < w->repeats.tops; i++) clicks += w->repeats.top[i];
-    fprintf(f, "  \"cookies\": %" PRIu64 ",\n", users);
-    fprintf(f,
-            "  \"planted\": {\"publisher\": \"" CLICK_PUBLISHER "\", \"clicks\": %" PRIu64
-            ", \"ip\": \"" CLICK_ADDRESS "\", \"cookies\": %" PRIu64 "},\n",
-            clicks, users / FARM);
-}
-
 static void print_truth(FILE *f, const struct generate_options *w) {
     const struct repeats *r = &w->repeats;
     const struct click_style *s = &w->style;
+    struct json j = {.out = f, .spaced = true};
     char arguments[1024];
+    uint64_t clicks = 0;
     print_arguments(w, arguments, sizeof arguments);
-    fprintf(f, "{\n  \"arguments\": \"%s\",\n  \"seed\": %" PRIu64 ",\n", arguments, s->seed);
-    fprintf(f, "  \"records\": %" PRIu64 ",\n  \"distinct\": %" PRIu64 ",\n", r->records,
-            r->distinct);
-    fprintf(f, "  \"duplicates\": %" PRIu64 ",\n", r->records - r->distinct);
-    fprintf(f, "  \"exponent\": %.3f,\n", r->exponent);
-    fprintf(f, "  \"repeats\": [");
+    for (uint64_t i = 0; i < r->tops; i++) clicks += r->top[i];
+    json_open(&j, NULL, '{');
+    json_line(&j, 2), json_text(&j, "arguments", arguments);
+    json_line(&j, 2), json_count(&j, "seed", s->seed);
+    json_line(&j, 2), json_count(&j, "records", r->records);
+    json_line(&j, 2), json_count(&j, "distinct", r->distinct);
+    json_line(&j, 2), json_count(&j, "duplicates", r->records - r->distinct);
+    json_line(&j, 2), json_put(&j, "exponent", "%.3f", r->exponent);
+    json_line(&j, 2), json_open(&j, "repeats", '[');
     for (uint64_t c = 0; c < r->n; c++) {
         uint64_t ids = r->class[c + 1].first_id - r->class[c].first_id;
-        fprintf(f, "%s[%" PRIu64 ", %" PRIu64 "]", c ? ", " : "", r->class[c].count, ids);
+        json_put(&j, NULL, "[%" PRIu64 ", %" PRIu64 "]", r->class[c].count, ids);
     }
-    fprintf(f, "],\n");
-    if (s->stamp != STAMP_NONE)
-        fprintf(f, "  \"first_us\": %" PRIu64 ",\n  \"last_us\": %" PRIu64 ",\n", click_time(s, 0),
-                click_time(s, r->records - 1));
-    if (s->dress != DRESS_LINES) print_planted(f, w);
-    fprintf(f, "  \"key\": \"%s\"\n}\n", s->dress == DRESS_LINES ? "id" : "cookie,ad");
+    json_close(&j, ']');
+    if (s->stamp != STAMP_NONE) {
+        json_line(&j, 2), json_count(&j, "first_us", click_time(s, 0));
+        json_line(&j, 2), json_count(&j, "last_us", click_time(s, r->records - 1));
+    }
+    if (s->dress != DRESS_LINES) {
+        json_line(&j, 2), json_count(&j, "cookies", s->users);
+        json_line(&j, 2), json_open(&j, "planted", '{');
+        json_text(&j, "publisher", CLICK_PUBLISHER);
+        json_count(&j, "clicks", clicks);
+        json_text(&j, "ip", CLICK_ADDRESS);
+        json_count(&j, "cookies", s->users / FARM);
+        json_close(&j, '}');
+    }
+    json_line(&j, 2), json_text(&j, "key", s->dress == DRESS_LINES ? "id" : "cookie,ad");
+    fputs("\n}\n", f);
 }
 
 /* -- --stats ------------------------------------------------------------------------------ */
@@ -358,9 +360,12 @@ static void print_stats(const struct generate_options *w) {
                 number_grouped((uint64_t)run_stats_rate(&w->stats, r->records)).text);
         return;
     }
-    fprintf(stderr, "{\"records\":%" PRIu64 ",\"distinct\":%" PRIu64 ",\"duplicates\":%" PRIu64 ",",
-            r->records, r->distinct, r->records - r->distinct);
-    run_stats_end_json(&w->stats, r->records);
+    struct json j = {.out = stderr};
+    json_open(&j, NULL, '{');
+    json_count(&j, "records", r->records);
+    json_count(&j, "distinct", r->distinct);
+    json_count(&j, "duplicates", r->records - r->distinct);
+    run_stats_json_end(&w->stats, &j, r->records);
 }
 
 static int generate_main(const struct args *args) {
@@ -373,7 +378,7 @@ static int generate_main(const struct args *args) {
     if (!buf || order_make(&order, &w->repeats, w->gaps, w->gap_most, w->style.seed))
         die("out of memory for %" PRIu64 " distinct ids; a smaller --distinct takes less",
             w->repeats.distinct);
-    /* Written before the stream: a name that cannot be written is better known at once. */
+    /* The truth is written first, so that a name that cannot be written is reported at once. */
     if (w->truth) {
         FILE *f = fopen(w->truth, "w");
         if (!f) die("cannot write the truth to %s: %s", w->truth, strerror(errno));

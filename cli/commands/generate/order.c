@@ -1,14 +1,12 @@
-/* order.c - draws the order of keys: which are new, which come again and when. */
-#include "commands/generate/order.h"
-
-#include "commands/generate/click.h"
+/* order.c - draws the order of ids in a stream: how often each occurs, and when. */
+#include "commands/generate/generate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* -- a permutation that is computed ------------------------------------------------------- */
 
-/* a is the square root of n, rounded up, so that the rectangle is less than a points too large. */
+/* `a` is the square root of n, rounded up.  The rectangle has fewer than `a` points beyond n. */
 static void permutation_make(struct permutation *p, uint64_t n, uint64_t key) {
     uint64_t low = 0, a = (uint64_t)1 << 32;
     while (a - low > 1) {
@@ -21,8 +19,8 @@ static void permutation_make(struct permutation *p, uint64_t n, uint64_t key) {
     *p = (struct permutation){.n = n, .a = a, .b = n / a + (n % a != 0), .key = key};
 }
 
-/* Three times each coordinate is shifted by a random function of the other; the few points beyond
- * n are sent round again, which ends since the network is a bijection of the rectangle. */
+/* Shifts each coordinate three times by a random function of the other one.  Points beyond n go
+ * round again.  This ends, because the network is a bijection of the rectangle. */
 static uint64_t permute(const struct permutation *p, uint64_t i) {
     do {
         uint64_t x = i % p->a, y = i / p->a;
@@ -37,14 +35,11 @@ static uint64_t permute(const struct permutation *p, uint64_t i) {
     return i;
 }
 
-static uint64_t id_of_slot(const struct repeats *repeats, uint64_t slot) {
-    const struct repeat_class *c = repeats_of_slot(repeats, slot);
-    return c->first_id + (slot - c->first_slot) / c->count;
-}
-
 static size_t next_shuffled(struct order *o, size_t n, uint64_t *id, uint8_t *fresh) {
     for (size_t i = 0; i < n; i++) {
-        id[i] = id_of_slot(o->repeats, permute(&o->permutation, o->at + i));
+        uint64_t slot = permute(&o->permutation, o->at + i);
+        const struct repeat_class *c = repeats_of_slot(o->repeats, slot);
+        id[i] = c->first_id + (slot - c->first_slot) / c->count;
         uint64_t *word = &o->bits[id[i] / 64], bit = (uint64_t)1 << id[i] % 64;
         fresh[i] = !(*word & bit);
         *word |= bit;
@@ -56,7 +51,7 @@ static size_t next_shuffled(struct order *o, size_t n, uint64_t *id, uint8_t *fr
 
 /* -- repeats that follow ------------------------------------------------------------------ */
 
-/* Ties are broken by id: the order must not depend on how a heap happens to be built. */
+/* Among equal times the smaller id comes first, so the order does not depend on the heap. */
 static int before(const struct pending *a, const struct pending *b) {
     return a->due != b->due ? a->due < b->due : a->id < b->id;
 }
@@ -119,7 +114,7 @@ static size_t next_scheduled(struct order *o, size_t n, uint64_t *id, uint8_t *f
     return n;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
+/* -- the order ---------------------------------------------------------------------------- */
 
 int order_make(struct order *o, const struct repeats *repeats, enum gaps gaps, uint64_t gap_most,
                uint64_t seed) {
@@ -169,7 +164,7 @@ static void weigh(struct law *law, int64_t s) {
     }
 }
 
-/* The exponent whose mean is records/ids: the mean falls as s grows, so bisect. */
+/* Finds the exponent s whose mean is records/ids, by bisection: the mean falls as s grows. */
 static void solve(struct law *law) {
     int64_t low = -MAX_EXPONENT, high = MAX_EXPONENT;
     while (high - low > 1) {
@@ -219,7 +214,8 @@ static void put_right(struct law *law, uint64_t have) {
     }
 }
 
-/* What is left for the law once the top ids have theirs.  NULL, or what cannot be had. */
+/* Leaves the law the ids and records without the top ids.  Returns NULL, or why it is
+ * impossible. */
 static const char *remainder_of(struct law *law, const struct repeats *p) {
     uint64_t records = p->records;
     if (p->distinct > p->records) return "there cannot be more distinct ids than records";

@@ -1,8 +1,7 @@
-/* plan.c - `seen plan`: what a window costs, before any data. */
+/* plan.c - `seen plan`: shows what a window costs, before any data. */
+#include "commands/plan/plan.h"
 #include "base/cli.h"
 #include "base/text.h"
-#include "commands/plan/sample.h"
-#include "commands/plan/table.h"
 #include "judge/window_options.h"
 #include "records/run_stats.h"
 
@@ -124,27 +123,19 @@ static void print_table(const struct seen_plan *plans, int n) {
 /* -- JSON --------------------------------------------------------------------------------- */
 
 static void print_json(const struct seen_plan *plans, int n, const struct bounds *bounds) {
-    char asked[MAX_SPEC];
-    seen_spec_print(&plans[0].asked, asked, sizeof asked);
-    printf("{\n  ");
-    rows_json_text("asked", asked);
-    printf(",\n  \"plans\": [\n");
+    struct json j;
+    rows_json_begin(&j, &plans[0].asked);
+    json_line(&j, 2);
+    json_open(&j, "plans", '[');
     for (int i = 0; i < n; i++) {
-        rows_json_plan(&plans[i], bounds_json(bounds, &plans[i]), i == 0);
-        puts(i + 1 < n ? "," : "");
+        rows_json_plan(&j, &plans[i]);
+        bounds_json(bounds, &plans[i], &j);
+        rows_json_plan_end(&j, &plans[i], i == 0);
     }
-    printf("  ]\n}\n");
+    rows_json_end(&j);
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
-static void print_text(const struct seen_plan *plans, int n, const struct bounds *bounds) {
-    print_table(plans, n);
-    bounds_print(bounds, plans, n);
-    char spec[MAX_SPEC];
-    seen_spec_print(&plans->spec, spec, sizeof spec);
-    printf("\n* %s: %s\n  seen -w '%s'\n", plans->filter, plans->reason, spec);
-}
+/* -- the run ------------------------------------------------------------------------------ */
 
 static int plan_main(const struct args *args) {
     static struct seen_plan plans[MAX_PLANS];
@@ -160,10 +151,15 @@ static int plan_main(const struct args *args) {
         return code;
     }
     int n = read_plans(plans, &r->window);
-    if (r->json)
+    if (r->json) {
         print_json(plans, n, &r->bounds);
-    else
-        print_text(plans, n, &r->bounds);
+    } else {
+        char spec[MAX_SPEC];
+        print_table(plans, n);
+        bounds_print(&r->bounds, plans, n);
+        seen_spec_print(&plans->spec, spec, sizeof spec);
+        printf("\n* %s: %s\n  seen -w '%s'\n", plans->filter, plans->reason, spec);
+    }
     run_stats_print_work(&r->stats, "plans", (uint64_t)n);
     return EXIT_FINE;
 }

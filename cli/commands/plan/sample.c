@@ -1,9 +1,8 @@
 /* sample.c - plans decaying windows for a stream, from a sample of it (seen plan --sample). */
-#include "commands/plan/sample.h"
+#include "commands/plan/plan.h"
 
-#include "base/signals.h"
+#include "base/cli.h"
 #include "base/text.h"
-#include "commands/plan/table.h"
 #include "seen_gaps.h"
 
 #include <inttypes.h>
@@ -11,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DECADES = 16, MORE = MAX_SPEC + 256 };
+enum { DECADES = 16 };
 
 /* -- options ------------------------------------------------------------------------------ */
 
@@ -32,14 +31,13 @@ const struct option_row sample_rows[] = {
 
 void sample_take(void *sample, const struct option_row *row, const char *value) {
     struct sample *s = sample;
-    struct seen_error e;
     if (row->id == SAMPLE) {
         if (s->file) die("--sample takes one file; join several with cat and give --sample -");
         s->file = strdup(value);
         return;
     }
     s->other = row->name;
-    if (seen_parse_size(value, &s->mem, &e)) die("--sample-mem %s: %s", value, e.text);
+    s->mem = option_size("--sample-mem", value);
 }
 
 void sample_take_input(void *sample, const struct option_row *row, const char *value) {
@@ -66,8 +64,8 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
 
 static const struct reader_events events = {.batch = on_batch};
 
-/* Keys are what they are under the spec's hash=; whether they are followed must not change from run
- * to run, so that the seed is fixed where the spec gives none. */
+/* Keys are hashed as under the spec.  Without a seed in the spec the seed is fixed, so that each
+ * run follows the same keys. */
 static seen_detector *new_hasher(const struct seen_spec *asked) {
     struct seen_spec spec;
     struct seen_plan plan;
@@ -97,7 +95,7 @@ static bool learn(struct sample *s, const struct seen_spec *asked) {
     return read && !bad;
 }
 
-/* -- what it says ------------------------------------------------------------------------- */
+/* -- for people --------------------------------------------------------------------------- */
 
 /* Plans with what is predicted for a run as long as the sample. */
 struct learnt {
@@ -108,7 +106,7 @@ struct learnt {
     struct seen_gaps_stats sample;
 };
 
-/* What was decided for the sample, besides the structure: "cell-max=3 k=4". */
+/* The options that were chosen by the sample, such as "cell-max=3 k=4". */
 static void decided(const struct learnt *l, const struct seen_plan *p, char cell[CELL]) {
     size_t at = 0;
     const struct seen_option *o;
@@ -144,6 +142,13 @@ static void put_table(const struct learnt *l) {
         "\nfp full: bound for any stream; fp, fn: rates of new records called duplicates, and of\n"
         "repeats called new, in a stream that goes on like the sample; run: in a run over as many\n"
         "records, beginning empty; lines: cache lines touched a record");
+    printf("\n* %s: %s\n\nto type behind -w, of seen and of seen compare:\n", l->plan[0].filter,
+           l->plan[0].reason);
+    for (int i = 0; i < l->n; i++) {
+        char spec[MAX_SPEC];
+        seen_spec_print(&l->plan[i].asked, spec, sizeof spec);
+        printf("  '%s'\n", spec);
+    }
 }
 
 static void put_sample(const struct learnt *l) {
@@ -162,32 +167,11 @@ static void put_sample(const struct learnt *l) {
     puts("\n");
 }
 
-static void type_of(const struct seen_plan *p, char spec[MAX_SPEC]) {
-    seen_spec_print(&p->asked, spec, MAX_SPEC);
-}
-
-static void put_choice(const struct learnt *l) {
-    char spec[MAX_SPEC];
-    printf("\n* %s: %s\n\nto type behind -w, of seen and of seen compare:\n", l->plan[0].filter,
-           l->plan[0].reason);
-    for (int i = 0; i < l->n; i++) {
-        type_of(&l->plan[i], spec);
-        printf("  '%s'\n", spec);
-    }
-}
-
-/* -- its limits --------------------------------------------------------------------------- */
-
-/* An upper bound for the share of repeats that the plan misses.  The sample shows only repeats
- * within its own length; this assumes that all other records are repeats too, and are all missed.
- */
-static double worst(const struct learnt *l) {
-    double within = l->sample.within;
-    return within * l->plan[0].fn + (1 - within);
-}
-
 static void put_limits(const struct learnt *l) {
     const struct seen_gaps_stats *s = &l->sample;
+    /* The sample shows only repeats within its own length.  At worst all other records are repeats,
+     * too, and all are missed. */
+    double worst = s->within * l->plan[0].fn + (1 - s->within);
     if (s->followed < 1)
         printf("\nThe sample's keys did not all fit into --sample-mem: one of %.0f was followed, "
                "chosen "
@@ -198,7 +182,7 @@ static void put_limits(const struct learnt *l) {
     printf(
         " The others are new, or repeat after\nmore records than this sample can tell; were all of "
         "them such repeats, %s would\nmiss %.2g of all.\n",
-        l->plan[0].filter, worst(l));
+        l->plan[0].filter, worst);
     if ((double)l->plan[0].capacity > s->keys)
         printf("\nThe sample is short: it has %s keys, and %s reaches",
                number_grouped((uint64_t)(s->keys + .5)).text, l->plan[0].filter),
@@ -209,41 +193,44 @@ static void put_limits(const struct learnt *l) {
 
 /* -- JSON --------------------------------------------------------------------------------- */
 
-static void json_sample(const struct learnt *l) {
+static void put_json(const struct learnt *l) {
     const struct seen_gaps_stats *s = &l->sample;
-    const char *comma = "";
-    printf("  \"sample\": {\"records\": %" PRIu64 ", \"keys\": %.9g, \"repeats\": %.9g, "
-           "\"followed\": %.9g, \"reach\": %" PRIu64
-           ", \"within\": %.9g, \"short\": %s, \"gaps\": [",
-           s->records, s->keys, s->repeats, s->followed, s->reach, s->within,
-           (double)l->plan[0].capacity > s->keys ? "true" : "false");
+    struct json j;
+    char type[MAX_SPEC];
+    rows_json_begin(&j, &l->asked);
+    json_line(&j, 2);
+    json_open(&j, "sample", '{');
+    json_count(&j, "records", s->records);
+    json_real(&j, "keys", s->keys);
+    json_real(&j, "repeats", s->repeats);
+    json_real(&j, "followed", s->followed);
+    json_count(&j, "reach", s->reach);
+    json_real(&j, "within", s->within);
+    json_bool(&j, "short", (double)l->plan[0].capacity > s->keys);
+    json_open(&j, "gaps", '[');
     for (int d = 0; d < DECADES; d++) {
         if (!(s->decade[d] > 0)) continue;
-        printf("%s{\"from\": 1e%d, \"repeats\": %.9g}", comma, d, s->decade[d]);
-        comma = ", ";
+        json_open(&j, NULL, '{');
+        json_put(&j, "from", "1e%d", d);
+        json_real(&j, "repeats", s->decade[d]);
+        json_close(&j, '}');
     }
-    printf("]},\n");
-}
-
-static void put_json(const struct learnt *l) {
-    static char asked[MAX_SPEC], more[MORE];
-    seen_spec_print(&l->asked, asked, sizeof asked);
-    printf("{\n  ");
-    rows_json_text("asked", asked);
-    printf(",\n");
-    json_sample(l);
-    printf("  \"plans\": [\n");
+    json_close(&j, ']');
+    json_close(&j, '}');
+    json_line(&j, 2);
+    json_open(&j, "plans", '[');
     for (int i = 0; i < l->n; i++) {
-        type_of(&l->plan[i], asked);
-        snprintf(more, sizeof more, "\"fp_run\": %.9g, \"fn_run\": %.9g, \"type\": \"%s\", ",
-                 l->run_fp[i], l->run_fn[i], asked);
-        rows_json_plan(&l->plan[i], more, i == 0);
-        puts(i + 1 < l->n ? "," : "");
+        rows_json_plan(&j, &l->plan[i]);
+        json_real(&j, "fp_run", l->run_fp[i]);
+        json_real(&j, "fn_run", l->run_fn[i]);
+        seen_spec_print(&l->plan[i].asked, type, sizeof type);
+        json_text(&j, "type", type);
+        rows_json_plan_end(&j, &l->plan[i], i == 0);
     }
-    printf("  ]\n}\n");
+    rows_json_end(&j);
 }
 
-/* ----------------------------------------------------------------------------------------- */
+/* -- the run ------------------------------------------------------------------------------ */
 
 static void plan_learnt(const struct sample *s, struct learnt *l) {
     struct seen_error e;
@@ -272,7 +259,7 @@ int sample_run(struct sample *s, const struct window_options *asked, bool json) 
     if (json)
         put_json(&l);
     else
-        put_sample(&l), put_table(&l), put_choice(&l), put_limits(&l);
+        put_sample(&l), put_table(&l), put_limits(&l);
     seen_gaps_free(s->gaps);
     judge_free(&s->judge);
     reader_free(&s->reader);

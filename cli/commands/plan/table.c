@@ -1,5 +1,5 @@
-/* table.c - rows of `seen plan`: plans beside each other, and the lower bounds of any structure. */
-#include "commands/plan/table.h"
+/* table.c - prints plans as a table or as JSON, and the lower bounds for any structure. */
+#include "commands/plan/plan.h"
 
 #include "base/cli.h"
 #include "base/text.h"
@@ -11,15 +11,13 @@
 #include <string.h>
 
 static double read_universe(const char *text) {
-    struct seen_error e;
-    uint64_t n = 0;
     char *end;
     if (text[0] == '2' && text[1] == '^') {
         double bits = strtod(text + 2, &end);
         if (!*end && end > text + 2 && bits >= 0 && bits <= 512) return exp2(bits);
         die("--universe %s: give 2^0 to 2^512, or a number of keys", text);
     }
-    if (seen_parse_count(text, &n, &e)) die("--universe %s: %s", text, e.text);
+    uint64_t n = option_count("--universe", text);
     if (!n) die("--universe 0: there has to be a key; give 1 or more");
     return (double)n;
 }
@@ -44,22 +42,6 @@ void bounds_check(const struct bounds *b) {
 
 /* -- the table ---------------------------------------------------------------------------- */
 
-static void fill(char *cell, double value) {
-    if (isnan(value))
-        strcpy(cell, "-");
-    else
-        snprintf(cell, CELL, "%.3g", value);
-}
-
-static void fill_row(table_row row, const struct seen_plan *p, const struct seen_bounds *b) {
-    const double values[] = {b->bits, b->set, b->dynamic, b->sliding, b->ordered, b->ratio};
-    snprintf(row[0], CELL, "%s", p->filter);
-    snprintf(row[1], CELL, "%s", p->window);
-    snprintf(row[2], CELL, "%.0f", b->keys);
-    if (b->keys < 1) strcpy(row[2], "any");
-    for (int i = 0; i < 6; i++) fill(row[3 + i], values[i]);
-}
-
 void bounds_print(const struct bounds *b, const struct seen_plan *plans, int n) {
     static table_row table[MAX_PLANS + 1] = {
         {"filter", "window", "keys", "bits/key", "set", "dynamic", "sliding", "ordered", "times"}};
@@ -67,7 +49,14 @@ void bounds_print(const struct bounds *b, const struct seen_plan *plans, int n) 
     if (!b->shown) return;
     for (int i = 0; i < n; i++) {
         seen_plan_bounds(&plans[i], b->universe, &each);
-        fill_row(table[i + 1], &plans[i], &each);
+        const double values[] = {each.bits,    each.set,     each.dynamic,
+                                 each.sliding, each.ordered, each.ratio};
+        char(*row)[CELL] = table[i + 1];
+        snprintf(row[0], CELL, "%s", plans[i].filter);
+        snprintf(row[1], CELL, "%s", plans[i].window);
+        snprintf(row[2], CELL, each.keys < 1 ? "any" : "%.0f", each.keys);
+        for (int c = 0; c < 6; c++)
+            snprintf(row[3 + c], CELL, isnan(values[c]) ? "-" : "%.3g", values[c]);
     }
     putchar('\n');
     rows_print((const table_row *)table, n + 1);
@@ -83,35 +72,20 @@ void bounds_print(const struct bounds *b, const struct seen_plan *plans, int n) 
 
 /* -- JSON --------------------------------------------------------------------------------- */
 
-static int put(char *at, size_t cap, const char *name, double value) {
-    if (isnan(value)) return snprintf(at, cap, "\"%s\": null, ", name);
-    return snprintf(at, cap, "\"%s\": %.9g, ", name, value);
-}
-
-const char *bounds_json(const struct bounds *b, const struct seen_plan *p) {
-    static char text[512];
+void bounds_json(const struct bounds *b, const struct seen_plan *p, struct json *j) {
     struct seen_bounds each;
-    int n = 0, cap = sizeof text;
-    if (!b->shown) return "";
+    if (!b->shown) return;
     seen_plan_bounds(p, b->universe, &each);
-    const struct {
-        const char *name;
-        double value;
-    } members[] = {
-        {"keys", each.keys < 1 ? NAN : each.keys},
-        {"universe", each.universe},
-        {"bits", each.bits},
-        {"set", each.set},
-        {"dynamic", each.dynamic},
-        {"sliding", each.sliding},
-        {"ordered", each.ordered},
-        {"times", each.ratio},
-    };
-    n += snprintf(text, sizeof text, "\"bounds\": {");
-    for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-        n += put(text + n, (size_t)(cap - n), members[i].name, members[i].value);
-    snprintf(text + n - 2, (size_t)cap - (size_t)n + 2, "}, ");
-    return text;
+    json_open(j, "bounds", '{');
+    json_real(j, "keys", each.keys < 1 ? NAN : each.keys);
+    json_put(j, "universe", isnan(each.universe) ? "null" : "%.9g", each.universe);
+    json_real(j, "bits", each.bits);
+    json_real(j, "set", each.set);
+    json_real(j, "dynamic", each.dynamic);
+    json_real(j, "sliding", each.sliding);
+    json_real(j, "ordered", each.ordered);
+    json_real(j, "times", each.ratio);
+    json_close(j, '}');
 }
 
 void rows_memory(const struct seen_plan *p, char cell[CELL]) {
@@ -138,28 +112,37 @@ void rows_print(const table_row *table, int n) {
     }
 }
 
-void rows_json_text(const char *name, const char *text) {
-    printf("\"%s\": ", name);
-    json_print_text(stdout, text);
+void rows_json_begin(struct json *j, const struct seen_spec *asked) {
+    char text[MAX_SPEC];
+    seen_spec_print(asked, text, sizeof text);
+    *j = (struct json){.out = stdout, .spaced = true};
+    json_open(j, NULL, '{');
+    json_line(j, 2);
+    json_text(j, "asked", text);
 }
 
-void rows_json_plan(const struct seen_plan *p, const char *more, bool chosen) {
+void rows_json_end(struct json *j) { fputs("\n  ]\n}\n", j->out); }
+
+void rows_json_plan(struct json *j, const struct seen_plan *p) {
     char spec[MAX_SPEC];
     seen_spec_print(&p->spec, spec, sizeof spec);
-    printf("    {");
-    rows_json_text("filter", p->filter), printf(", ");
-    rows_json_text("window", p->window), printf(", ");
-    rows_json_text("spec", spec), printf(", ");
-    printf("\"bytes\": %" PRIu64 ", \"grows\": %s, \"capacity\": ", p->bytes,
-           p->traits & SEEN_GROWS ? "true" : "false");
-    if (p->capacity)
-        printf("%" PRIu64, p->capacity);
-    else
-        printf("null");
-    printf(
-        ", \"fp_full\": %.9g, \"fp_mean\": %.9g, \"fn\": %.9g, \"slack\": %.9g, \"lines\": %.9g, ",
-        p->fp_full, p->fp_mean, p->fn, p->slack, p->touches);
-    printf("%s", more);
-    if (chosen) rows_json_text("reason", p->reason), printf(", ");
-    printf("\"chosen\": %s}", chosen ? "true" : "false");
+    json_line(j, 4);
+    json_open(j, NULL, '{');
+    json_text(j, "filter", p->filter);
+    json_text(j, "window", p->window);
+    json_text(j, "spec", spec);
+    json_count(j, "bytes", p->bytes);
+    json_bool(j, "grows", p->traits & SEEN_GROWS);
+    json_put(j, "capacity", p->capacity ? "%" PRIu64 : "null", p->capacity);
+    json_real(j, "fp_full", p->fp_full);
+    json_real(j, "fp_mean", p->fp_mean);
+    json_real(j, "fn", p->fn);
+    json_real(j, "slack", p->slack);
+    json_real(j, "lines", p->touches);
+}
+
+void rows_json_plan_end(struct json *j, const struct seen_plan *p, bool chosen) {
+    if (chosen) json_text(j, "reason", p->reason);
+    json_bool(j, "chosen", chosen);
+    json_close(j, '}');
 }

@@ -1,10 +1,9 @@
-/* state.c - `seen state FILE`: what a state holds, or a snapshot that SEEN.DUMP or libseen wrote.
- */
+/* state.c - `seen state FILE`: prints what a state or a snapshot of SEEN.DUMP or libseen holds. */
 #include "state/state.h"
 #include "base/text.h"
 
-#include "commands/count/recent.h"
-#include "commands/dedup/groups.h"
+#include "commands/count/count.h"
+#include "commands/dedup/dedup.h"
 #include "records/run_stats.h"
 #include "time/time.h"
 
@@ -27,16 +26,16 @@ static const struct option_row own_rows[] = {
 struct view {
     const char *name;
     struct stat st;
-    int user;         /* the process that holds the state; 0: unknown, -1: none */
-    bool state;       /* else a snapshot alone */
+    int user;         /* the process that uses the state; 0: unknown, -1: none */
+    bool state;       /* a state; otherwise a snapshot alone */
     bool more;        /* something follows the snapshot */
-    bool counts;      /* of seen count or seen top, whose detector judges nothing */
-    struct kept kept; /* likewise */
+    bool counts;      /* a state of seen count or seen top, whose detector judges nothing */
+    struct kept kept; /* what such a state counts */
     struct saved saved;
     struct groups groups;
     struct seen_stats stats;
     char spec[512];
-    char written[40], last[40]; /* times as text; empty: none */
+    char written[40], last[40]; /* times as text; empty: there is none */
 };
 
 /* -- reading ------------------------------------------------------------------------------ */
@@ -69,12 +68,12 @@ static void look(struct view *v) {
     put_time(last, v->last, sizeof v->last);
 }
 
-/* Compressed files are counted in what they hold, and their first bytes are remembered, not those
- * before the place. */
+/* In a compressed file the place counts unpacked bytes, and the bytes remembered are its first
+ * ones, not those before the place. */
 static bool is_plain(const struct place *f) { return f->at + f->len == f->offset; }
 
-/* How the file of a place stands today.  *unread: bytes behind the place, or -1 if that is not
- * known. */
+/* Says whether the file of a place is still there.  *unread: the bytes behind the place, or -1 if
+ * their number is not known. */
 static const char *standing(const struct place *f, int64_t *unread) {
     struct stat st;
     *unread = -1;
@@ -149,16 +148,6 @@ static void put_detector(const struct view *v) {
     if (!(plan.traits & SEEN_NO_FP)) row("fp rate", "%.2g now", st->fp_now);
 }
 
-/* Prints the part about a state of seen count or seen top. */
-static void put_kept(const struct view *v) {
-    bool top = !strcmp(v->saved.command, "top");
-    row("counted", "%s", number_grouped(v->kept.records).text);
-    row("open", "%s window%s", number_grouped(v->kept.open).text, v->kept.open == 1 ? "" : "s");
-    row(top ? "ended" : "printed", "%s %s", number_grouped(v->kept.done).text,
-        top ? "windows" : "rows of windows that ended");
-    row("file size", "%s", number_size((uint64_t)v->st.st_size).text);
-}
-
 static void put_text(const struct view *v) {
     uint64_t records = v->state ? v->saved.number : v->stats.records;
     if (v->state)
@@ -172,7 +161,16 @@ static void put_text(const struct view *v) {
     if (v->state) put_run(v);
     row("records", "%s", number_grouped(records).text);
     if (v->state) row("unparseable", "%s", number_grouped(v->saved.judge.unreadable).text);
-    v->counts ? put_kept(v) : put_detector(v);
+    if (v->counts) {
+        bool top = !strcmp(v->saved.command, "top");
+        row("counted", "%s", number_grouped(v->kept.records).text);
+        row("open", "%s window%s", number_grouped(v->kept.open).text, v->kept.open == 1 ? "" : "s");
+        row(top ? "ended" : "printed", "%s %s", number_grouped(v->kept.done).text,
+            top ? "windows" : "rows of windows that ended");
+        row("file size", "%s", number_size((uint64_t)v->st.st_size).text);
+    } else {
+        put_detector(v);
+    }
     if (*v->last) row("last time", "%s", v->last);
     for (size_t i = 0; i < v->saved.places.n; i++) put_file(&v->saved.places.place[i]);
     if (v->groups.grouped || v->groups.summed) groups_print_text(&v->groups, stdout);
@@ -180,87 +178,78 @@ static void put_text(const struct view *v) {
 
 /* -- for programs ------------------------------------------------------------------------- */
 
-static void json_text(const char *name, const char *value) {
-    printf(",\"%s\":", name);
-    if (*value)
-        json_print_text(stdout, value);
-    else
-        printf("null");
-}
-
-static void json_count(const char *name, uint64_t value) {
-    printf(",\"%s\":%" PRIu64, name, value);
-}
-
-static void json_files(const struct places *p) {
-    printf(",\"files\":[");
+static void json_files(struct json *j, const struct places *p) {
+    json_open(j, "files", '[');
     for (size_t i = 0; i < p->n; i++) {
         const struct place *f = &p->place[i];
         int64_t unread;
         const char *now = standing(f, &unread);
-        printf("%s{\"name\":", i ? "," : "");
-        json_print_text(stdout, f->name);
-        printf(",\"offset\":%" PRIu64 ",\"compressed\":%s,\"now\":\"%s\",\"unread\":", f->offset,
-               is_plain(f) ? "false" : "true", now);
-        printf(unread < 0 ? "null}" : "%" PRId64 "}", unread);
+        json_open(j, NULL, '{');
+        json_text(j, "name", f->name);
+        json_count(j, "offset", f->offset);
+        json_bool(j, "compressed", !is_plain(f));
+        json_text(j, "now", now);
+        json_put(j, "unread", unread < 0 ? "null" : "%" PRId64, unread);
+        json_close(j, '}');
     }
-    putchar(']');
+    json_close(j, ']');
 }
 
-static void json_run(const struct view *v) {
+/* A missing text is null. */
+static void json_known(struct json *j, const char *name, const char *text) {
+    json_text(j, name, *text ? text : NULL);
+}
+
+static void json_run(struct json *j, const struct view *v) {
     const struct saved *s = &v->saved;
-    json_text("version", s->version);
-    json_text("asked", s->spec);
-    printf(",\"options\":{");
-    for (size_t i = 0; i < s->options.n; i++) {
-        if (i) putchar(',');
-        json_print_text(stdout, s->options.option[i].name);
-        putchar(':');
-        json_print_text(stdout, s->options.option[i].value);
-    }
-    putchar('}');
-    printf(",\"ended\":%s,\"output_bytes\":", s->ended ? "true" : "false");
-    printf(s->output == SAVED_NO_OUTPUT ? "null" : "%" PRIu64, s->output);
-    json_count("unparseable", s->judge.unreadable);
-    json_count("only_added", s->judge.fed.only_added);
-    json_files(&s->places);
-    if (!v->groups.grouped && !v->groups.summed) return;
-    putchar(',');
-    groups_print_json(&v->groups, stdout);
+    json_known(j, "version", s->version);
+    json_known(j, "asked", s->spec);
+    json_open(j, "options", '{');
+    for (size_t i = 0; i < s->options.n; i++)
+        json_text(j, s->options.option[i].name, s->options.option[i].value);
+    json_close(j, '}');
+    json_bool(j, "ended", s->ended);
+    json_put(j, "output_bytes", s->output == SAVED_NO_OUTPUT ? "null" : "%" PRIu64, s->output);
+    json_count(j, "unparseable", s->judge.unreadable);
+    json_count(j, "only_added", s->judge.fed.only_added);
+    json_files(j, &s->places);
+    groups_print_json(&v->groups, j);
 }
 
-static void json_detector(const struct view *v) {
+static void json_detector(struct json *j, const struct view *v) {
     const struct seen_stats *st = &v->stats;
     struct seen_plan plan = seen_plan_of(v->saved.detector);
-    json_text("spec", v->spec);
-    json_text("filter", plan.filter ? plan.filter : "");
-    json_count("memory_bytes", st->bytes);
-    json_count("unique", st->unique);
-    json_count("duplicates", st->duplicates);
-    json_count("stored", st->stored);
-    json_count("capacity", st->capacity);
-    printf(isfinite(st->fp_now) ? ",\"fp_now\":%.9g" : ",\"fp_now\":null", st->fp_now);
-}
-
-static void json_kept(const struct view *v) {
-    json_count("counted", v->kept.records);
-    json_count("open_windows", v->kept.open);
-    json_count(!strcmp(v->saved.command, "top") ? "ended_windows" : "printed_rows", v->kept.done);
+    json_known(j, "spec", v->spec);
+    json_known(j, "filter", plan.filter ? plan.filter : "");
+    json_count(j, "memory_bytes", st->bytes);
+    json_count(j, "unique", st->unique);
+    json_count(j, "duplicates", st->duplicates);
+    json_count(j, "stored", st->stored);
+    json_count(j, "capacity", st->capacity);
+    json_real(j, "fp_now", st->fp_now);
 }
 
 static void put_json(const struct view *v) {
-    printf("{\"file\":");
-    json_print_text(stdout, v->name);
-    json_text("kind", v->state ? "state" : "snapshot");
-    if (v->state) json_text("command", v->saved.command);
-    json_text("written", v->written);
-    printf(",\"in_use\":%s,\"in_use_by\":", v->user < 0 ? "false" : "true");
-    printf(v->user > 0 ? "%d" : "null", v->user);
-    json_count("file_bytes", (uint64_t)v->st.st_size);
-    json_count("records", v->state ? v->saved.number : v->stats.records);
-    v->counts ? json_kept(v) : json_detector(v);
-    json_text("last_time", v->last);
-    if (v->state) json_run(v);
+    struct json json = {.out = stdout}, *j = &json;
+    json_open(j, NULL, '{');
+    json_text(j, "file", v->name);
+    json_text(j, "kind", v->state ? "state" : "snapshot");
+    if (v->state) json_known(j, "command", v->saved.command);
+    json_known(j, "written", v->written);
+    json_bool(j, "in_use", v->user >= 0);
+    json_put(j, "in_use_by", v->user > 0 ? "%d" : "null", v->user);
+    json_count(j, "file_bytes", (uint64_t)v->st.st_size);
+    json_count(j, "records", v->state ? v->saved.number : v->stats.records);
+    if (v->counts) {
+        bool top = !strcmp(v->saved.command, "top");
+        json_count(j, "counted", v->kept.records);
+        json_count(j, "open_windows", v->kept.open);
+        json_count(j, top ? "ended_windows" : "printed_rows", v->kept.done);
+    } else {
+        json_detector(j, v);
+    }
+    json_known(j, "last_time", v->last);
+    if (v->state) json_run(j, v);
     puts("}");
 }
 

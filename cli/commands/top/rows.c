@@ -1,5 +1,5 @@
 /* rows.c - chooses the rows of `seen top`, prints them and says what they lack. */
-#include "commands/top/rows.h"
+#include "commands/top/top.h"
 
 #include "base/cli.h"
 #include "base/text.h"
@@ -27,7 +27,7 @@ void listing_row(const struct listing *l, const char *from, const struct name *n
         return;
     }
     printf("{\"from\": ");
-    json_print_text(stdout, from);
+    json_print(from, strlen(from), stdout);
     printf(", \"key\": ");
     name_print_json(name, stdout);
     printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n", unit(l),

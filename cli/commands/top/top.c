@@ -11,10 +11,9 @@
  *
  * With --distinct a pair that the detector takes for another is missing; what that may be is in the
  * error as well, which then bounds both sides (top/missing.h). */
-#include "base/signals.h"
-#include "commands/count/windows.h"
-#include "commands/top/counted.h"
-#include "commands/top/rows.h"
+#include "commands/top/top.h"
+#include "base/cli.h"
+#include "commands/count/count.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 

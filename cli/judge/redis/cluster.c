@@ -1,8 +1,7 @@
 /* cluster.c - many commands at once, each to the server that owns its key. */
-#include "judge/redis/cluster.h"
+#include "judge/redis/redis.h"
 
 #include "base/cli.h"
-#include "base/signals.h"
 #include "time/time.h"
 
 #include <stdio.h>
@@ -89,14 +88,6 @@ static bool take_range(struct cluster *c, const redisReply *row, int teller) {
     return owner >= 0;
 }
 
-static bool take_map(struct cluster *c, const redisReply *r, int teller) {
-    bool good = r->type == REDIS_REPLY_ARRAY && r->elements > 0;
-    if (good) memset(c->owner, 0xff, sizeof c->owner);
-    for (size_t i = 0; good && i < r->elements; i++) good = take_range(c, r->element[i], teller);
-    if (!good) trouble(c, &c->node[teller], "it does not say who owns what");
-    return good;
-}
-
 /* Takes the answer to CLUSTER SLOTS.  A server without cluster mode owns all slots. */
 static bool take_answer(struct cluster *c, const redisReply *r, int teller) {
     if (r->type == REDIS_REPLY_ERROR && !c->sharded && strncmp(r->str, "LOADING", 7) &&
@@ -106,7 +97,11 @@ static bool take_answer(struct cluster *c, const redisReply *r, int teller) {
     }
     if (r->type == REDIS_REPLY_ERROR) return trouble(c, &c->node[teller], r->str), false;
     c->sharded = true;
-    return take_map(c, r, teller);
+    bool good = r->type == REDIS_REPLY_ARRAY && r->elements > 0;
+    if (good) memset(c->owner, 0xff, sizeof c->owner);
+    for (size_t i = 0; good && i < r->elements; i++) good = take_range(c, r->element[i], teller);
+    if (!good) trouble(c, &c->node[teller], "it does not say who owns what");
+    return good;
 }
 
 static bool ask_for_map(struct cluster *c, int teller) {
@@ -152,14 +147,6 @@ static void send_one(struct cluster *c, const struct wire *bytes, struct request
     r->node = to;
 }
 
-static redisReply *receive(struct link *l, bool asking) {
-    if (!l->context) return NULL;
-    redisReply *r = link_reply(l);
-    if (!r || !asking) return r;
-    freeReplyObject(r);
-    return link_reply(l);
-}
-
 static bool begins(const redisReply *r, const char *word) {
     return !strncmp(r->str, word, strlen(word));
 }
@@ -201,7 +188,11 @@ static bool redirected(struct cluster *c, struct request *r, const redisReply *r
 static void receive_one(struct cluster *c, struct request *r) {
     struct node *node = &c->node[r->node];
     bool asking = r->ask >= 0, open = node->link.context;
-    redisReply *reply = receive(&node->link, asking);
+    redisReply *reply = open ? link_reply(&node->link) : NULL;
+    if (reply && asking) { /* the first reply is that of ASKING */
+        freeReplyObject(reply);
+        reply = link_reply(&node->link);
+    }
     r->ask = -1;
     if (!reply) {
         c->lost += open;

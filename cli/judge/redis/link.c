@@ -1,6 +1,6 @@
-/* link.c - one connection to one server.  hiredis connects and understands replies; bytes are sent
- * from here, since a server that went away must not end the process by SIGPIPE. */
-#include "judge/redis/link.h"
+/* link.c - one connection to one server.  hiredis connects and reads replies.  This file sends the
+ * bytes, so that a server that went away does not end the process by SIGPIPE. */
+#include "judge/redis/redis.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,18 +18,15 @@ void wire_free(struct wire *w) {
     *w = (struct wire){0};
 }
 
-static void reserve(struct wire *w, size_t more) {
-    if (more <= w->cap - w->n) return;
-    size_t cap = w->cap + more + (w->cap < 4096 ? 4096 : w->cap);
-    char *at = cap > more ? realloc(w->at, cap) : NULL;
-    if (!at) die("out of memory for a command of %zu bytes", w->n + more);
-    w->at = at;
-    w->cap = cap;
-}
-
 void wire_put(struct wire *w, const void *bytes, size_t n) {
     if (!n) return;
-    reserve(w, n);
+    if (n > w->cap - w->n) {
+        size_t cap = w->cap + n + (w->cap < 4096 ? 4096 : w->cap);
+        char *at = cap > n ? realloc(w->at, cap) : NULL;
+        if (!at) die("out of memory for a command of %zu bytes", w->n + n);
+        w->at = at;
+        w->cap = cap;
+    }
     memcpy(w->at + w->n, bytes, n);
     w->n += n;
 }

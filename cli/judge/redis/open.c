@@ -10,7 +10,7 @@
  *                     that in 3 of 100,000 cases
  *
  * fp= is a rate and the same for each shard.  Windows of time stay as they are. */
-#include "judge/redis/shards.h"
+#include "judge/redis/redis.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -21,15 +21,14 @@ const struct option_row server_option_rows[] = {
 
 void server_take(void *options, const struct option_row *row, const char *value) {
     struct server_options *o = options;
-    struct seen_error e;
     switch (row->id) {
     case URL: o->url = value; break;
     case PATIENCE:
-        if (seen_parse_span(value, &o->patience, &e)) die("--patience %s: %s", value, e.text);
+        o->patience = option_span("--patience", value);
         if (o->patience < MIN_PATIENCE) die("--patience %s: give at least 100ms", value);
         break;
     case REPLICAS:
-        if (seen_parse_count(value, &o->replicas, &e)) die("--replicas %s: %s", value, e.text);
+        o->replicas = option_count("--replicas", value);
         if (o->replicas > MAX_REPLICAS) die("--replicas %s: give at most %d", value, MAX_REPLICAS);
         break;
     case AT_MOST_ONCE: o->at_most_once = true; break;
@@ -71,13 +70,6 @@ static void decode(char *out, size_t cap, const char *from, const char *end, con
     out[n] = '\0';
 }
 
-static void take_account(struct redis_url *u, const char *from, const char *end) {
-    const char *colon = memchr(from, ':', (size_t)(end - from));
-    if (!colon) die("--redis: before the @ stands USER:PASSWORD, or :PASSWORD alone");
-    decode(u->user, sizeof u->user, from, colon, "user");
-    decode(u->password, sizeof u->password, colon + 1, end, "password");
-}
-
 static void take_host(struct redis_url *u, const char *from, const char *end) {
     const char *bracket = *from == '[' ? memchr(from, ']', (size_t)(end - from)) : NULL;
     const char *stop = bracket ? bracket + 1 : memchr(from, ':', (size_t)(end - from));
@@ -92,12 +84,6 @@ static void take_host(struct redis_url *u, const char *from, const char *end) {
     u->at[u->hosts++].port = (int)port;
 }
 
-static void take_hosts(struct redis_url *u, const char *from, const char *end) {
-    for (const char *comma; (comma = memchr(from, ',', (size_t)(end - from))); from = comma + 1)
-        take_host(u, from, comma);
-    take_host(u, from, end);
-}
-
 void server_parse_url(struct redis_url *u, const char *text) {
     const char scheme[] = "redis://", *password = getenv("REDISCLI_AUTH");
     *u = (struct redis_url){0};
@@ -108,8 +94,16 @@ void server_parse_url(struct redis_url *u, const char *text) {
     const char *host = text + sizeof scheme - 1, *name = host + strcspn(host, "/");
     for (const char *p = host; p < name; p++)
         if (*p == '@') host = p + 1;
-    if (host > text + sizeof scheme - 1) take_account(u, text + sizeof scheme - 1, host - 1);
-    take_hosts(u, host, name);
+    if (host > text + sizeof scheme - 1) {
+        const char *user = text + sizeof scheme - 1, *end = host - 1;
+        const char *colon = memchr(user, ':', (size_t)(end - user));
+        if (!colon) die("--redis: USER:PASSWORD stands before the @, or :PASSWORD alone");
+        decode(u->user, sizeof u->user, user, colon, "user");
+        decode(u->password, sizeof u->password, colon + 1, end, "password");
+    }
+    for (const char *comma; (comma = memchr(host, ',', (size_t)(name - host))); host = comma + 1)
+        take_host(u, host, comma);
+    take_host(u, host, name);
     if (name[0] != '/' || !name[1])
         die("--redis needs the name of a filter at the end: " FORM ", such as "
             "redis://localhost:6379/clicks");

@@ -5,7 +5,7 @@
  * command is then sent again, and the server finds the records that the first one added: the answer
  * "seen before" is worthless, and dropping the records would lose them.  So such records are passed
  * on as UNCERTAIN and counted.  The answer "new" can always be trusted. */
-#include "judge/redis/shards.h"
+#include "judge/redis/redis.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,16 +13,12 @@
 
 enum { MAX_REMAKES = 3 };
 
-/* floor(draw * n / 2^64) */
-static uint32_t shard_of(const struct shards *s, uint64_t draw) {
-    uint64_t high = (draw >> 32) * s->server.shards, low = (draw & UINT32_MAX) * s->server.shards;
-    return (uint32_t)((high + (low >> 32)) >> 32);
-}
-
 void server_add(struct server *server, const char *key, size_t len, seen_digest digest,
                 uint64_t ms) {
     struct shards *s = (struct shards *)server;
-    s->item[s->items++] = (struct item){s->keys.n, (uint32_t)len, shard_of(s, digest.hi), ms};
+    uint64_t n = s->server.shards, low = (digest.hi & UINT32_MAX) * n;
+    uint32_t shard = (uint32_t)(((digest.hi >> 32) * n + (low >> 32)) >> 32); /* hi n / 2^64 */
+    s->item[s->items++] = (struct item){s->keys.n, (uint32_t)len, shard, ms};
     wire_put(&s->keys, key, len);
 }
 
@@ -63,10 +59,6 @@ static void put_commands(struct shards *s) {
 
 /* -- shards that are gone ----------------------------------------------------------------- */
 
-static bool says_gone(const redisReply *r) {
-    return r && r->type == REDIS_REPLY_ERROR && !strncmp(r->str, "ERR no such key", 15);
-}
-
 /* Makes a shard again that was deleted, evicted or lost with a server, so that the command can
  * be sent once more. */
 static bool remake(struct shards *s, struct request *lost) {
@@ -89,37 +81,31 @@ static bool run(struct shards *s) {
     for (int i = 0;; i++) {
         bool again = false;
         if (!cluster_run(&s->cluster, &s->commands, s->request, s->requests)) return false;
-        for (size_t r = 0; r < s->requests && i < MAX_REMAKES; r++)
-            if (says_gone(s->request[r].reply)) again |= remake(s, &s->request[r]);
+        for (size_t r = 0; r < s->requests && i < MAX_REMAKES; r++) {
+            const redisReply *reply = s->request[r].reply;
+            if (reply && reply->type == REDIS_REPLY_ERROR &&
+                !strncmp(reply->str, "ERR no such key", 15))
+                again |= remake(s, &s->request[r]);
+        }
         if (!again) return true;
     }
 }
 
 /* -- verdicts ----------------------------------------------------------------------------- */
 
-static uint8_t verdict_of(struct shards *s, const redisReply *answer, bool uncertain) {
-    bool new = answer->integer == 1;
-    if (uncertain && !new && !s->trusting) return s->server.uncertain++, UNCERTAIN;
-    *(new ? &s->server.unique : &s->server.duplicates) += 1;
-    return new ? SEEN_NEW : SEEN_DUPLICATE;
-}
-
-static bool is_answer(const redisReply *r, size_t items) {
-    if (!r || r->type != REDIS_REPLY_ARRAY || r->elements != items) return false;
-    for (size_t i = 0; i < items; i++)
-        if (r->element[i]->type != REDIS_REPLY_INTEGER) return false;
-    return true;
-}
-
 static bool take(struct shards *s, size_t request, uint8_t *verdict) {
     const struct request *r = &s->request[request];
     size_t from = s->first[request], to = s->first[request + 1];
-    bool good = is_answer(r->reply, to - from);
+    bool good = r->reply && r->reply->type == REDIS_REPLY_ARRAY && r->reply->elements == to - from;
+    for (size_t i = 0; good && i < to - from; i++)
+        good = r->reply->element[i]->type == REDIS_REPLY_INTEGER;
     for (size_t i = from; i < to; i++) {
-        if (good)
-            verdict[s->order[i]] = verdict_of(s, r->reply->element[i - from], r->uncertain);
-        else
-            verdict[s->order[i]] = UNCERTAIN, s->server.uncertain++;
+        bool new = good && r->reply->element[i - from]->integer == 1;
+        bool known = good && (new || !r->uncertain || s->trusting);
+        verdict[s->order[i]] = !known ? UNCERTAIN : new ? SEEN_NEW : SEEN_DUPLICATE;
+        s->server.uncertain += !known;
+        s->server.unique += known && new;
+        s->server.duplicates += known && !new;
     }
     if (good || s->server.why[0]) return good;
     bool error = r->reply && r->reply->type == REDIS_REPLY_ERROR;

@@ -7,8 +7,9 @@
  *
  * A virtual host may come before the host, as in Apache's vhost_combined.
  *
- * Inside quotes a backslash escapes, as \" or \x22.  What follows is ignored.  A line that does not
- * begin like this up to its bytes has no fields; "-" is a value like others. */
+ * Inside quotes a backslash escapes, as in \" or \x22.  Text behind these fields is ignored.  A
+ * line whose fields up to "bytes" do not look like this has no fields.  "-" is a value like
+ * others. */
 #include "records/format/record.h"
 
 #include <arpa/inet.h>
@@ -43,21 +44,12 @@ struct text {
     const char *at, *end;
 };
 
-/* The bytes up to `stop`, which is skipped; the rest of the line may be the last. */
-static bool take_until(struct text *t, char stop, struct slice *out) {
-    const char *to = memchr(t->at, stop, (size_t)(t->end - t->at));
+/* Takes the bytes up to `stop`, at least one, and skips `stop`. */
+static bool take_until(struct text *t, const char *stop, struct slice *out) {
+    const char *to = memmem(t->at, (size_t)(t->end - t->at), stop, strlen(stop));
     if (!to || to == t->at) return false;
     *out = (struct slice){t->at, (uint32_t)(to - t->at), AS_IT_IS};
-    t->at = to + 1;
-    return true;
-}
-
-/* A name of several words is a name: everything up to the bracket. */
-static bool take_user(struct text *t, struct slice *out) {
-    const char *to = memmem(t->at, (size_t)(t->end - t->at), " [", 2);
-    if (!to || to == t->at) return false;
-    *out = (struct slice){t->at, (uint32_t)(to - t->at), AS_IT_IS};
-    t->at = to + 2;
+    t->at = to + strlen(stop);
     return true;
 }
 
@@ -82,8 +74,8 @@ static bool is_address(const struct slice *f) {
     return inet_pton(AF_INET, text, address) == 1 || inet_pton(AF_INET6, text, address) == 1;
 }
 
-/* Four words before the bracket: a virtual host comes first, if it has a port, or if an address and
- * the "-" of ident follow.  Else the user's name has several words. */
+/* Four words before the bracket are a virtual host and three others, if the first word has a port,
+ * or if an address and the "-" of ident follow it.  Otherwise the user's name has several words. */
 static void shift_vhost(struct slice *f) {
     struct slice *user = &f[USER];
     const char *end = user->at + user->len, *space = memchr(user->at, ' ', user->len);
@@ -96,7 +88,7 @@ static void shift_vhost(struct slice *f) {
     *user = (struct slice){space + 1, (uint32_t)(end - space - 1), AS_IT_IS};
 }
 
-/* From the opening quote behind the closing one. */
+/* Takes the text between two quotes, and both quotes. */
 static bool take_quoted(struct text *t, struct slice *out) {
     if (t->at == t->end || *t->at != '"') return false;
     const char *from = t->at + 1, *p = from;
@@ -143,10 +135,11 @@ static void take_apart(struct slice *f) {
 
 static bool parse(const struct record *r, struct slice *f) {
     struct text t = {r->at, r->at + r->bare};
-    if (!take_until(&t, ' ', &f[HOST]) || !take_until(&t, ' ', &f[IDENT]) ||
-        !take_user(&t, &f[USER]) || !take_until(&t, ']', &f[TIME]) || !take_byte(&t, ' ') ||
-        !take_quoted(&t, &f[REQUEST]) || !take_byte(&t, ' ') || !take_number(&t, &f[STATUS]) ||
-        !take_byte(&t, ' ') || !take_number(&t, &f[BYTES]))
+    if (!take_until(&t, " ", &f[HOST]) || !take_until(&t, " ", &f[IDENT]) ||
+        !take_until(&t, " [", &f[USER]) || /* a user's name may have several words */
+        !take_until(&t, "]", &f[TIME]) || !take_byte(&t, ' ') || !take_quoted(&t, &f[REQUEST]) ||
+        !take_byte(&t, ' ') || !take_number(&t, &f[STATUS]) || !take_byte(&t, ' ') ||
+        !take_number(&t, &f[BYTES]))
         return false;
     shift_vhost(f);
     bool more = take_byte(&t, ' ') && take_quoted(&t, &f[REFERER]) && take_byte(&t, ' ');

@@ -1,10 +1,10 @@
-/* csv.c - RFC 4180: fields in double quotes may hold delimiters, newlines and, doubled, quotes.
+/* csv.c - CSV as in RFC 4180: quoted fields may hold delimiters, newlines and doubled quotes.
  *
- * A quote means something only at the start of a field; elsewhere it is a byte like others.  What
- * stands between a closing quote and the next delimiter belongs to the value ("a"b is ab).  CRLF
- * ends a record as a newline does.
+ * A quote at the start of a field opens a quoted field; elsewhere it is a byte like others.  Bytes
+ * between the closing quote and the next delimiter belong to the value ("a"b is ab).  CRLF ends a
+ * record as a newline does.
  *
- * A quoted field longer than max_field has no end: its quote may be one that is never closed. */
+ * A quoted field longer than max_field counts as one whose quote is never closed. */
 #include "records/format/fields.h"
 #include "records/format/record.h"
 #include "records/format/scan.h"
@@ -16,8 +16,8 @@ struct field {
     bool doubled;           /* holds "" */
 };
 
-/* From the opening quote of a field behind its closing one.  False if that is not in the buffer, or
- * has more than `most` bytes before it. */
+/* Moves from the opening quote of a field behind its closing one.  False: the buffer ends before
+ * it, or the field has more than `most` bytes. */
 static bool skip_quoted(struct cursor *c, struct field *f, uint32_t most, uint64_t *newlines) {
     const char *e;
     while ((e = cursor_next(c)) < c->end) {
@@ -31,19 +31,18 @@ static bool skip_quoted(struct cursor *c, struct field *f, uint32_t most, uint64
     return e < c->end && (size_t)(e - f->at) <= (size_t)most + 1;
 }
 
-static inline struct slice value_of(const struct field *f, const char *end) {
-    if (!f->close) return (struct slice){f->at, (uint32_t)(end - f->at), 0};
-    if (!f->doubled && f->close + 1 == end)
-        return (struct slice){f->at + 1, (uint32_t)(f->close - f->at - 1), 0};
-    return (struct slice){f->at, (uint32_t)(end - f->at), CSV_QUOTED};
-}
-
 static inline void keep(struct slice *slots, int32_t slot, const struct field *f, const char *end) {
-    if (slot != NO_SLOT) slots[slot] = value_of(f, end);
+    struct slice value = {f->at, (uint32_t)(end - f->at), AS_IT_IS};
+    if (slot == NO_SLOT) return;
+    if (f->close && (f->doubled || f->close + 1 != end))
+        value.escaped = CSV_QUOTED;
+    else if (f->close)
+        value.at++, value.len -= 2;
+    slots[slot] = value;
 }
 
-/* Walks over one record: its newline, or `end` if it has none there.  *last becomes its last field
- * and *column that field's number. */
+/* Walks over one record.  Returns its newline, or the end of the buffer.  *last becomes its last
+ * field, and *column that field's number. */
 static inline const char *walk(struct cursor *c, const struct splitter *s, struct slice *slots,
                                struct field *last, uint32_t *column, uint64_t *newlines) {
     const char delimiter = s->delimiter;

@@ -1,5 +1,5 @@
-/* fields.c - the fields of one record: their values, one after the other, by places such as 2-last,
- * and which byte stands between them. */
+/* fields.c - walks over the fields of one record, finds places such as 2-last, and guesses which
+ * byte stands between fields. */
 #include "records/format/fields.h"
 
 #include "base/cli.h"
@@ -49,16 +49,7 @@ struct walk fields_of(const struct cutting *c, const char *text, size_t len) {
     return w;
 }
 
-static bool next_of_blanks(struct walk *w, struct slice *f) {
-    const char *p = w->at;
-    while (p < w->end && !blank(*p)) p++;
-    *f = (struct slice){w->at, (uint32_t)(p - w->at), AS_IT_IS};
-    while (p < w->end && blank(*p)) p++;
-    w->at = p < w->end ? p : NULL;
-    return true;
-}
-
-/* Behind the closing quote, or the end. */
+/* The place behind the closing quote of a field, or the end. */
 static const char *skip_quotes(const char *p, const char *end) {
     for (p++; p < end; p++) {
         if (*p != '"') continue;
@@ -69,12 +60,18 @@ static const char *skip_quotes(const char *p, const char *end) {
 }
 
 bool fields_next(struct walk *w, struct slice *f) {
-    if (!w->at) return false;
-    if (w->cutting->blanks) return next_of_blanks(w, f);
-    const char *from = w->at;
+    const char *from = w->at, *p = from, *stop;
+    if (!from) return false;
+    if (w->cutting->blanks) {
+        while (p < w->end && !blank(*p)) p++;
+        for (stop = p; p < w->end && blank(*p);) p++;
+        w->at = p < w->end ? p : NULL;
+        *f = (struct slice){from, (uint32_t)(stop - from), AS_IT_IS};
+        return true;
+    }
     bool quoted = w->cutting->quotes && from < w->end && *from == '"';
-    const char *p = quoted ? skip_quotes(from, w->end) : from;
-    const char *stop = memchr(p, w->cutting->delimiter, (size_t)(w->end - p));
+    if (quoted) p = skip_quotes(from, w->end);
+    stop = memchr(p, w->cutting->delimiter, (size_t)(w->end - p));
     w->at = stop ? stop + 1 : NULL;
     if (!stop) stop = w->end;
     *f = (struct slice){from, (uint32_t)(stop - from), quoted ? CSV_QUOTED : AS_IT_IS};
@@ -103,46 +100,44 @@ static bool take_place(const char **p, struct nth *out) {
     return true;
 }
 
-static bool take_span(const char *p, struct span *s) {
-    if (!take_place(&p, &s->first)) return false;
-    s->last = s->first;
-    if (*p == '-' && !p[1]) s->last = (struct nth){.from_end = true}, p++;
-    if (*p == '-') p++, take_place(&p, &s->last);
-    return !*p;
-}
-
 _Noreturn static void refuse_negative(const char *word) {
     unsigned long n = strtoul(word + 1, NULL, 10);
-    if (n < 1 || n > MAX_PLACE) die("'%s' is not a field: they count from 1", word);
-    if (n == 1) die("'-1' is not a field: the last one is written last, the first one 1");
-    die("'%s' is not a field: field %lu from the end is written last-%lu, and the fields up to %lu "
-        "are "
-        "written 1-%lu",
+    if (n < 1 || n > MAX_PLACE) die("'%s' is not a field: fields count from 1", word);
+    if (n == 1) die("'-1' is not a field: the last field is written last, the first one 1");
+    die("'%s' is not a field: field %lu from the end is written last-%lu, and the fields up to "
+        "%lu are written 1-%lu",
         word, n, n - 1, n, n);
 }
 
-/* Places count from 1, up to a bound, and a range goes upwards. */
-static bool sound(const struct span *s) {
-    const struct nth *a = &s->first, *b = &s->last;
-    if (a->n >= MAX_PLACE || b->n >= MAX_PLACE) return false;
-    if (a->from_end != b->from_end) return !a->from_end;
-    return a->from_end ? a->n >= b->n : a->n <= b->n;
+/* Reads 3, 2-4, 2- or 2-last-1.  *sound: places count from 1 up to a bound, a range goes
+ * upwards. */
+static bool take_span(const char *p, struct span *s, bool *sound) {
+    struct nth *a = &s->first, *b = &s->last;
+    if (!take_place(&p, a)) return false;
+    *b = *a;
+    if (*p == '-' && !p[1]) *b = (struct nth){.from_end = true}, p++;
+    if (*p == '-') p++, take_place(&p, b);
+    bool upwards = a->from_end ? a->n >= b->n : a->n <= b->n;
+    if (a->from_end != b->from_end) upwards = !a->from_end;
+    *sound = upwards && a->n < MAX_PLACE && b->n < MAX_PLACE;
+    return !*p;
 }
 
 bool span_parse(const char *word, struct span *s) {
-    bool numbers = *word && !word[strspn(word, "0123456789-")];
+    bool numbers = *word && !word[strspn(word, "0123456789-")], sound = false;
     *s = (struct span){.slot = NO_SLOT};
     if (numbers && word[0] == '-' && digit(word[1]) && !word[1 + strspn(word + 1, "0123456789")])
         refuse_negative(word);
-    bool parsed = take_span(word, s);
+    bool parsed = take_span(word, s, &sound);
     if (!parsed && !numbers) return false;
-    if (!parsed || !sound(s))
-        die("'%s' is not a field: they count from 1 to %d, a range is written 2-4, 2- or 2-last-1",
+    if (!parsed || !sound)
+        die("'%s' is not a field: fields count from 1 to %d, and a range is written 2-4, 2- or "
+            "2-last-1",
             word, MAX_PLACE);
     return true;
 }
 
-/* The number of a field from 0, of n; or beyond all. */
+/* The number of a field, from 0, in a record of n fields.  n or more: there is no such field. */
 static uint64_t number_of(struct nth p, uint64_t n) {
     if (!p.from_end) return p.n;
     return p.n < n ? n - 1 - p.n : n;
@@ -188,6 +183,7 @@ static const struct {
     {'|', "-d '|'", "--csv -d '|'"}, {' ', "-d ' '", "--csv -d ' '"},
 };
 
+/* Has the field this value? */
 static bool says(const struct slice *f, const char *name) {
     char *value = malloc((size_t)f->len + 1);
     if (!value) die("out of memory for the name of a column");

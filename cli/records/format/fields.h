@@ -1,5 +1,5 @@
-/* fields.h - the fields of one record, for code that must know how many there are: -k last, -k 2-,
- * and for messages.  Formats that read at full speed do not use it. */
+/* fields.h - walks over the fields of one record, for headers, for messages, and for -k last and
+ * -k 2-, which need to know how many there are.  Formats that read at full speed do not use it. */
 #ifndef SEEN_FIELDS_H
 #define SEEN_FIELDS_H
 
@@ -16,7 +16,7 @@ struct walk {
  * a field to the last of another. */
 struct walk fields_of(const struct cutting *, const char *text, size_t len);
 
-/* The next one; false behind the last. */
+/* The next field; false: there is none left. */
 bool fields_next(struct walk *, struct slice *);
 
 /* -- places: 3, 2-4, 2-, last, last-1, 2-last-1 -------------------------------------------- */
@@ -31,18 +31,18 @@ bool span_parse(const char *word, struct span *);
  * fields are too few. */
 bool span_among(const struct span *, uint64_t n, uint64_t *first, uint64_t *last);
 
-/* Both ends are counted from the first field: the numbers are the same in all records. */
+/* Are both ends counted from the first field, so that their numbers are the same in all records? */
 static inline bool span_is_fixed(const struct span *s) {
     return !s->first.from_end && !s->last.from_end;
 }
 
-/* Fills the slots of the layout's spans for the records of a batch.  Not a record at a time: a call
- * within the loops that split would keep their masks out of registers. */
+/* Fills the slots of the layout's spans for all records of a batch.  Formats call it once a batch,
+ * because a call within their loops would cost them registers. */
 void fields_count(const struct layout *, struct batch *);
 
-/* The option under which this line has `columns` fields or more, and (NULL: any) one of that name,
- * such as "-d ';'".  NULL: no delimiter does that.  `table`: the line is one of a table, as in
- * --csv. */
+/* Finds the option, such as "-d ';'", under which this line has at least `columns` fields, one of
+ * them called `name` (NULL: any).  NULL: no delimiter does that.  `table`: the line is a header, as
+ * in --csv. */
 const char *guess_delimiter(const char *line, size_t len, const struct cutting *now, bool table,
                             uint64_t columns, const char *name);
 

@@ -1,5 +1,5 @@
-/* json.c - one JSON text a line: the paths that were asked for, what strings, numbers and nested
- * values say, and the format.  A malformed line has no fields, not even those before the error. */
+/* json.c - the format of one JSON text a line: its paths, and the values of strings and numbers.  A
+ * malformed line has no fields, not even those before the error. */
 #include "records/format/json.h"
 
 #include "base/cli.h"
@@ -12,7 +12,8 @@
 
 /* -- paths, as one tree ------------------------------------------------------------------- */
 
-/* A name with a quote never stands in a text without escapes. */
+/* Prepares the comparison of eight bytes at once.  A name with a quote always needs escapes, so it
+ * never equals the bytes of a text. */
 static void set_begin(struct json_node *n) {
     char begin[8] = {0}, mask[8] = {0};
     for (uint32_t i = 0; i < 8 && i <= n->len; i++) {
@@ -64,7 +65,7 @@ void json_paths_free(struct json_paths *t) {
     *t = (struct json_paths){0};
 }
 
-/* JSON_NONE: it is the root. */
+/* The parent of a node; JSON_NONE: it is the root. */
 static int32_t parent_of(const struct json_paths *t, int32_t node) {
     for (uint32_t i = 0; i < t->nodes; i++)
         for (int32_t c = t->node[i].child; c != JSON_NONE; c = t->node[c].next)
@@ -149,13 +150,8 @@ static size_t get_unicode(const char *p, const char *end, int32_t *c) {
     return 10;
 }
 
-static char simple_escape(char c) {
-    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
-    const char *at = c ? strchr(from, c) : NULL;
-    return at ? to[at - from] : '\0';
-}
-
 ptrdiff_t json_unescape(const char *p, size_t len, char *out) {
+    static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
     const char *end = p + len;
     char scrap[4];
     size_t n = 0;
@@ -167,8 +163,9 @@ ptrdiff_t json_unescape(const char *p, size_t len, char *out) {
         p += plain;
         if (!stop) break;
         if (end - p < 2) return -1;
-        int32_t c = (unsigned char)simple_escape(p[1]);
-        size_t used = c ? 2 : 0;
+        const char *known = p[1] ? strchr(from, p[1]) : NULL;
+        int32_t c = known ? to[known - from] : 0;
+        size_t used = known ? 2 : 0;
         if (p[1] == 'u') {
             size_t digits = get_unicode(p + 2, end, &c);
             used = digits ? 2 + digits : 0;
@@ -218,10 +215,6 @@ bool json_is_number(const char *p, size_t len) {
 
 /* -- the format --------------------------------------------------------------------------- */
 
-static void forget(const struct layout *l, struct slice *slot) {
-    for (uint32_t i = 0; i < l->slots; i++) slot[i].at = NULL;
-}
-
 static bool find(const struct layout *l, const struct record *r, bool escapes, struct slice *slot) {
     const char *at = r->at;
     size_t len = r->bare;
@@ -252,7 +245,8 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
         if (stop == end && !last) break;
         b->record[n] = record_of(at, stop, end, s->strip_cr);
         struct slice *slot = b->field + n * l->slots;
-        if (!find(l, &b->record[n], escapes, slot)) forget(l, slot);
+        if (!find(l, &b->record[n], escapes, slot))
+            for (uint32_t i = 0; i < l->slots; i++) slot[i].at = NULL;
         at += b->record[n].len;
     }
     b->n = n;

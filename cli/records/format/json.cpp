@@ -1,9 +1,9 @@
 /* json.cpp - simdjson behind one C function.
  *
- * simdjson finds quotes, brackets and bad UTF-8 by 64 bytes at once and walks over what it found
- * (the "On Demand" interface).  It looks at no more than it is asked for, so we ask for all:
- * whether a line is JSON must not depend on which keys are wanted.  Only values are left to
- * json.c, because a key is its text: a number of 40 digits is as good as any. */
+ * simdjson finds quotes, brackets and bad UTF-8 in 64 bytes at once, and then walks over them (its
+ * "On Demand" interface).  It only checks the parts that it is asked for.  We ask for all parts,
+ * because whether a line is JSON must not depend on the keys.  json.c reads the values, because a
+ * key is its text: a number of 40 digits stays as it is. */
 #include "records/format/json.h"
 
 #include <cstring>
@@ -22,7 +22,7 @@ struct search {
     bool escapes;
 };
 
-/* An error as a bool: simdjson's own are more than we tell apart. */
+/* True on success.  The kinds of simdjson's errors do not matter here. */
 template <class From, class To> bool get(From &&from, To &to) {
     return std::forward<From>(from).get(to) == simdjson::SUCCESS;
 }
@@ -41,8 +41,8 @@ size_t key_length(const char *p) {
     return n;
 }
 
-/* A key without escapes, from behind its opening quote.  Eight bytes may be read wherever it ends,
- * and settle the matter for names of up to seven. */
+/* Is a key without escapes this node's name?  `key` is behind its opening quote.  Its first eight
+ * bytes can always be read, and they decide for names of up to seven bytes. */
 bool says(const char *key, const json_node &node) {
     uint64_t word;
     memcpy(&word, key, sizeof word);
@@ -56,7 +56,7 @@ bool says_escaped(const char *key, size_t len, const json_node &node) {
            !memcmp(value, node.name, node.len);
 }
 
-/* False if the key is none.  `child` becomes the node that it leads to. */
+/* Finds the node that a key leads to, or NULL.  False: the key is malformed. */
 bool member(const search &s, const json_node *of, const char *key, const json_node **child) {
     size_t len = s.escapes ? key_length(key) : 0;
     bool escaped = len > 0 && memchr(key, '\\', len);
@@ -77,7 +77,7 @@ const json_node *element(const search &s, const json_node *of, int32_t at) {
     return nullptr;
 }
 
-/* What an earlier member of the same name has said no longer counts. */
+/* Drops the values of an earlier member of the same name. */
 void forget(const search &s, const json_node *node) {
     if (node->column != JSON_NONE) s.slot[s.slot_of[node->column]].at = nullptr;
     for (int32_t i = node->child; i != JSON_NONE; i = s.node[i].next) forget(s, &s.node[i]);
@@ -115,7 +115,7 @@ bool walk_elements(const search &s, od::array &array, const json_node *node, int
     return true;
 }
 
-/* An object or array that is itself wanted: read to check it, and again for its extent. */
+/* Keeps an object or array that is a value itself.  It was checked; this finds where it ends. */
 template <class Nested> bool keep_nested(const search &s, Nested &nested, const json_node *node) {
     bool any;
     std::string_view text;
@@ -165,7 +165,7 @@ bool walk(const search &s, od::value &v, const json_node *node, int depth) {
     return walk_scalar(s, v, node);
 }
 
-/* A text that is neither has no members to name. */
+/* The text has to be an object or an array. */
 bool walk_text(const search &s, od::document &text) {
     od::json_type type;
     if (!get(text.type(), type)) return false;

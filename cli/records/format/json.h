@@ -1,10 +1,10 @@
-/* json.h - what is wanted of a JSON text: the paths asked for, and one text's values at them.
+/* json.h - the paths that options ask for in JSON texts, and the values of a text at these paths.
  *
  *     user.id     member "id" of member "user"
  *     items.0     the first element of an array (or member "0" of an object)
  *     a\.b        member "a.b"; \, and \\ likewise
  *
- * json_find is simdjson's work behind json.cpp, the only C++ here; everything else is C. */
+ * json_find stands in json.cpp, which calls simdjson and is the only C++ of seen. */
 #ifndef SEEN_RECORDS_JSON_H
 #define SEEN_RECORDS_JSON_H
 
@@ -18,13 +18,14 @@ extern "C" {
 
 enum { JSON_NONE = -1, JSON_MAX_DEPTH = 1024, JSON_MAX_NAME = 256 };
 
-/* The paths as one tree; node 0 is the text itself.  A path is a column, in the order asked. */
+/* The paths as one tree; node 0 is the text itself.  Each path is a column, in the order in which
+ * paths were added. */
 struct json_node {
-    uint64_t begin, mask; /* the first 8 bytes of the name and a quote, and which of them count */
+    uint64_t begin, mask; /* the first 8 bytes of name and quote; the mask says which bytes count */
     char *name;
     uint32_t len;
     int32_t element;     /* the name as an array index, or JSON_NONE */
-    int32_t column;      /* JSON_NONE: only on the way to others */
+    int32_t column;      /* JSON_NONE: no path ends here */
     int32_t child, next; /* node numbers, or JSON_NONE */
 };
 
@@ -36,10 +37,10 @@ struct json_paths {
 void json_paths_init(struct json_paths *);
 void json_paths_free(struct json_paths *);
 
-/* The path of a column, for messages; cut where it does not fit. */
+/* Writes the path of a column, for messages.  A path that does not fit is cut. */
 void json_paths_name(const struct json_paths *, uint32_t column, char *text, size_t cap);
 
-/* The column of a path, a new one if it was not asked for before. */
+/* The column of a path.  A new path gets a new column.  Dies if it is not a path. */
 uint32_t json_paths_add(struct json_paths *, const char *path);
 
 enum json_found { JSON_VALID, JSON_INVALID, JSON_NO_MEMORY };
@@ -54,9 +55,9 @@ bool json_built_in(void);
 
 /* -- values ------------------------------------------------------------------ */
 
-/* The bytes of a string, given what stands between its quotes; or -1 if an escape is none.  `out`
- * may be NULL: only checked.  A surrogate without its other half becomes three bytes all the same,
- * so that different strings stay different. */
+/* Writes the value of a string, given the bytes between its quotes.  Returns its length, or -1 if
+ * an escape is malformed.  `out` may be NULL, to check the escapes only.  A surrogate without its
+ * other half also becomes three bytes, so that different strings stay different. */
 ptrdiff_t json_unescape(const char *p, size_t len, char *out);
 
 /* An object or array without the white space outside its strings. */

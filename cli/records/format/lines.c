@@ -38,7 +38,7 @@ static inline void keep(const struct layout *l, struct slice *f, uint32_t column
     f[l->slot_of[column]] = (struct slice){at, (uint32_t)(end - at), 0};
 }
 
-/* Cuts fields at a delimiter or at blanks.  Several blanks in a row do not make empty fields. */
+/* Cuts records into fields at a delimiter or at blanks.  Blanks in a row make no empty fields. */
 static inline size_t split_at(struct splitter *s, const char *p, const char *end, bool last,
                               struct batch *b, bool blanks) {
     const struct layout *l = s->layout;

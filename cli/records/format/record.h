@@ -1,9 +1,9 @@
-/* record.h - the seam between a format and everything else: bytes -> records -> fields.
+/* record.h - the interface of a format of records: bytes -> records -> fields.
  *
- * A format is one file with two functions (struct format): `split` cuts complete records off the
- * front of a buffer and points at the fields that were asked for, without copying; `tail` goes on
- * through a record that the buffer does not hold to its end, byte runs at a time, so that nothing
- * is scanned twice.  The two must agree on where a record ends.
+ * A format is one file with two functions (struct format).  `split` cuts complete records off the
+ * front of a buffer and points at the fields that are needed, without copying.  `tail` looks for
+ * the end of a record that the buffer does not hold as a whole; it continues where it stopped, so
+ * no byte is scanned twice.  The two must agree on where a record ends.
  *
  *     input    buffer of bytes                                   input.c
  *     format   struct record, struct slice per wanted field      a format a file
@@ -24,20 +24,20 @@
 #include <string.h>
 
 enum { BATCH = 2048 }; /* records judged together */
-/* Verdicts beside SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED: it cannot be judged; it could be,
- * but the answer was lost. */
+/* Verdicts besides SEEN_NEW, SEEN_DUPLICATE and SEEN_CONFIRMED: UNREADABLE records cannot be
+ * judged; of UNCERTAIN records the answer of a server was lost. */
 enum { UNREADABLE = 3, UNCERTAIN, VERDICTS };
 enum { NO_SLOT = -1 };
 
-/* Why a record cannot be judged; a row each in unjudged.c. */
+/* Why a record cannot be judged; unjudged.c has a name and a description of each. */
 enum cause {
     CAUSE_LONG,     /* longer than --max-record */
     CAUSE_QUOTED,   /* a quote of --csv is not closed, or not within --max-field */
     CAUSE_NOT_JSON, /* of --ndjson */
     CAUSE_NOT_LOG,  /* of --clf */
-    CAUSE_FIELD,    /* it lacks a field that is wanted */
+    CAUSE_FIELD,    /* it lacks a field that an option names */
     CAUSE_PATTERN,  /* --key-regex does not match */
-    CAUSE_EMPTY,    /* of a feed: both keys are empty */
+    CAUSE_EMPTY,    /* both keys of seen filter are empty */
     CAUSE_KEY,      /* hash= takes no such key */
     CAUSE_TIME,     /* its time cannot be read */
     CAUSE_FUTURE,   /* it is more than a day later than the clock */
@@ -85,19 +85,19 @@ struct layout {
     int32_t time;     /* slot, or NO_SLOT */
     uint32_t spans;
     struct span *span;           /* [spans] */
-    bool open;                   /* one of them is a key of as many fields as the record has */
-    struct cutting cutting;      /* ... and how those are told apart */
-    const struct key_form *form; /* what is done to the key's values; NULL: nothing */
-    struct json_paths *paths;    /* of JSON: columns are the paths asked for; NULL: no JSON */
+    bool open;                   /* the key has a span whose length depends on the record */
+    struct cutting cutting;      /* what stands between fields, to count them */
+    const struct key_form *form; /* how the key's values are changed; NULL: not at all */
+    struct json_paths *paths;    /* columns are these paths into JSON; NULL: not JSON */
     const struct format *format; /* how records are split */
 };
 
 struct batch {
     size_t n;        /* records; they follow each other in the buffer */
-    uint64_t before; /* records of the whole input that came before these; known in its turn */
+    uint64_t before; /* records of the whole input before these; known at the batch's turn */
     struct record record[BATCH];
     struct slice *field; /* [BATCH * layout.slots] */
-    void *own;           /* what the reader's caller made of it ahead of its turn */
+    void *own;           /* the result of block_events.ahead */
     uint8_t verdict[BATCH];
 };
 
@@ -107,30 +107,30 @@ struct splitter {
     char delimiter;
     char end;            /* of a record: a newline, or NUL with --null */
     bool strip_cr;       /* a CR before the newline belongs to the line end */
-    uint64_t lines;      /* newlines behind us in this file (formats with quotes only) */
+    uint64_t lines;      /* newlines of this file so far (formats with quotes only) */
     uint32_t max_field;  /* bytes that a quoted field may have */
-    int state;           /* of `tail`, private to the format; likewise ... */
-    uint32_t quoted;     /* ... bytes of the quoted field so far */
+    int state;           /* of `tail`, private to the format */
+    uint32_t quoted;     /* bytes of the quoted field so far, private to the format */
     bool in_quotes;      /* `tail` stopped inside quotes ... */
     uint64_t quote_line; /* ... that were opened on this line */
-    uint64_t tail_line;  /* where `tail` is, and ... */
-    uint64_t tail_size;  /* ... how many bytes of the record are behind it */
+    uint64_t tail_line;  /* the line that `tail` has reached */
+    uint64_t tail_size;  /* the bytes of the record that `tail` has scanned */
     uint64_t overrun;    /* bytes of the record up to where a quoted field became too long, or 0 */
 };
 
 struct format {
-    /* Cuts at most BATCH complete records off [p, end); returns the bytes they take.  At the end of
-     * a file (`last`) what is left is a record, too. */
+    /* Cuts at most BATCH complete records off [p, end).  Returns the bytes they take.  At the end
+     * of a file (`last`) the remaining bytes are a record, too. */
     size_t (*split)(struct splitter *, const char *p, const char *end, bool last, struct batch *);
-    /* Goes on through an unfinished record: the bytes up to its end, or 0 if [p, end) does not hold
-     * it.  A record with a quoted field that is too long (`overrun`) has no end: `split` and `cut`
-     * stop before it.  splitter_unfinished() comes first. */
+    /* Looks for the end of an unfinished record in [p, end).  Returns the bytes up to there, or 0.
+     * A record with a quoted field that is too long (`overrun`) has no end, and `split` and `cut`
+     * stop before it.  Call splitter_unfinished() first. */
     size_t (*tail)(struct splitter *, const char *p, const char *end);
-    /* From the start of a record: the bytes of all records that end in [p, end), and the splitter's
-     * lines behind them; cheap, for nothing else is looked at.  NULL: each s->end ends a record.
-     */
+    /* Returns the bytes of all records that end in [p, end), which begins with a record, and counts
+     * their lines.  It is cheap, as it looks at nothing else.  NULL: each s->end ends a record. */
     size_t (*cut)(struct splitter *, const char *p, const char *end);
-    /* Is the record of this format at all, and the cause if it is not.  NULL: every record is. */
+    /* Is the record of this format at all?  `invalid` is the cause if not.  NULL: every record
+     * is. */
     bool (*valid)(const struct layout *, const struct record *);
     enum cause invalid;
 };
@@ -139,7 +139,7 @@ struct format {
 struct header {
     uint32_t n;
     char **name;      /* values, unquoted */
-    const char *line; /* where they stand, the caller's; NULL: they are known without */
+    const char *line; /* the line they stand in, which is the caller's; NULL: there is no line */
     size_t len;
     struct cutting cutting;
 };
@@ -152,7 +152,7 @@ extern const struct format lines_format, delimited_format, blanks_format, csv_fo
 /* `tail` of the formats in which every record is a line. */
 size_t line_tail(struct splitter *, const char *p, const char *end);
 
-/* How far [p, end), which begins with a record, holds whole ones; s->lines goes there. */
+/* The bytes of all whole records in [p, end), which begins with a record.  Counts their lines. */
 static inline size_t splitter_cut(struct splitter *s, const char *p, const char *end) {
     if (s->format->cut) return s->format->cut(s, p, end);
     const char *nl = memrchr(p, s->end, (size_t)(end - p));
@@ -166,17 +166,17 @@ static inline void splitter_unfinished(struct splitter *s) {
     s->tail_size = s->overrun = 0;
 }
 
-/* The record [at, nl) as the batch keeps it; `nl` is its newline, or `end` where there is none. */
+/* The record [at, nl) as a batch keeps it.  `nl` is its newline, or `end` if there is none. */
 static inline struct record record_of(const char *at, const char *nl, const char *end, bool crlf) {
     const char *bare = nl - (crlf && nl > at && nl[-1] == '\r');
     return (struct record){at, (uint32_t)(nl - at) + (nl < end), (uint32_t)(bare - at)};
 }
 
-/* The value of a field: its length, written at `out`, which has room for the slice's length.  No
- * value is longer than its writing. */
+/* Writes the value of a field at `out`, which has room for the slice's length, and returns the
+ * length of the value.  No value is longer than the slice. */
 size_t slice_value(const struct slice *, char *out);
 
-/* Reads the time that a field holds (time_format_parse); false where there is no field. */
+/* Reads the time that a field holds (time_format_parse).  False: no field, or no time. */
 struct time_format;
 bool slice_time(const struct slice *, const struct time_format *, seen_time *);
 

@@ -1,6 +1,6 @@
-/* scan.h - where in a buffer certain bytes stand: 64 bytes at a time become a mask of 64 bits, and
- * a cursor walks over its ones.  SSE2 where the machine has it, plain 64-bit words elsewhere; the
- * masks are the same.  Reads up to READ_SLACK bytes beyond the end. */
+/* scan.h - finds certain bytes in a buffer.  64 bytes at a time become a mask of 64 bits, and a
+ * cursor walks over its ones.  The masks are the same with SSE2 and with plain 64-bit words.  Reads
+ * up to READ_SLACK bytes beyond the end. */
 #ifndef SEEN_SCAN_H
 #define SEEN_SCAN_H
 

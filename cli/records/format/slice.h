@@ -1,20 +1,20 @@
-/* slice.h - a field where it stands, for C and C++. */
+/* slice.h - a field as a pointer into the buffer, for C and C++. */
 #ifndef SEEN_SLICE_H
 #define SEEN_SLICE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer that is cut */
+enum { READ_SLACK = 64 }; /* readable bytes behind the end of every buffer of records */
 
-/* How a field is written; slice_value gives what it says. */
+/* How the bytes of a field become its value; slice_value does it. */
 enum writing {
     AS_IT_IS,
     CSV_QUOTED,
     JSON_STRING,
     JSON_NESTED,
     CLF_QUOTED,
-    SEVERAL_FIELDS /* and what is between them: see fields.h */
+    SEVERAL_FIELDS /* with the bytes between them: see fields.h */
 };
 
 struct slice {

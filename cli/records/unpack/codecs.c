@@ -27,7 +27,7 @@ static void close_gzip(void *state) {
     free(state);
 }
 
-/* Behind a member: another one, or the zeros that tape drives and some tools pad with. */
+/* Begins the next member, or skips the zeros that tape drives and some tools add. */
 static const char *gzip_begin(z_stream *z, struct stretch *s) {
     while (s->left && !*s->in) s->in++, s->left--;
     if (!s->left) return NULL;
@@ -80,12 +80,6 @@ static void *open_zstd(uint64_t memory) {
 
 static void close_zstd(void *state) { ZSTD_freeDStream(state); }
 
-static const char *zstd_reason(size_t code) {
-    if (ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge)
-        return unpack_needs_memory;
-    return ZSTD_getErrorName(code);
-}
-
 static const char *unpack_zstd(void *state, struct stretch *s) {
     ZSTD_inBuffer in = {s->in, s->left, 0};
     ZSTD_outBuffer out = {s->out, s->room, 0};
@@ -100,7 +94,9 @@ static const char *unpack_zstd(void *state, struct stretch *s) {
     }
     s->in += in.pos, s->left -= in.pos;
     s->out += out.pos, s->room -= out.pos;
-    return ZSTD_isError(code) ? zstd_reason(code) : NULL;
+    if (!ZSTD_isError(code)) return NULL;
+    bool window = ZSTD_getErrorCode(code) == ZSTD_error_frameParameter_windowTooLarge;
+    return window ? unpack_needs_memory : ZSTD_getErrorName(code);
 }
 #else
 #define open_zstd   NULL
@@ -148,7 +144,7 @@ static const char *xz_reason(lzma_ret code) {
     }
 }
 
-/* Behind a stream: another one, or zeros. */
+/* Begins the next stream, or skips zeros. */
 static const char *xz_begin(struct xz *x, struct stretch *s) {
     while (s->left && !*s->in) s->in++, s->left--;
     if (!s->left) return NULL;
@@ -246,7 +242,7 @@ static const char *unpack_bzip2(void *state, struct stretch *s) {
 #define unpack_bzip2 NULL
 #endif
 
-/* A digit, and the begin of a block or, of an empty file, of its end. */
+/* A digit, then the beginning of a block, or that of the end in an empty file. */
 const struct packing bzip2_packing = {"bzip2",     {"BZh?1AY&SY", "BZh?\x17\x72\x45\x38\x50\x90"},
                                       10,          open_bzip2,
                                       close_bzip2, unpack_bzip2};

@@ -57,19 +57,19 @@ static bool is_pdf(const char *p, size_t n) {
     return at > 8 && p[at] == '%' && p[at + 1] & 0x80;
 }
 
-static bool text_byte(char c) {
-    return (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
-}
-
-/* ASCII in units of two bytes: those at `own` hold the characters, the others are NUL. */
+/* Is it ASCII in units of two bytes?  The bytes at `own` hold the characters, the others are
+ * NUL. */
 static bool is_wide(const char *p, size_t n, size_t own) {
     if (n < 8) return false;
-    for (size_t i = 0; i + 1 < n; i += 2)
-        if (!text_byte(p[i + own]) || p[i + 1 - own]) return false;
+    for (size_t i = 0; i + 1 < n; i += 2) {
+        char c = p[i + own];
+        bool text = (c >= 0x20 && c < 0x7f) || c == '\t' || c == '\n' || c == '\r';
+        if (!text || p[i + 1 - own]) return false;
+    }
     return true;
 }
 
-/* A byte order mark alone may be bytes like others; with a NUL byte behind it, it is none. */
+/* Two bytes of a byte order mark may also begin other text.  NUL bytes show that they do not. */
 static const char *tell_utf(const char *p, size_t n) {
     bool nul = memchr(p, '\0', n);
     if (!nul || n < 4) return NULL;
@@ -88,8 +88,7 @@ const char *foreign_tell(const char *p, size_t n, bool lines) {
     return lines ? tell_utf(p, n < FOREIGN_BYTES ? n : FOREIGN_BYTES) : NULL;
 }
 
-/* ORC begins with three letters, as text may; it ends with them and the length of what is before.
- */
+/* ORC begins with three letters, as text may, and also ends with them and a length. */
 const char *foreign_tell_file(int fd, const char *p, size_t n, bool lines) {
     struct stat st;
     char end[4];
@@ -119,7 +118,7 @@ struct unpack {
 const char unpack_needs_memory[] =
     "takes more memory than --unpack-mem allows (default: 128MiB); give more";
 
-/* The first n bytes are those of the magic, as far as both go. */
+/* Do the first n bytes agree with the magic, as far as both go? */
 static bool begins(const char *begin, size_t n, const char *magic, size_t len) {
     for (size_t i = 0; i < n && i < len; i++)
         if (magic[i] == '?' ? begin[i] < '1' || begin[i] > '9' : begin[i] != magic[i]) return false;
@@ -176,15 +175,6 @@ static ssize_t refill(struct unpack *u, int fd) {
     return -1;
 }
 
-/* The first bytes that come out may be foreign, as those of a tar archive. */
-static bool look_inside(struct unpack *u, const char *out, size_t n) {
-    const char *what = u->begun ? NULL : foreign_tell(out, n, u->lines);
-    u->begun = true;
-    if (what)
-        snprintf(u->trouble, sizeof u->trouble, "inside its %s data %s", u->packing->name, what);
-    return what;
-}
-
 ssize_t unpack_read(struct unpack *u, int fd, char *out, size_t room) {
     ssize_t got;
     if (!unpack_pending(u) && (got = refill(u, fd)) <= 0) return got;
@@ -196,8 +186,13 @@ ssize_t unpack_read(struct unpack *u, int fd, char *out, size_t room) {
     if (wrong && *wrong)
         snprintf(u->trouble, sizeof u->trouble, "its %s data %s%s", u->packing->name,
                  wrong == unpack_needs_memory ? "" : "is damaged: ", wrong);
-    bool is_foreign = s.room < room && look_inside(u, out, room - s.room);
-    if (s.room < room && !is_foreign) return (ssize_t)(room - s.room);
-    errno = wrong || is_foreign ? EBADMSG : EAGAIN;
+    const char *what = NULL;
+    if (s.room < room) { /* the first bytes may be those of a tar archive */
+        if (!u->begun) what = foreign_tell(out, room - s.room, u->lines);
+        u->begun = true;
+        if (!what) return (ssize_t)(room - s.room);
+        snprintf(u->trouble, sizeof u->trouble, "inside its %s data %s", u->packing->name, what);
+    }
+    errno = wrong || what ? EBADMSG : EAGAIN;
     return -1;
 }

@@ -1,5 +1,5 @@
-/* unpack.h - compressed files, read as what they hold.  They are told by their first bytes, so that
- * names do not matter and standard input may be one. */
+/* unpack.h - reads compressed files as their contents.  A file's first bytes tell how it is packed,
+ * so its name does not matter, and standard input may be compressed, too. */
 #ifndef SEEN_UNPACK_H
 #define SEEN_UNPACK_H
 
@@ -15,59 +15,57 @@ struct stretch {
     size_t left;
     char *out;
     size_t room;
-    bool between; /* packed data may end here */
+    bool between; /* the packed data may end here */
 };
 
 struct packing {
     const char *name;
-    const char *magic[2]; /* either; ? is a digit from 1 to 9.  NULL: there is one */
+    const char *magic[2]; /* the bytes a file begins with; ? is a digit from 1 to 9; or NULL */
     size_t magic_len;
     void *(*open)(uint64_t memory); /* takes at most `memory` bytes.  NULL: not built in */
     void (*close)(void *);
-    /* Unpacks as much input as the output has room for.  NULL, or what is wrong with the data. */
+    /* Unpacks as much input as the output has room for.  Returns NULL, or what is wrong. */
     const char *(*unpack)(void *, struct stretch *);
 };
 
 extern const struct packing gzip_packing, zstd_packing, xz_packing, bzip2_packing;
 
-extern const char unpack_needs_memory[]; /* what is wrong where that is not enough */
+extern const char unpack_needs_memory[]; /* what is wrong if `memory` is too little */
 
 /* -- one file ------------------------------------------------------------------------------ */
 
-enum { UNPACK_MAGIC = 10 }; /* bytes that tell */
-
-/* How a file that begins with these n bytes is packed; NULL: it is not.  *more: a few bytes more
- * may tell. */
+/* How a file that begins with these n bytes is packed; NULL: it is not.  *more: it may be packed,
+ * but more bytes are needed to tell. */
 const struct packing *unpack_tell(const char *begin, size_t n, bool *more);
 
 struct unpack;
 
-/* `begin` are n bytes that have been read already.  It is built in.  `lines`:
- * as of foreign.h. */
+/* The packing has to be built in (`open`).  `begin` are n bytes that were already read.  `lines` is
+ * as in foreign_tell. */
 struct unpack *unpack_new(const struct packing *, const char *name, uint64_t memory, bool lines,
                           const char *begin, size_t n);
 void unpack_free(struct unpack *); /* NULL is fine */
 
-/* As read(2); EAGAIN: nothing comes out before another read, EBADMSG: unpack_trouble says what. */
+/* Like read(2).  EAGAIN: more has to be read first.  EBADMSG: unpack_trouble says what is wrong. */
 ssize_t unpack_read(struct unpack *, int fd, char *out, size_t room);
 const char *unpack_trouble(const struct unpack *);
 
-/* Something may come out without a read. */
+/* May something come out without another read of the file? */
 bool unpack_pending(const struct unpack *);
 
 /* -- files that are not lines of text and that seen cannot read ---------------- *
  *
- * Archives, columns, databases, other encodings: judged as bytes they would silently give a wrong
- * answer.  They are told by bytes that no line of text begins with: control characters, NUL, bytes
- * that are not UTF-8. */
+ * Archives, databases and other encodings would silently give wrong answers if they were judged as
+ * lines.  No line of text begins with the bytes that tell them: control characters, NUL, bytes that
+ * are not UTF-8. */
 
-enum { FOREIGN_BYTES = 512 }; /* that are looked at; fewer tell less */
+enum { FOREIGN_BYTES = 512 }; /* the bytes that are looked at */
 
-/* What a file is that begins with these n bytes, and how it can be read; NULL: nothing foreign.
- * `lines`: its records end in newlines, so that NUL bytes at every other place are UTF-16. */
+/* Says what a file is that begins with these n bytes, and how to read it; NULL: it is not foreign.
+ * `lines`: its records end in newlines, so NUL bytes at every other place mean UTF-16. */
 const char *foreign_tell(const char *begin, size_t n, bool lines);
 
-/* The same of a regular file, by its end as well. */
+/* The same for a regular file, which is also told by its end. */
 const char *foreign_tell_file(int fd, const char *begin, size_t n, bool lines);
 
 #endif

@@ -1,18 +1,12 @@
-/* windows.h - which window a record belongs to, and when windows end.
- *
- * A record with a time of its own belongs to the window that holds this time, in any order of
- * arrival.  So several windows are open at once.  From regular files windows end at the end of the
- * input.  From pipes a window ends when a record comes that is later than its
- * end by --lateness.  Memory is bounded: with --open-windows N open, the earliest one ends before
- * another begins.  A record whose window has ended is outside of all, and counted.
- *
- * Other windows (of N records, by arrival, begun by a pattern) follow the order of records, and one
- * is open at a time.  A landmark detector that is shown one key over and over calls it new in each
- * window's first record.  So these windows mean here what they mean everywhere. */
-#ifndef SEEN_COUNT_WINDOWS_H
-#define SEEN_COUNT_WINDOWS_H
+/* count.h - the parts of `seen count`: windows, counters, rows; `seen top` shares the windows. */
+#ifndef SEEN_COMMAND_COUNT_H
+#define SEEN_COMMAND_COUNT_H
 
+#include "group/group.h"
+#include "seen_counter.h"
 #include "state/state.h"
+
+/* -- windows (windows.c) ----------------------------------------------------------------------- */
 
 /* --state of `seen count` and `seen top`.
  *
@@ -124,5 +118,130 @@ void windows_tell(const struct windows *, const struct input_options *, const ch
 
 /* The beginning of a window as text: the number of a record, or a time in UTC. */
 const char *windows_from(const struct windows *, uint64_t from, char buf[32]);
+
+/* -- counters and rows (part.c) ---------------------------------------------------------------- */
+
+/* The memory of --exact: its bound, what is used, and whether it was not enough. */
+struct memory {
+    const char *given;
+    uint64_t most, used;
+    bool out;
+};
+
+/* How a run counts. */
+struct counting {
+    uint32_t kind; /* of seen_counter_new, as are ... */
+    double error;
+    uint64_t seed;
+    bool exact;
+    struct memory memory;      /* of exact sets */
+    const uint64_t *records;   /* so far, for the message */
+    const char *by;            /* --group-by; NULL: no groups */
+    struct fields fields;      /* of a group, once the columns are known */
+    const seen_counter *empty; /* for counting_load */
+};
+
+/* Takes --mem's value, or dies. */
+void counting_take_memory(struct counting *, const char *value);
+
+seen_counter *counting_new(struct counting *);
+
+/* Dies if a set had no room for a key: it does not count that key. */
+void counting_check(const struct counting *);
+
+/* Write a counter to a state and read it back; NULL if the bytes cannot be right, or if the counter
+ * is of another kind than the run's. */
+void counting_save(const seen_counter *, struct blocks_out *);
+seen_counter *counting_load(struct counting *, struct blocks_in *);
+
+/* The same for sliding windows.  *counter, the run's, is replaced. */
+seen_sliding_counter *counting_new_sliding(struct counting *, uint64_t window);
+void counting_save_sliding(const seen_sliding_counter *, struct blocks_out *);
+bool counting_load_sliding(struct counting *, struct blocks_in *, seen_sliding_counter **counter);
+
+struct group {
+    seen_counter *counter; /* NULL: none yet */
+    uint64_t records;
+};
+
+struct part {
+    seen_counter *counter; /* NULL: there are groups */
+    uint64_t records;
+    struct names names;  /* of its groups */
+    struct group *group; /* by number */
+    uint32_t room;
+};
+
+struct part *part_new(struct counting *);
+void part_free(struct part *);
+
+/* Counts one record.  `field`: its fields by slots; they matter with --group-by only. */
+void part_add(struct counting *, struct part *, const seen_digest *, const struct slice *field);
+
+/* Adds the counts of another part, so that this part counts the records of both. */
+void part_merge(struct counting *, struct part *, const struct part *from);
+void part_clear(struct counting *, struct part *);
+
+/* Write a part to a state and read it back; NULL if the bytes cannot be right. */
+void part_save(const struct part *, struct blocks_out *);
+struct part *part_load(struct counting *, struct blocks_in *);
+
+/* -- what is printed: a row for each window or group ------------------------------------- */
+
+struct counts {
+    bool json, value;           /* value: the one count is all that is printed */
+    const struct counting *how; /* the names of groups' fields */
+    uint64_t n;                 /* so far */
+    bool headed;                /* the heading of the table is printed */
+};
+
+struct figures {
+    uint64_t records;
+    double distinct, error; /* error: relative, standard */
+};
+
+struct figures counts_figures(uint64_t records, const seen_counter *);
+
+/* Prints the row of one group.  A number below GROUP_FIRST stands for all records. */
+void counts_put(struct counts *, const char *from, const struct names *, uint32_t group,
+                struct figures);
+
+/* Prints the rows of all groups of a part; the group with most distinct keys comes first. */
+void counts_put_groups(struct counts *, const char *from, const struct part *);
+
+/* -- sliding windows (recent.c) ---------------------------------------------------------------- */
+
+enum { RECENT_CELLS = 1024 + 2 };
+
+struct recent {
+    uint64_t window; /* 0: the window does not slide, and nothing here is used */
+    bool timed;
+    struct counting *how;
+    const struct windows *windows;
+    struct counts *rows;
+    seen_sliding_counter *counter;
+    uint64_t records;        /* so far */
+    seen_time first, newest; /* of them */
+    seen_time told;          /* the latest when the last row was printed, --every */
+    uint64_t outside, late; /* records older than the window; that came after a row of their time */
+    struct {
+        uint64_t number, records; /* of the cell that stands here */
+    } cell[RECENT_CELLS];
+};
+
+/* Prints a row at the end of each period.  The periods are the windows that `windows` opens and
+ * ends. */
+void recent_begin(struct recent *, struct counting *, struct windows *, struct counts *);
+void recent_free(struct recent *);
+
+/* Counts one record.  Its time matters in windows of time only. */
+void recent_add(struct recent *, const seen_digest *, seen_time);
+
+/* Write the counter to a state and read it back; false if the bytes cannot be right. */
+void recent_save(const struct recent *, struct blocks_out *);
+bool recent_load(struct recent *, struct blocks_in *);
+
+/* Warns how many records are in no row, unless --quiet is given. */
+void recent_tell(const struct recent *, const struct input_options *);
 
 #endif

@@ -1,5 +1,5 @@
 /* occurrences.c - keeps the first and the last occurrence of each key in the window. */
-#include "judge/occurrences.h"
+#include "commands/dedup/dedup.h"
 
 #include "base/cli.h"
 
@@ -33,20 +33,6 @@ void occurrences_free(struct occurrences *l) {
     while (l->entries) drop(l, l->entries);
 }
 
-static struct entry *enter(struct occurrences *l, seen_digest key, const struct fact *f) {
-    struct entry *e = calloc(1, sizeof *e);
-    if (!e) die("out of memory for the first occurrences of keys");
-    e->key = key;
-    e->first = f->itself;
-    HASH_ADD(hh, l->entries, key, sizeof e->key, e);
-    return e;
-}
-
-static void renew(struct occurrences *l, struct entry *e) {
-    HASH_DEL(l->entries, e);
-    HASH_ADD(hh, l->entries, key, sizeof e->key, e);
-}
-
 void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, struct fact *f) {
     struct entry *e;
     window_clock_step(&l->clock, f->itself.time);
@@ -62,13 +48,21 @@ void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, s
         e = NULL;
     }
     if (!e) {
-        e = enter(l, key, f);
+        e = calloc(1, sizeof *e);
+        if (!e) die("out of memory for the first occurrences of keys");
+        e->key = key;
+        e->first = f->itself;
         e->clock = now;
+        HASH_ADD(hh, l->entries, key, sizeof e->key, e);
     } else {
         f->first = e->first;
         f->last = e->last;
         f->age = now - e->clock;
-        if (!l->clock.refresh_first) renew(l, e), e->clock = now;
+        if (!l->clock.refresh_first) { /* the entry becomes the newest */
+            HASH_DEL(l->entries, e);
+            HASH_ADD(hh, l->entries, key, sizeof e->key, e);
+            e->clock = now;
+        }
     }
     e->last = f->itself;
     e->noted = l->clock.noted - 1;
