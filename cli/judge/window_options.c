@@ -175,9 +175,8 @@ static void check(const struct window_options *a, const struct seen_plan *plan, 
         die("--time serves windows of time, such as sliding:1h or landmark:1d");
     const char *file = input_options_regular_file(input);
     if (windows_of_time && !input->time && !input->arrival && !a->outlives && file)
-        die("a window of time needs the time of each record, because %s is a file, which is read "
-            "at any speed: name its field with --time FIELD, or give --arrival to go by when "
-            "records are read",
+        die("a window of time needs the time of each record, for %s is a file: name its field "
+            "with --time FIELD, or give --arrival to go by when records are read",
             file);
     if (input->arrival && !windows_of_time && !a->times)
         die("--arrival serves windows of time, such as sliding:1h or landmark:1d");
