@@ -213,7 +213,7 @@ MISTAKES = [
      "--tag=verdict,colour: 'colour' is not ",
      "one of verdict, number, time, age, first, first-time, last, last-time"),
     ("tagged twice", "seen --csv -k user --tag tagged.csv", 2,
-     "the table has a column 'seen' already: give the tag's another name, as ",
+     "the table has a column 'seen' already: choose another name, as in ",
      "--tag-column seen2"),
     ("groups by a column that is not there", "seen --csv --group-by publisher clicks.csv", 2,
      "there is no column 'publisher'; ",
