@@ -33,6 +33,11 @@ check-tsan: setup-test
 	@$(NINJA) build-tsan seen test/law_threads
 	@tools/check_threads.sh build-tsan
 
+# The library as two files for programs that compile it in, seen.c and seen.h: build/amalgamation.
+amalgamation:
+	@tools/amalgamation.py $(BUILD)/amalgamation
+	@echo "$(BUILD)/amalgamation/seen.c and seen.h are ready: cc -O2 -c seen.c, and link with -lm"
+
 # Accepts what libseen offers to compiled programs now: writes abi/libseen.abi, which make check compares.
 abi:
 	@tools/abi.sh write
@@ -106,5 +111,5 @@ clean:
 # One after the other, also under make -j: what is installed is there before the build is configured.
 .NOTPARALLEL:
 
-.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-lint check-valgrind check-long bench bench-fp bench-truth papers papers-quick install uninstall \ abi
+.PHONY: all configure demo check check-bare check-seeds check-asan check-tsan check-lint check-valgrind check-long bench bench-fp bench-truth papers papers-quick install uninstall abi amalgamation \
 	format clean setup-build setup-test setup-papers setup-module setup-valgrind setup-lint

@@ -74,13 +74,17 @@ papers() { [ "${SEEN_PAPERS:-yes}" = yes ]; }
     pytest module test/module
     if papers; then timed papers /usr/bin/python3 bench/paper/papers.py --build "$build" --quick; fi
 } &
-pytest cli test/cli &
+{
+    pytest cli test/cli
+    pytest python test/python
+} &
 timed meson meson test -C "$build" --no-rebuild --print-errorlogs -t 5 --num-processes 1 $rates
 if papers; then pytest make test/build; fi
 wait
 report_meson
 report cli "command line"
 report module "module"
+report python "python, and the one file"
 if papers; then
     report make "make"
     report papers "papers"
