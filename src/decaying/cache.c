@@ -1,9 +1,9 @@
 /* cache - a fingerprint cache: sets of a few short fingerprints each, in the order of last use.
  *
  * Idea       A key has one set, and a fingerprint of f bits that stands for it there.  A record
- *            whose fingerprint is in its set is a duplicate and moves it to the front; any other is
- *            put in front, and the last of the B entries falls out.  Position says how old an
- *            entry is, so age takes no bits.
+ *            whose fingerprint is in its set is a duplicate and moves it to the front.  Another one
+ *            enters at the front, and the last of the B entries is removed.  The position of an
+ *            entry shows its age, so no bits are needed for it.
  * Guarantee  False positives at most B/(2^f - 1), on every stream at every time; less until all
  *            sets are full.  False negatives: none while fewer than B other keys lie between, then
  *            P(B or more different ones came to the set since): theory/cache.h.
@@ -54,8 +54,6 @@ static void init(struct window *w) {
 
 /* -- work --------------------------------------------------------------------------------- */
 
-/* -- wide sets, by words of 64 bits; and sets read entry by entry ------------------------- */
-
 /* The entry of a set that holds the fingerprint; `ways` if none does. */
 static inline uint32_t position(const struct cache_shape *g, const uint64_t *line, uint32_t bit,
                                 uint64_t fingerprint) {
@@ -64,19 +62,14 @@ static inline uint32_t position(const struct cache_shape *g, const uint64_t *lin
     return g->ways;
 }
 
-static inline uint32_t held(const struct cache_shape *g, const uint64_t *line, uint32_t bit) {
-    uint32_t n = 0;
-    for (uint32_t i = 0; i < g->ways; i++, bit += g->bits) n += entry(line, bit, g->bits) != 0;
-    return n;
-}
-
 /* The bits of the word that begins at `first`, below `bit`. */
 static inline uint64_t below(uint32_t first, uint32_t bit) {
     if (bit <= first) return 0;
     return bit - first >= 64 ? ~(uint64_t)0 : ((uint64_t)1 << (bit - first)) - 1;
 }
 
-/* From the highest word down, as each takes bits from the one below. */
+/* Moves a fingerprint to the front of a wide set, word by word.  The highest word comes first,
+ * because each word takes bits from the one below. */
 ALWAYS_INLINE bool touch_wide(struct cache *c, const struct cache_shape *g, uint64_t *line,
                               uint32_t bit, uint64_t fingerprint) {
     uint32_t at = position(g, line, bit, fingerprint), last = g->ways - 1;
@@ -96,13 +89,8 @@ ALWAYS_INLINE bool touch_wide(struct cache *c, const struct cache_shape *g, uint
     return found;
 }
 
-static void observe_portable(struct cache *c, const struct cache_shape *g, size_t n,
-                             const seen_digest *d, uint8_t *verdict) {
-    observe_any(c, g, n, d, verdict);
-}
-
 #if defined __x86_64__
-/* The same code: places of a batch are found four at a time. */
+/* The same code, compiled so that the places of four keys are computed at once. */
 __attribute__((target("avx2,bmi2"))) static void observe_avx2(struct cache *c,
                                                               const struct cache_shape *g, size_t n,
                                                               const seen_digest *d,
@@ -125,10 +113,10 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
         return;
     }
 #endif
-    observe_portable(w->state, &g, n, d, verdict);
+    observe_any(w->state, &g, n, d, verdict);
 }
 
-/* The youngest a key can be: what stands before it came after it. */
+/* The least age of a key: the entries before it came later. */
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
     (void)at;
@@ -157,7 +145,7 @@ static void landmark(struct window *w, uint64_t at) {
         table_freshen(c->line[i], c->generation);
 }
 
-/* Entries of a set differ, so a new key is one of `held` with probability held/values. */
+/* The entries of a set differ, so a new key matches one of n entries with probability n/values. */
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     (void)at;
     const struct cache *c = w->state;
@@ -177,14 +165,7 @@ static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, w->state, size(&w->plan->spec));
 }
 
-static uint64_t count(const struct cache *c, const struct cache_shape *g, const uint64_t *line) {
-    uint64_t stored = 0;
-    if (table_stamp(line) != (uint16_t)c->generation) return 0;
-    for (uint32_t s = 0; s < g->sets; s++) stored += held(g, line, s * g->ways * g->bits);
-    return stored;
-}
-
-/* Any table is one, but its entries must have been counted. */
+/* Any bytes are a valid table, but the number of entries must be right. */
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)at, (void)limit;
@@ -197,7 +178,10 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     for (uint64_t i = 0, next; fits && i < g.lines;) {
         if (!(next = table_read(in, c->line, i, g.lines)))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");
-        for (; i < next; i++) stored += count(c, &g, c->line[i]);
+        for (; i < next; i++)
+            for (uint32_t k = 0; k < g.sets * g.ways; k++)
+                stored += table_stamp(c->line[i]) == (uint16_t)c->generation &&
+                          entry(c->line[i], k * g.bits, g.bits) != 0;
     }
     if (!fits || stored != c->stored)
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
@@ -237,7 +221,7 @@ static double reach(const struct seen_spec *spec, uint64_t lines) {
     return theory_cache_reach(&c);
 }
 
-/* Lines that a shard will have, nearly: what ways and bits are chosen for. */
+/* About as many lines as a shard will have, for the choice of ways and bits. */
 static uint64_t about_lines(const struct seen_spec *s) {
     uint64_t mem = options_has(s, OPTION_MEM) ? options_get(s, OPTION_MEM) : PLAN_MEM_DEFAULT;
     if (options_has(s, OPTION_BLOCKS)) return bits_max(1, options_get(s, OPTION_BLOCKS));
@@ -335,7 +319,7 @@ bool cache_variant(struct seen_spec *spec, size_t i) {
 
 static double fp_after(const void *ctx, double keys) { return theory_cache_fp_after(ctx, keys); }
 
-/* What counts is the different keys between; each shard gets its part of them. */
+/* A miss depends on the number of different keys between, and each shard gets its part of them. */
 struct forecast cache_forecast(const struct seen_plan *plan, const struct gap_law *law) {
     double shards = (double)options_get(&plan->spec, OPTION_SHARDS);
     struct theory_cache c = theory_of(&plan->spec, options_get(&plan->spec, OPTION_BLOCKS));

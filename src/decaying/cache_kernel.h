@@ -1,6 +1,6 @@
 /* cache_kernel.h - test and add of the fingerprint cache.  A set is a number of ways x bits bits,
- * its newest entry lowest; a record shifts what is newer than its own entry up by one entry, over
- * it, and enters below.  Where no entry is its own, all are newer, and the oldest is shifted out.
+ * with the newest entry lowest.  A record shifts all entries newer than its own up by one, over its
+ * own, and enters below.  If the set does not hold it, all entries shift and the oldest is lost.
  *
  *     newest          oldest      c:  found 3rd, so three entries move      x:  not found
  *     | a | b | c | d |     ->    | c | a | b | d |                         | x | a | b | c |
@@ -12,22 +12,18 @@
 
 #include "decaying/cache.h"
 
-static inline uint64_t load_at(const uint64_t *line, uint32_t byte) {
-    uint64_t word;
-    memcpy(&word, (const char *)line + byte, sizeof word);
-    return word;
-}
-
 /* The first byte of the 64-bit word to load for at most CACHE_NARROW bits from `bit` on.  The word
  * lies within the line. */
 static inline uint32_t first_byte(uint32_t bit) { return (uint32_t)bits_min(bit >> 3, 56); }
 
 static inline uint64_t entry(const uint64_t *line, uint32_t bit, uint32_t bits) {
     uint32_t byte = first_byte(bit);
-    return load_at(line, byte) >> (bit - 8 * byte) & (((uint64_t)1 << bits) - 1);
+    uint64_t word;
+    memcpy(&word, (const char *)line + byte, sizeof word);
+    return word >> (bit - 8 * byte) & (((uint64_t)1 << bits) - 1);
 }
 
-/* Returns whether it was found. */
+/* Moves a fingerprint to the front of its set, and returns whether it was there. */
 ALWAYS_INLINE bool touch_wide(struct cache *, const struct cache_shape *, uint64_t *line,
                               uint32_t bit, uint64_t fingerprint);
 
@@ -47,8 +43,9 @@ static inline struct narrow narrow_of(const struct cache_shape *g) {
     return n;
 }
 
-/* At most one entry is the fingerprint: less it, that one is 0, and borrows are wrong only above
- * the lowest 0.  `newer` are the bits up to its end; all of the set, if there is none. */
+/* At most one entry is the fingerprint.  After xor with the fingerprint this entry is 0, and the
+ * borrow trick that finds zeros errs only above the lowest 0.  `newer` has the bits up to the end
+ * of that entry, or of the whole set if the fingerprint is not there. */
 ALWAYS_INLINE bool touch_narrow(struct cache *c, const struct cache_shape *g,
                                 const struct narrow *n, char *at, uint32_t shift,
                                 uint64_t fingerprint, bool renew) {
@@ -68,8 +65,9 @@ ALWAYS_INLINE bool touch_narrow(struct cache *c, const struct cache_shape *g,
 
 /* -- batches ------------------------------------------------------------------------------ */
 
-/* Where the records of a batch go is found first, so that the last loop is nothing but the work:
- * narrow sets begin `bit` bits after the word that they are read with, others in their line. */
+/* Finds the places of all records first, so the last loop only reads and writes sets.  Narrow sets
+ * begin `bit` bits after the start of the word with which they are read, others after that of their
+ * line. */
 ALWAYS_INLINE void observe_sets(struct cache *c, const struct cache_shape *given, size_t n,
                                 const seen_digest *d, uint8_t *verdict, bool narrow, bool renew) {
     struct cache_shape g = *given;
@@ -95,7 +93,7 @@ ALWAYS_INLINE void observe_sets(struct cache *c, const struct cache_shape *given
     }
 }
 
-/* The usual refresh is a constant of its own. */
+/* refresh= is a constant in each call. */
 ALWAYS_INLINE void observe_any(struct cache *c, const struct cache_shape *g, size_t n,
                                const seen_digest *d, uint8_t *verdict) {
     if (!n) return;

@@ -1,4 +1,4 @@
-/* recent.c - the work that lru and clock share. */
+/* recent.c - the work that lru and second-chance share. */
 #include "decaying/recent.h"
 
 #include "base/base.h"
@@ -57,7 +57,7 @@ void recent_init(struct window *w) {
     b->room = w->plan->capacity / options_get(&w->plan->spec, OPTION_SHARDS);
 }
 
-/* No times are kept: the youngest age possible is that of the record before. */
+/* No times are kept, so the age of a key that is held is given as 1, the least. */
 void recent_ages(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
     (void)at;

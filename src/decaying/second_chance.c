@@ -1,8 +1,10 @@
-/* second_chance - the buffer with second chances: nearly lru, in less memory; it moves no entry.
+/* second_chance - the buffer with second chances: nearly lru, in less memory, without moving
+ * entries.
  *
  * Idea       A table of C digests, each with a mark that its key came back, and a hand that goes
- *            round.  A new key takes the place of the first unmarked one under the hand; marks that
- *            the hand passes are wiped.  refresh=first marks nothing: first in, first out.
+ *            round.  A new key takes the place of the first unmarked key that the hand meets.  The
+ *            hand wipes the marks that it passes.  refresh=first sets no marks: first in, first
+ *            out.
  * Guarantee  No false positives, up to the digest's 128 bits.  False negatives depend on the
  *            stream, within a point of lru's with as many keys on streams like those of the tests.
  * Paper      The clock of Broder, Najork, Wiener, WWW 2003; Deng, Rafiei, SIGMOD 2006, 5.5.
@@ -45,7 +47,7 @@ static uint32_t step(struct buffer *b) {
     return (uint32_t)i;
 }
 
-/* A slot for a new key: one never used, or the first without a mark. */
+/* Finds a slot for a new key: one never used, or the first without a mark. */
 static uint32_t make_room(struct buffer *b, uint8_t *flag) {
     if (b->used < b->room) return (uint32_t)b->used++;
     uint32_t i = step(b);
@@ -131,40 +133,24 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     return 0;
 }
 
-const struct window_ops aging_clock = {
-    .name = "decaying",
-    .plan = plan,
-    .forecast = clock_forecast,
-    .size = recent_size,
-    .init = recent_init,
-    .observe = observe,
-    .find = recent_ages,
-    .landmark = recent_landmark,
-    .forget = forget,
-    .stats = recent_stats,
-    .clear_counters = recent_clear_counters,
-    .save = save,
-    .load = load,
-};
-
 /* -- forecasts for a stream whose gaps are known ------------------------------------------ */
 
-/* What clock misses on a stream whose gaps are known.  Derived for this project.
+/* The misses of second-chance on a stream whose gaps are known.  Derived for this project.
  *
- * The hand goes round in T records.  A key that was put in stands just behind the hand and is found
- * if it comes again within T.  A key that was found is marked: the hand, which comes by within T,
- * all times alike, takes the mark, and the key goes at the next passing, after T to 2T in all.
+ * The hand goes round in T records.  A new key stands just behind the hand and is found if it comes
+ * again within T.  A key that was found is marked.  The hand comes by at a time that is uniform in
+ * 0 to T and wipes the mark; at its next passing the key leaves, after T to 2T in all.
  *
  *     P(found | gap g) = (1 - f) [g < T] + f P(g < U(T, 2T))      f: the record before was found
  *
- * and f depends on the gap before, so that frequent keys stay: the sample has counted gaps in
- * pairs. T follows from what the buffer holds: each record leaves its key there until it comes
- * again or goes, and the mean of these times is C records (as C = W(T) for LRU: Denning, Schwartz
- * 1972). */
+ * f depends on the gap before, because frequent keys stay; the sample has counted gaps in pairs.  T
+ * follows from the size of the buffer: each record keeps its key there until the key comes again or
+ * leaves, and the mean of these times is C records (as C = W(T) for LRU: Denning, Schwartz 1972).
+ */
 
 enum { ROUNDS = 30 };
 
-/* Rows and columns as of struct gap_counts' pairs. */
+/* Rows and columns are those of `pairs` in struct gap_counts. */
 struct hand {
     const struct gap_counts *counts;
     double T;
@@ -175,27 +161,13 @@ struct hand {
 static double from_of(size_t gap) { return gap_from(2 * (gap - 1)); }
 static double share(double x) { return fmin(1, fmax(0, x)); }
 
-static void learn_found(struct hand *h) {
-    double next[GAP_PAIRED] = {0};
-    for (size_t j = 1; j < GAP_PAIRED; j++) {
-        double from = from_of(j), end = from_of(j + 1), marked = 0;
-        if (!(h->column[j] > 0)) continue;
-        for (size_t i = 0; i < GAP_PAIRED; i++) marked += h->counts->pairs[i][j] * h->found[i];
-        marked /= h->column[j];
-        next[j] = (1 - marked) * share((h->T - from) / (end - from)) +
-                  marked * share(2 - (from + end - 1) / 2 / h->T);
-    }
-    memcpy(h->found, next, sizeof next);
-}
-
-/* How long a key stays that would come again after `gap` records, unmarked and marked. */
-static double stays(double gap, double T) { return fmin(gap, T); }
+/* How many records a marked key stays if its own next record comes after `gap` records. */
 static double stays_marked(double gap, double T) {
     double x = share((gap - T) / T);
     return gap < T ? gap : T * (1 + x - x * x / 2);
 }
 
-/* Keys in the buffer. */
+/* The expected number of keys in the buffer. */
 static double held(const struct hand *h) {
     double sum = 0;
     for (size_t i = 0; i < GAP_PAIRED; i++) {
@@ -205,7 +177,7 @@ static double held(const struct hand *h) {
         for (size_t j = 1; j < GAP_PAIRED; j++) {
             double n = h->counts->pairs[i][j], gap = (from_of(j) + from_of(j + 1) + 1) / 2;
             again += n;
-            plain += n * stays(gap, h->T);
+            plain += n * fmin(gap, h->T);
             marked += n * stays_marked(gap, h->T);
         }
         plain += (all - again) * h->T;
@@ -217,10 +189,21 @@ static double held(const struct hand *h) {
 
 static void turn(struct hand *h, double T) {
     h->T = T;
-    for (int i = 0; i < ROUNDS; i++) learn_found(h);
+    for (int i = 0; i < ROUNDS; i++) {
+        double next[GAP_PAIRED] = {0};
+        for (size_t j = 1; j < GAP_PAIRED; j++) {
+            double from = from_of(j), end = from_of(j + 1), marked = 0;
+            if (!(h->column[j] > 0)) continue;
+            for (size_t k = 0; k < GAP_PAIRED; k++) marked += h->counts->pairs[k][j] * h->found[k];
+            marked /= h->column[j];
+            next[j] = (1 - marked) * share((h->T - from) / (end - from)) +
+                      marked * share(2 - (from + end - 1) / 2 / h->T);
+        }
+        memcpy(h->found, next, sizeof next);
+    }
 }
 
-struct forecast clock_forecast(const struct seen_plan *plan, const struct gap_law *law) {
+static struct forecast forecast(const struct seen_plan *plan, const struct gap_law *law) {
     struct hand h = {.counts = law->counts};
     struct forecast f = {plan->fp_full, 0};
     double lo = 1, hi = 0x1p46;
@@ -235,3 +218,19 @@ struct forecast clock_forecast(const struct seen_plan *plan, const struct gap_la
     for (size_t b = 0; b < GAP_BUCKETS; b++) f.fn += law->at_gap[b] * (1 - h.found[gap_paired(b)]);
     return f;
 }
+
+const struct window_ops aging_second_chance = {
+    .name = "decaying",
+    .plan = plan,
+    .forecast = forecast,
+    .size = recent_size,
+    .init = recent_init,
+    .observe = observe,
+    .find = recent_ages,
+    .landmark = recent_landmark,
+    .forget = forget,
+    .stats = recent_stats,
+    .clear_counters = recent_clear_counters,
+    .save = save,
+    .load = load,
+};

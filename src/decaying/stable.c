@@ -2,7 +2,7 @@
  *
  * Idea       Cells hold 0 … Max.  A record is a duplicate if none of its K cells is 0.  Every
  *            record, duplicate or not, then takes 1 off P cells and sets its own K cells to Max.
- *            So the fraction of zeros falls, exponentially, to a point where it stays.
+ *            The fraction of zeros falls exponentially to a stable point.
  * Guarantee  False positives at most Eq. 8 for every stream at every time, with equality on streams
  *            of different keys.  False negatives: none while fewer than Max records lie between,
  *            then more and more with the gap (Eqs. 9-14); none promised.
@@ -11,7 +11,7 @@
  *            Max: stable_plan.c.
  * Layout     lines as in filter/table.h, with cells of d bits side by side; with Max = 1 and P = 0
  *            it is bloom, bit for bit.  The P cells are neighbours from a random one on, around the
- *            end (decrement=run), or P different ones anywhere (decrement=each).
+ *            end (spread=run), or P different ones anywhere (spread=each).
  *
  *                line:  | cell 0 | cell 1 | … | cell 496/d - 1 | spare | stamp, 16 bits |
  *                          d bits      ▲ set to Max: K          └ generation of the last touch:
@@ -19,7 +19,7 @@
  *
  * Example    fp=.01 gives K = 3, P = 11 (P = 10 would be 1.23 %).  A mebibyte then still finds half
  *            of the keys after 1.8e5 others.
- * Cost       K + 1 cache lines a record, fetched together; decrement=each: K + P.
+ * Cost       K + 1 cache lines a record, fetched together; spread=each: K + P.
  */
 #include "decaying/stable.h"
 #include "base/base.h"
@@ -40,7 +40,7 @@ struct state {
     uint64_t line[][8];
 };
 
-_Static_assert(sizeof(struct state) == STABLE_STATE, "what the plan counts with");
+_Static_assert(sizeof(struct state) == STABLE_STATE, "the plan counts with this size");
 
 static uint64_t size(const struct seen_spec *spec) {
     return sizeof(struct state) + options_get(spec, OPTION_BLOCKS) * 64;
@@ -48,7 +48,7 @@ static uint64_t size(const struct seen_spec *spec) {
 
 /* -- cells -------------------------------------------------------------------------------- */
 
-/* A cell may straddle bytes, not more than two; the second may be the stamp's, which stays. */
+/* A cell lies in at most two bytes.  The second may belong to the stamp, which does not change. */
 ALWAYS_INLINE uint32_t cell_read(const uint64_t *line, uint32_t cell, uint32_t d) {
     uint32_t bit = cell * d;
     uint16_t two;
@@ -64,7 +64,8 @@ ALWAYS_INLINE void cell_write(uint64_t *line, uint32_t cell, uint32_t value, uin
     memcpy((char *)line + (bit >> 3), &two, sizeof two);
 }
 
-/* Takes 1 off the cells [from, to) of a line; a line of an older generation is all 0. */
+/* Decrements the cells [from, to) of a line.  The cells of a line of an older generation are all 0.
+ */
 ALWAYS_INLINE void decrement(struct state *s, uint64_t *line, uint32_t from, uint32_t to,
                              uint32_t d) {
     if (table_stamp(line) != (uint16_t)s->generation) return;
@@ -105,7 +106,7 @@ ALWAYS_INLINE void decrement_run(struct state *s, const struct seen_spec *spec,
     }
 }
 
-/* The first is given, the others are drawn until all differ. */
+/* Decrements different cells.  The first is given; the others are drawn again until all differ. */
 ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
                                   struct cells_probe first, uint32_t d) {
     struct cells_probe at[STABLE_MAX_EACH] = {first};
@@ -121,13 +122,6 @@ ALWAYS_INLINE void decrement_each(struct state *s, const struct seen_spec *spec,
     }
 }
 
-static double fp_now(const struct window *w) {
-    const struct state *s = w->state;
-    const struct seen_spec *spec = &w->plan->spec;
-    return pow((double)s->set / stable_cells(spec, options_get(spec, OPTION_BLOCKS)),
-               (double)options_get(spec, OPTION_K));
-}
-
 /* -- work --------------------------------------------------------------------------------- */
 
 static void init(struct window *w) {
@@ -136,7 +130,7 @@ static void init(struct window *w) {
     s->random = options_get(&w->plan->spec, OPTION_SEED) ^ 0x5ab1e5ab1e5ab1e5u;
 }
 
-/* Probe, decrement, set: in this order, for every record. */
+/* Tests the cells of a record, decrements, and sets its cells, in this order. */
 ALWAYS_INLINE uint8_t observe_one(struct state *s, const struct seen_spec *spec,
                                   const struct cells_probe *probe, struct cells_probe start,
                                   uint32_t d) {
@@ -146,7 +140,7 @@ ALWAYS_INLINE uint8_t observe_one(struct state *s, const struct seen_spec *spec,
         table_freshen(s->line[probe[j].line], s->generation);
         found &= cell_read(s->line[probe[j].line], probe[j].cell, d) != 0;
     }
-    if (options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH)
+    if (options_get(spec, OPTION_SPREAD) == SEEN_DECREMENT_EACH)
         decrement_each(s, spec, start, d);
     else
         decrement_run(s, spec, start, d);
@@ -163,8 +157,8 @@ ALWAYS_INLINE void observe_cells(struct window *w, size_t n, const seen_digest *
     struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
     struct cells_probe probe[BITS_AHEAD][64], start[BITS_AHEAD];
-    /* decrement=each draws a varying number of times, so only the first record's is known. */
-    size_t most = options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH ? 1 : BITS_AHEAD;
+    /* spread=each draws a varying number of times, so later records cannot be prefetched. */
+    size_t most = options_get(spec, OPTION_SPREAD) == SEEN_DECREMENT_EACH ? 1 : BITS_AHEAD;
     for (size_t from = 0, group; from < n; from += group) {
         group = bits_min(n - from, most);
         for (size_t i = 0; i < group; i++) {
@@ -188,7 +182,7 @@ static void observe(struct window *w, size_t n, const seen_digest *digest, const
                     uint8_t *verdict) {
     (void)at;
     uint32_t d = stable_bits(options_get(&w->plan->spec, OPTION_CELL_MAX));
-    switch (d) { /* a constant in each of the usual ones */
+    switch (d) { /* constants for the usual widths */
     case 1: observe_cells(w, n, digest, verdict, 1); break;
     case 2: observe_cells(w, n, digest, verdict, 2); break;
     case 3: observe_cells(w, n, digest, verdict, 3); break;
@@ -196,7 +190,8 @@ static void observe(struct window *w, size_t n, const seen_digest *digest, const
     }
 }
 
-/* The youngest a key can be: a record takes at most 1 off a cell.  SEEN_NEVER at a zero. */
+/* The least age of a key: a record decrements a cell by 1 at most.  SEEN_NEVER: one of its cells is
+ * 0. */
 static uint64_t age_of(const struct window *w, seen_digest key) {
     const struct state *s = w->state;
     const struct seen_spec *spec = &w->plan->spec;
@@ -231,21 +226,15 @@ static void landmark(struct window *w, uint64_t at) {
         table_freshen(s->line[i], s->generation);
 }
 
-/* Keys that would leave as many cells set, each in its own K. */
-static uint64_t keys_for(const struct window *w) {
-    const struct state *s = w->state;
-    double m = stable_cells(&w->plan->spec, options_get(&w->plan->spec, OPTION_BLOCKS)),
-           zeros = m - (double)s->set;
-    return (uint64_t)(-m / (double)options_get(&w->plan->spec, OPTION_K) *
-                          log(fmax(zeros, .5) / m) +
-                      .5);
-}
-
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     (void)at;
     const struct state *s = w->state;
-    out->stored += keys_for(w);
-    out->fp_now += fp_now(w) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
+    const struct seen_spec *spec = &w->plan->spec;
+    double m = stable_cells(spec, options_get(spec, OPTION_BLOCKS)), zeros = m - (double)s->set;
+    double k = (double)options_get(spec, OPTION_K);
+    /* `stored` is the number of keys that would set as many cells, each its own K. */
+    out->stored += (uint64_t)(-m / k * log(fmax(zeros, .5) / m) + .5);
+    out->fp_now += pow((double)s->set / m, k) / (double)options_get(spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->landmarks);
 }
 
@@ -257,12 +246,8 @@ static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, w->state, size(&w->plan->spec));
 }
 
-static bool sane(const struct state *s) {
-    return s->generation && s->generation < MAX_COUNT && s->records < MAX_COUNT &&
-           s->landmarks < MAX_COUNT;
-}
-
-/* Cells above 0, of a line: many at a time, by what all the bits of each come to in its lowest. */
+/* The number of cells above 0 in a line.  Many cells are handled at once: all bits of a cell are
+ * or-ed into its lowest bit. */
 static uint64_t set_in(const struct state *s, const uint64_t *line, uint32_t d) {
     uint32_t cells = TABLE_BITS / d, most = 56 / d;
     uint64_t set = 0, lowest = (((uint64_t)1 << most * d) - 1) / (((uint64_t)1 << d) - 1);
@@ -279,7 +264,7 @@ static uint64_t set_in(const struct state *s, const uint64_t *line, uint32_t d) 
     return set;
 }
 
-/* Any table is one, but its cells above 0 must have been counted. */
+/* Any bytes are a valid table, but the number of cells above 0 must be right. */
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
                 struct seen_error *e) {
     (void)at, (void)limit;
@@ -289,7 +274,8 @@ static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t l
     uint64_t set = 0;
     if (in.read(in.ctx, s, sizeof *s))
         return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its table");
-    bool fits = sane(s);
+    bool fits = s->generation && s->generation < MAX_COUNT && s->records < MAX_COUNT &&
+                s->landmarks < MAX_COUNT;
     for (uint64_t i = 0, next; fits && i < options_get(spec, OPTION_BLOCKS);) {
         if (!(next = table_read(in, s->line, i, options_get(spec, OPTION_BLOCKS))))
             return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends inside its table");

@@ -9,8 +9,7 @@
 
 #define STABLE_STATE 128 /* bytes a shard takes besides its lines */
 
-/* The most cells that decrement=each picks.  It compares them all, so that no cell is picked twice.
- */
+/* The most cells that spread=each picks.  It compares all of them, so none is picked twice. */
 #define STABLE_MAX_EACH 256
 
 /* Bits of a cell of 0 … max, and how many such cells a line has. */

@@ -30,10 +30,10 @@ static struct theory_stable theory_of(const struct seen_spec *s, uint64_t lines)
 }
 
 static bool too_many_for_each(const struct seen_spec *spec, double P) {
-    return options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH && P > STABLE_MAX_EACH;
+    return options_get(spec, OPTION_SPREAD) == SEEN_DECREMENT_EACH && P > STABLE_MAX_EACH;
 }
 
-/* 0 where P cannot be had: it falls as cells become more. */
+/* The reach of a shard with this number of lines; 0: the cells are too few for any P. */
 static double reach(const struct seen_spec *spec, uint64_t lines) {
     struct theory_stable s = theory_of(spec, lines);
     if (!options_has(spec, OPTION_DECREMENTS) && (s.P == 0 || too_many_for_each(spec, s.P)))
@@ -41,7 +41,7 @@ static double reach(const struct seen_spec *spec, uint64_t lines) {
     return theory_stable_reach(&s);
 }
 
-/* Cells that a shard will have, nearly: what K and Max are chosen for. */
+/* About as many cells as a shard will have, for the choice of K and Max. */
 static double about_cells(const struct seen_spec *s) {
     double shards = (double)options_get(s, OPTION_SHARDS), mem = (double)PLAN_MEM_DEFAULT;
     if (options_has(s, OPTION_BLOCKS))
@@ -52,7 +52,7 @@ static double about_cells(const struct seen_spec *s) {
     return fmax(TABLE_BITS, mem * 7.75 / shards);
 }
 
-/* Rate of false negatives with K probes in m cells; NONE where fp cannot be kept. */
+/* The rate of false negatives with K probes in m cells; NONE: fp= cannot be kept. */
 static double rate_with(const struct seen_spec *spec, double m, double K, double max) {
     bool given = options_has(spec, OPTION_DECREMENTS), fixed = options_has(spec, OPTION_K);
     double P = given ? (double)options_get(spec, OPTION_DECREMENTS)
@@ -65,25 +65,7 @@ static double rate_with(const struct seen_spec *spec, double m, double K, double
     return most < SAME ? most : theory_stable_fn_mean(&s, decaying_gaps(spec));
 }
 
-/* The best K is seldom far from this one. */
-static double k_guess(const struct seen_spec *spec, double max) {
-    return fmin(fmax(1, floor(-log2(options_real(spec, OPTION_FP)) * max / (max + 1.2))), MAX_K);
-}
-
-/* The rates around the best K.  They rise on either side of it.  Since P is a whole number they
- * rise unevenly: PATIENCE worse ones in a row end the search. */
-static void rates_around(const struct seen_spec *spec, double m, double max, double *rate) {
-    int guess = (int)k_guess(spec, max);
-    double least = rate[guess] = rate_with(spec, m, guess, max);
-    for (int step = -1; step <= 1; step += 2)
-        for (int K = guess + step, worse = 0; K >= 1 && K <= MAX_K && worse < PATIENCE; K += step) {
-            rate[K] = rate_with(spec, m, K, max);
-            worse = rate[K] < least + SAME ? 0 : worse + 1;
-            least = fmin(least, rate[K]);
-        }
-}
-
-/* The best K for cells of `max`, and its rate of false negatives in *fn; 0 if no K keeps fp. */
+/* The best K for cells of 0 to `max`, and in *fn its rate of false negatives; 0: no K keeps fp=. */
 static double best_k(const struct seen_spec *spec, double max, double *fn) {
     double m = floor(about_cells(spec) / stable_bits((uint64_t)max)), rate[MAX_K + 1];
     int best = 0;
@@ -95,7 +77,17 @@ static double best_k(const struct seen_spec *spec, double max, double *fn) {
         return *fn < NONE ? (double)options_get(spec, OPTION_K) : 0;
     }
     for (int K = 0; K <= MAX_K; K++) rate[K] = NONE;
-    rates_around(spec, m, max, rate);
+    /* The rates rise on either side of the best K, which is seldom far from the guess.  Since P is
+     * a whole number they rise unevenly: PATIENCE worse ones in a row end the search. */
+    double near = floor(-log2(options_real(spec, OPTION_FP)) * max / (max + 1.2));
+    int guess = (int)fmin(fmax(1, near), MAX_K);
+    double least = rate[guess] = rate_with(spec, m, guess, max);
+    for (int step = -1; step <= 1; step += 2)
+        for (int K = guess + step, worse = 0; K >= 1 && K <= MAX_K && worse < PATIENCE; K += step) {
+            rate[K] = rate_with(spec, m, K, max);
+            worse = rate[K] < least + SAME ? 0 : worse + 1;
+            least = fmin(least, rate[K]);
+        }
     for (int K = 1; K <= MAX_K; K++)
         if (rate[K] < rate[best] - SAME) best = K;
     *fn = rate[best];
@@ -125,7 +117,7 @@ static int choose_max_and_k(struct seen_plan *plan, struct seen_error *e) {
     return 0;
 }
 
-/* The least number of lines, nearly, at which a run of P cells is at most half of all cells. */
+/* About the least number of lines at which a run of P cells is at most half of all cells. */
 static uint64_t least_lines(const struct seen_spec *spec) {
     uint64_t lines = 1;
     for (; lines < (uint64_t)1 << 40; lines += 1 + lines / 8) {
@@ -138,14 +130,13 @@ static uint64_t least_lines(const struct seen_spec *spec) {
 }
 
 static int refuse_each(double P, struct seen_error *e) {
-    return error_set(
-        e, SEEN_EREFUSED, 0,
-        "decrement=each picks %d cells a record at most, not %.0f; decrement=run picks "
-        "any number",
-        STABLE_MAX_EACH, P);
+    return error_set(e, SEEN_EREFUSED, 0,
+                     "spread=each picks %d cells a record at most, not %.0f; spread=run picks "
+                     "any number",
+                     STABLE_MAX_EACH, P);
 }
 
-/* P, and the rate that it keeps; no rate of 1 can be asked for, but P = 0 has it. */
+/* Decides P and the rate that it keeps.  P = 0 has the rate 1, which no fp= can ask for. */
 static int settle_p(struct seen_plan *plan, struct seen_error *e) {
     struct seen_spec *spec = &plan->spec;
     struct theory_stable s = theory_of(spec, options_get(spec, OPTION_BLOCKS));
@@ -161,22 +152,9 @@ static int settle_p(struct seen_plan *plan, struct seen_error *e) {
             options_real(spec, OPTION_FP));
     if (too_many_for_each(spec, s.P)) return refuse_each(s.P, e);
     static const enum option decided[] = {OPTION_FP, OPTION_K, OPTION_CELL_MAX, OPTION_DECREMENTS,
-                                          OPTION_DECREMENT};
+                                          OPTION_SPREAD};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) options_mark(spec, decided[i]);
     return 0;
-}
-
-static void predict(struct seen_plan *plan) {
-    const struct seen_spec *spec = &plan->spec;
-    struct theory_stable s = theory_of(spec, options_get(spec, OPTION_BLOCKS));
-    double far =
-        reach(spec, options_get(spec, OPTION_BLOCKS)) * (double)options_get(spec, OPTION_SHARDS);
-    plan->capacity = (uint64_t)fmax(1, far);
-    plan->fp_full = plan->fp_mean = theory_stable_fp(&s);
-    plan->fn = theory_stable_fn_mean(&s, decaying_gaps(spec));
-    plan->touches = s.K + (options_get(spec, OPTION_DECREMENT) == SEEN_DECREMENT_EACH
-                               ? s.P
-                               : 1 + s.P / stable_a_line(options_get(spec, OPTION_CELL_MAX)));
 }
 
 int stable_plan(struct seen_plan *plan, struct seen_error *e) {
@@ -190,8 +168,17 @@ int stable_plan(struct seen_plan *plan, struct seen_error *e) {
     struct decaying d = {STABLE_STATE, least_lines(spec), reach, detector_fixed};
     bad = decaying_lines(plan, &d, e);
     if (!bad) bad = settle_p(plan, e);
-    if (!bad) predict(plan);
-    return bad;
+    if (bad) return bad;
+    uint64_t lines = options_get(spec, OPTION_BLOCKS);
+    struct theory_stable s = theory_of(spec, lines);
+    double far = reach(spec, lines) * (double)options_get(spec, OPTION_SHARDS);
+    bool each = options_get(spec, OPTION_SPREAD) == SEEN_DECREMENT_EACH;
+    plan->capacity = (uint64_t)fmax(1, far);
+    plan->fp_full = plan->fp_mean = theory_stable_fp(&s);
+    plan->fn = theory_stable_fn_mean(&s, decaying_gaps(spec));
+    plan->touches =
+        s.K + (each ? s.P : 1 + s.P / stable_a_line(options_get(spec, OPTION_CELL_MAX)));
+    return 0;
 }
 
 /* -- forecasts for a stream whose gaps are known ------------------------------------------ */
@@ -224,7 +211,7 @@ bool stable_variant(struct seen_spec *spec, size_t i) {
     return true;
 }
 
-/* A cell, bucket by bucket. */
+/* The state of a cell, followed from bucket to bucket. */
 struct cell {
     double p, Max;    /* for all records of all shards */
     double untouched; /* log(1 - K/m), of a different key */
@@ -234,13 +221,6 @@ struct cell {
 
 static double not_set(const struct cell *c, const struct gap_law *law, double records) {
     return exp(c->untouched * gap_law_keys(law, records));
-}
-
-static void go_on(struct cell *c, const struct gap_law *law, double to) {
-    double faded = 1 - theory_few(to, c->p, c->Max);
-    c->lost += not_set(c, law, (c->at + 1 + to) / 2) * (faded - c->faded);
-    c->faded = faded;
-    c->at = to;
 }
 
 struct forecast stable_forecast(const struct seen_plan *plan, const struct gap_law *law) {
@@ -258,7 +238,12 @@ struct forecast stable_forecast(const struct seen_plan *plan, const struct gap_l
     double fresh = 0;
     for (size_t b = 0; b < GAP_BUCKETS; b++) {
         double from = gap_from(b), width = gap_from(b + 1) - from;
-        if (b > 0) go_on(&c, law, law->centre[b]);
+        if (b > 0) {
+            double faded = 1 - theory_few(law->centre[b], c.p, c.Max);
+            c.lost += not_set(&c, law, (c.at + 1 + law->centre[b]) / 2) * (faded - c.faded);
+            c.faded = faded;
+            c.at = law->centre[b];
+        }
         f.fn += law->at_gap[b] * -expm1(K * log1p(-fmin(1, c.lost)));
         if (from >= law->run || isinf(law->run)) continue;
         double zeros = c.lost + not_set(&c, law, c.at) * (1 - c.faded);

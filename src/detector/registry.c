@@ -12,7 +12,8 @@ extern const struct window_ops window_landmark, window_jumping;
 extern const struct window_ops aging_sliding_exact, aging_timing, aging_timed_cuckoo;
 extern const struct window_ops aging_age_partitioned, aging_counting, aging_line,
     aging_line_jumping;
-extern const struct window_ops aging_cache, aging_stable, aging_lru, aging_clock, aging_fp_lru;
+extern const struct window_ops aging_cache, aging_stable, aging_lru, aging_second_chance,
+    aging_fp_lru;
 
 /* Filters: sets with generations, which landmark and jumping windows rotate.  The smallest come
  * first: if several refuse a spec, the user reads the first refusal. */
@@ -37,7 +38,7 @@ static const struct {
     {SEEN_WINDOW_SLIDING, &aging_age_partitioned, "age-partitioned"},
     {SEEN_WINDOW_SLIDING, &aging_counting, "counting"},
     {SEEN_WINDOW_DECAYING, &aging_lru, "lru"},
-    {SEEN_WINDOW_DECAYING, &aging_clock, "clock"},
+    {SEEN_WINDOW_DECAYING, &aging_second_chance, "second-chance"},
     {SEEN_WINDOW_DECAYING, &aging_fp_lru, "fp-lru"},
     {SEEN_WINDOW_DECAYING, &aging_cache, "cache"},
 };

@@ -158,7 +158,7 @@ static struct search search_beyond(const struct window *w, struct youngest y, se
     return q;
 }
 
-/* Several side by side, so that none waits for memory. */
+/* Advances several searches in turn, so that none waits for memory. */
 static void youngest_runs(const struct window *w, struct youngest y, struct search *q, size_t n) {
     uint8_t open[BITS_AHEAD];
     size_t left = 0;
@@ -184,14 +184,6 @@ static void renew(uint64_t *line, uint64_t generation) {
     line[7] = generation << TABLE_STAMP_SHIFT;
 }
 
-static void add(const struct window *w, struct youngest y, struct cells_probe p, uint32_t slice) {
-    struct state *s = w->state;
-    uint64_t *line = table_line(&w->filter, p.line), bit = (uint64_t)1 << (p.cell & 63);
-    if (table_stamp(line) != (uint16_t)(y.generation - slice)) renew(line, y.generation - slice);
-    s->set[place_of(s, y, slice)] += !(line[p.cell >> 6] & bit);
-    line[p.cell >> 6] |= bit;
-}
-
 /* -- what is expected --------------------------------------------------------------------- */
 
 static bool empty(const struct state *s) {
@@ -207,24 +199,7 @@ static double fill_of(const struct state *s, uint32_t slice, uint64_t ahead) {
     return (double)set / (double)(s->lines * TABLE_BITS);
 }
 
-static double rate_now(const struct state *s, uint64_t ahead) {
-    double fill[SLICES];
-    for (uint32_t i = 0; i < s->slices; i++) fill[i] = fill_of(s, i, ahead);
-    return theory_age(fill, s->slices, s->k);
-}
-
 /* -- the clock ---------------------------------------------------------------------------- */
-
-static void sweep(struct window *w) {
-    struct state *s = w->state;
-    uint64_t i, end;
-    for (table_slice(s->rotation.generation, s->lines * s->slices, &i, &end); i < end; i++) {
-        uint32_t place = (uint32_t)(i / s->lines);
-        uint64_t *line = table_line(&w->filter, i);
-        uint64_t begun = s->rotation.generation - place_of(s, now(s), place);
-        if (table_stamp(line) != (uint16_t)begun) renew(line, begun);
-    }
-}
 
 static void begin_generations(struct window *w, uint64_t n) {
     struct state *s = w->state;
@@ -232,15 +207,14 @@ static void begin_generations(struct window *w, uint64_t n) {
         s->rotation.generation++;
         s->at = s->at + 1 < s->slices ? s->at + 1 : 0;
         s->set[s->at] = 0;
-        sweep(w);
+        uint64_t i, end;
+        for (table_slice(s->rotation.generation, s->lines * s->slices, &i, &end); i < end; i++) {
+            uint32_t place = (uint32_t)(i / s->lines);
+            uint64_t *line = table_line(&w->filter, i);
+            uint64_t begun = s->rotation.generation - place_of(s, now(s), place);
+            if (table_stamp(line) != (uint16_t)begun) renew(line, begun);
+        }
     }
-}
-
-static void advance_to(struct window *w, uint64_t at) {
-    struct state *s = w->state;
-    uint64_t steps = rotation_steps(&s->rotation, s->step, at);
-    begin_generations(w, steps);
-    s->rotation.boundary += steps * s->step;
 }
 
 static void landmark(struct window *w, uint64_t at) {
@@ -265,17 +239,10 @@ static void init(struct window *w) {
 
 /* -- work --------------------------------------------------------------------------------- */
 
-static uint8_t observe_one(struct window *w, const struct cells_probe *probe, uint32_t run) {
-    struct state *s = w->state;
-    bool seen = run != FILTER_NONE;
-    for (uint32_t i = 0; i < s->k && run && !(seen && s->first); i++) add(w, now(s), probe[i], i);
-    return seen;
-}
-
 /* Judges n records of one generation.  All are searched for together first.  Then each is judged in
  * order, and searched for again if an earlier one has changed its youngest slices. */
 static void observe_group(struct window *w, size_t n, const seen_digest *d, uint8_t *verdict) {
-    const struct state *s = w->state;
+    struct state *s = w->state;
     struct youngest y = now(s);
     struct cells_probe probe[BITS_AHEAD][MAX_K];
     struct search q[BITS_AHEAD];
@@ -289,7 +256,16 @@ static void observe_group(struct window *w, size_t n, const seen_digest *d, uint
     for (size_t i = 0; i < n; i++) {
         bool changed = first_run(w, y, probe[i]) != q[i].first;
         uint32_t run = changed ? youngest_run(w, y, d[i]) : q[i].start;
-        verdict[i] = observe_one(w, probe[i], run);
+        verdict[i] = run != FILTER_NONE;
+        if (run == 0 || (verdict[i] && s->first)) continue;
+        for (uint32_t slice = 0; slice < s->k; slice++) {
+            struct cells_probe p = probe[i][slice];
+            uint64_t *line = table_line(&w->filter, p.line), bit = (uint64_t)1 << (p.cell & 63);
+            if (table_stamp(line) != (uint16_t)(y.generation - slice))
+                renew(line, y.generation - slice);
+            s->set[place_of(s, y, slice)] += !(line[p.cell >> 6] & bit);
+            line[p.cell >> 6] |= bit;
+        }
     }
 }
 
@@ -297,7 +273,11 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
                     uint8_t *verdict) {
     struct state *s = w->state;
     for (size_t i = 0; i < n;) {
-        if (at[i] >= s->rotation.boundary) advance_to(w, at[i]);
+        if (at[i] >= s->rotation.boundary) {
+            uint64_t steps = rotation_steps(&s->rotation, s->step, at[i]);
+            begin_generations(w, steps);
+            s->rotation.boundary += steps * s->step;
+        }
         size_t run = rotation_run(&s->rotation, n - i, at + i);
         run = bits_min(run, BITS_AHEAD);
         observe_group(w, run, d + i, verdict + i);
@@ -305,17 +285,11 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
     }
 }
 
-/* The youngest slice as it would be at `at`, without moving the clock. */
-static struct youngest youngest_at(const struct state *s, uint64_t at) {
-    uint64_t steps = bits_min(rotation_steps(&s->rotation, s->step, at), s->slices);
-    return (struct youngest){s->rotation.generation + steps,
-                             (uint32_t)((s->at + steps) % s->slices)};
-}
-
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
     const struct state *s = w->state;
-    struct youngest y = youngest_at(s, at);
+    uint64_t steps = bits_min(rotation_steps(&s->rotation, s->step, at), s->slices);
+    struct youngest y = {s->rotation.generation + steps, (uint32_t)((s->at + steps) % s->slices)};
     uint64_t start = rotation_start(&s->rotation, s->step, at);
     for (size_t i = 0; i < n; i++) {
         uint32_t run = youngest_run(w, y, d[i]);
@@ -324,21 +298,19 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
     }
 }
 
-/* Slices k-1, 2k-1, … have the keys of different generations; of the last, those that count. */
-static double keys_now(const struct state *s, uint64_t ahead) {
+static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
+    const struct state *s = w->state;
+    uint64_t ahead = bits_min(rotation_steps(&s->rotation, s->step, at), s->slices);
     double m = (double)(s->lines * TABLE_BITS), keys = 0;
     for (uint32_t from = 0, live = s->slices - s->k + 1; from < live; from += s->k) {
         double fill = fmin(fill_of(s, from + s->k - 1, ahead), 1 - 1 / (m + 1));
         keys += -log1p(-fill) * m * fmin(1, (double)(live - from) / s->k);
     }
-    return keys;
-}
-
-static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
-    const struct state *s = w->state;
-    uint64_t ahead = bits_min(rotation_steps(&s->rotation, s->step, at), s->slices);
-    out->stored += (uint64_t)(keys_now(s, ahead) + .5);
-    out->fp_now += rate_now(s, ahead) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
+    out->stored += (uint64_t)(keys + .5);
+    double fill[SLICES];
+    for (uint32_t i = 0; i < s->slices; i++) fill[i] = fill_of(s, i, ahead);
+    out->fp_now +=
+        theory_age(fill, s->slices, s->k) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->rotation.begun);
 }
 
@@ -355,19 +327,17 @@ static int save(const struct window *w, struct seen_writer out) {
     return table_save(&w->filter, out);
 }
 
-/* Bits set in a line, its stamp aside. */
-static uint64_t set_in(const uint64_t *line) {
-    uint64_t set = bits_popcount(line[7] & TABLE_STAMP_BELOW);
-    for (int i = 0; i < 7; i++) set += bits_popcount(line[i]);
-    return set;
-}
-
-/* A line counts for the slice in its place, if it was touched since that began. */
+/* Counts the cells of a line for the slice in its place, if the line was touched since that slice
+ * began. */
 static void tally(struct state *s, uint64_t i, const uint64_t *line) {
     uint32_t place = (uint32_t)(i / s->lines);
     if (place >= s->slices) return;
     uint16_t stamp = (uint16_t)(s->rotation.generation - place_of(s, now(s), place));
-    if (table_stamp(line) == stamp) s->set[place] += set_in(line);
+    if (table_stamp(line) == stamp) {
+        uint64_t set = bits_popcount(line[7] & TABLE_STAMP_BELOW);
+        for (int word = 0; word < 7; word++) set += bits_popcount(line[word]);
+        s->set[place] += set;
+    }
 }
 
 static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,

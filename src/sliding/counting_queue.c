@@ -75,10 +75,6 @@ static void place(const struct counting_queue *s, uint64_t digest, struct cells_
         probe[j] = cells_place(bits_draw(digest, 0, j), s->r.lines, s->r.a_line);
 }
 
-static double rate(const struct counting_queue *s) {
-    return pow((double)s->r.set / (double)(s->r.lines * s->r.a_line), s->k);
-}
-
 static void pop(struct counting_queue *s) {
     struct cells_probe probe[COUNTING_QUEUE_MAX_K];
     bool shadowed = s->h.begin >= s->r.h.walk;
@@ -103,7 +99,8 @@ static void expire(struct counting_queue *s, uint64_t at) {
     for (uint64_t n = s->leave; n > 0 && left(s, s->h.begin, at); n--) pop(s);
 }
 
-/* A full queue: the oldest leaves early, if a record to come could still have met it. */
+/* Makes room in a full queue.  The oldest record leaves; if a later record could still have met it,
+ * it counts as forgotten. */
 static void make_room(struct counting_queue *s, uint64_t at) {
     if (s->h.end - s->h.begin < s->room) return;
     uint64_t age = at + !s->time - clock_of(s, s->h.begin, at);
@@ -112,15 +109,6 @@ static void make_room(struct counting_queue *s, uint64_t at) {
         s->h.kept = bits_min(s->h.kept, age ? age - 1 : 0);
     }
     pop(s);
-}
-
-static void join(struct counting_queue *s, uint64_t at, uint64_t digest,
-                 const struct cells_probe *probe) {
-    make_room(s, at);
-    uint64_t *e = entry(s, s->h.end++);
-    *e = digest;
-    if (s->clocked) e[1] = at;
-    for (uint32_t j = 0; digest && j < s->k; j++) recount_up(&s->r, table(s), probe[j]);
 }
 
 static void count_anew(struct counting_queue *s) {
@@ -157,7 +145,13 @@ static uint8_t observe_one(struct counting_queue *s, uint64_t at, uint64_t diges
     uint8_t seen = 1;
     for (uint32_t j = 0; j < s->k; j++) seen &= recount_get(&s->r, table(s), probe[j]) > 0;
     bool counts = !seen || !s->first;
-    if (counts || !s->clocked) join(s, at, counts ? digest : 0, probe);
+    if (counts || !s->clocked) {
+        make_room(s, at);
+        uint64_t *e = entry(s, s->h.end++);
+        *e = counts ? digest : 0;
+        if (s->clocked) e[1] = at;
+        for (uint32_t j = 0; *e && j < s->k; j++) recount_up(&s->r, table(s), probe[j]);
+    }
     count_anew(s);
     return seen;
 }
@@ -186,18 +180,7 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
 
 /* -- ask ---------------------------------------------------------------------------------- */
 
-/* Takes from the counters `value` of a key's places what one that leaves will. */
-static void without(const struct counting_queue *s, uint64_t leaving,
-                    const struct cells_probe *probe, uint32_t *value) {
-    struct cells_probe gone[COUNTING_QUEUE_MAX_K];
-    place(s, leaving, gone);
-    for (uint32_t i = 0; leaving && i < s->k; i++)
-        for (uint32_t j = 0; j < s->k; j++)
-            if (gone[i].line == probe[j].line && gone[i].cell == probe[j].cell)
-                value[j] -= value[j] > 0 && value[j] < s->r.top;
-}
-
-/* What a record at `at` would find, after it has popped what it would. */
+/* Whether a record at `at` would be a duplicate, after the records that leave before it. */
 static bool found(const struct counting_queue *s, seen_digest d, uint64_t at) {
     struct cells_probe probe[COUNTING_QUEUE_MAX_K];
     uint32_t value[COUNTING_QUEUE_MAX_K], held = 0;
@@ -205,8 +188,15 @@ static bool found(const struct counting_queue *s, seen_digest d, uint64_t at) {
     place(s, entry_of(d), probe);
     for (uint32_t j = 0; j < s->k; j++)
         if (!(value[j] = recount_get(&s->r, table(s), probe[j]))) return false;
-    for (uint64_t i = s->h.begin; i < s->h.begin + s->leave && left(s, i, at); i++)
-        without(s, *entry(s, i), probe, value);
+    for (uint64_t i = s->h.begin; i < s->h.begin + s->leave && left(s, i, at); i++) {
+        struct cells_probe gone[COUNTING_QUEUE_MAX_K];
+        uint64_t leaving = *entry(s, i);
+        place(s, leaving, gone);
+        for (uint32_t g = 0; leaving && g < s->k; g++)
+            for (uint32_t j = 0; j < s->k; j++)
+                if (gone[g].line == probe[j].line && gone[g].cell == probe[j].cell)
+                    value[j] -= value[j] > 0 && value[j] < s->r.top;
+    }
     for (uint32_t j = 0; j < s->k; j++) held += value[j] > 0;
     return held == s->k;
 }
@@ -235,7 +225,8 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     if (all_left(s, at)) return;
     double cells = (double)(s->r.lines * s->r.a_line);
     out->stored += (uint64_t)(theory_bloom_keys(cells, (double)s->r.set, s->k) + .5);
-    out->fp_now += rate(s) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
+    out->fp_now += pow((double)s->r.set / (double)(s->r.lines * s->r.a_line), s->k) /
+                   (double)options_get(&w->plan->spec, OPTION_SHARDS);
 }
 
 static void clear_counters(struct window *w) {

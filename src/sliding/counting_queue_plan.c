@@ -119,23 +119,6 @@ static double bytes_for(const struct seen_spec *asked, const struct fit *any, do
            (double)(options_get(spec, OPTION_SHARDS) * shape.lines) * 64;
 }
 
-/* Where memory alone says how many records a window of time holds: about as many as fill it. */
-static double keys_within(const struct seen_spec *spec, const struct fit *fit) {
-    double none = (double)fixed_bytes(spec, 0), mem = (double)options_get(spec, OPTION_MEM);
-    double keys = fmax(1, (mem - none) / (16. * (double)options_get(spec, OPTION_SHARDS))), takes;
-    for (int i = 0; i < 16 && keys > 1 && (takes = bytes_for(spec, fit, keys)) > mem; i++)
-        keys = isinf(takes) ? fmax(1, keys / 16)
-                            : fmax(1, floor(keys * .998 * fmax(0, mem - none) / (takes - none)));
-    return keys;
-}
-
-static int untold(const struct seen_plan *plan, struct seen_error *e) {
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "nothing says how many records this window holds, and filter=%s keeps each; "
-                     "give rate= or mem=",
-                     plan->filter);
-}
-
 #define RECORDS_A_KEY 4. /* where items= alone is given; the plan says so as rate= */
 
 /* What a window of time holds, where rate= does not say it: mem= bounds the queue, and as many
@@ -151,25 +134,25 @@ static int plan_items(struct seen_plan *plan, const struct fit *fit, struct seen
         return 0;
     }
     if (!options_has(spec, OPTION_MEM)) {
-        if (options_has(spec, OPTION_BLOCKS)) return untold(plan, e);
+        if (options_has(spec, OPTION_BLOCKS))
+            return error_set(
+                e, SEEN_EREFUSED, 0,
+                "nothing says how many records this window holds, and filter=%s keeps each; "
+                "give rate= or mem=",
+                plan->filter);
         options_set(spec, OPTION_MEM, PLAN_MEM_DEFAULT);
     }
-    if (!items) options_set(spec, OPTION_ITEMS, (uint64_t)keys_within(spec, fit));
+    if (!items) {
+        double none = (double)fixed_bytes(spec, 0), mem = (double)options_get(spec, OPTION_MEM);
+        double keys = fmax(1, (mem - none) / (16. * (double)options_get(spec, OPTION_SHARDS))),
+               takes;
+        for (int i = 0; i < 16 && keys > 1 && (takes = bytes_for(spec, fit, keys)) > mem; i++)
+            keys = isinf(takes)
+                       ? fmax(1, keys / 16)
+                       : fmax(1, floor(keys * .998 * fmax(0, mem - none) / (takes - none)));
+        options_set(spec, OPTION_ITEMS, (uint64_t)keys);
+    }
     return 0;
-}
-
-/* Records that a shard's queue is to have room for at least, while lines are not decided. */
-static uint64_t room_for(const struct seen_spec *spec, const struct fit *fit, uint64_t keys) {
-    struct filter_shape shape = plan_shape(spec, 1);
-    struct seen_spec sized = *spec;
-    double allowed = options_has(spec, OPTION_FP) ? options_real(spec, OPTION_FP) : PLAN_FP_DEFAULT;
-    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)options_get(spec, OPTION_K) : 0;
-    bool told = spec->unit == SEEN_UNIT_RECORDS || options_has(spec, OPTION_RATE);
-    if (!told && !options_has(spec, OPTION_BLOCKS) &&
-        fit_lines(fit, &shape, (double)keys / (double)options_get(spec, OPTION_SHARDS), allowed, k,
-                  0))
-        options_assume(&sized, OPTION_BLOCKS, shape.lines);
-    return counting_queue_room(&sized);
 }
 
 int counting_queue_plan(struct seen_plan *plan, struct seen_error *e) {
@@ -193,7 +176,16 @@ int counting_queue_plan(struct seen_plan *plan, struct seen_error *e) {
     if (!width) choose_width(spec, keys);
     options_mark(spec, OPTION_WIDTH);
     fit.generation = held_for(spec, keys);
-    uint64_t room = room_for(spec, &fit, keys);
+    struct filter_shape shape = plan_shape(spec, 1);
+    struct seen_spec sized = *spec;
+    double allowed = options_has(spec, OPTION_FP) ? options_real(spec, OPTION_FP) : PLAN_FP_DEFAULT;
+    uint32_t k = options_has(spec, OPTION_K) ? (uint32_t)options_get(spec, OPTION_K) : 0;
+    bool told = spec->unit == SEEN_UNIT_RECORDS || options_has(spec, OPTION_RATE);
+    if (!told && !options_has(spec, OPTION_BLOCKS) &&
+        fit_lines(&fit, &shape, (double)keys / (double)options_get(spec, OPTION_SHARDS), allowed, k,
+                  0))
+        options_assume(&sized, OPTION_BLOCKS, shape.lines);
+    uint64_t room = counting_queue_room(&sized);
     if (room < bits_ceil_div(keys, options_get(spec, OPTION_SHARDS)))
         return error_set(e, SEEN_EREFUSED, 0,
                          "mem= has no room for %llu keys and their records with filter=%s; give "

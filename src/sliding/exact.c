@@ -60,31 +60,21 @@ static seen_digest within(seen_digest key, uint64_t k) {
     return key;
 }
 
-static uint64_t distance(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
-
-/* What is stamped below this cannot matter to a record at `at` or to any that may follow; `bias` is
- * stamp less clock. */
+/* Keys stamped below this matter neither to a record at `at` nor to later ones.  `bias` is the
+ * difference of stamp and clock. */
 static uint64_t late_least(const struct late *l, uint64_t at, uint64_t bias) {
     return at + bias - (l->window - 1) - l->lateness;
 }
 
-/* How far from `stamp` the accepted record nearest to it is; SEEN_NEVER: the window or more. */
+/* The distance from `stamp` to the nearest accepted record of the key; SEEN_NEVER: the window or
+ * more. */
 static uint64_t late_distance(const struct late *l, const struct store *s, seen_digest d,
                               uint64_t stamp) {
     uint64_t k = stamp / l->window, nearest = SEEN_NEVER, other;
     for (uint64_t i = k - (k > 0); i <= k + 1; i++)
         if (store_find(s, within(d, i), &other))
-            nearest = bits_min(nearest, distance(stamp, other));
+            nearest = bits_min(nearest, stamp < other ? other - stamp : stamp - other);
     return nearest < l->window ? nearest : SEEN_NEVER;
-}
-
-static void fetch(const struct late *l, const struct store *s, size_t n, const seen_digest *d,
-                  const uint64_t *at, uint64_t bias) {
-    seen_digest asked[3 * GROUP];
-    for (size_t i = 0; i < n; i++)
-        for (uint64_t j = 0; j < 3; j++)
-            asked[3 * i + j] = within(d[i], (at[i] + bias) / l->window + j - 1);
-    store_fetch(s, 3 * n, asked);
 }
 
 /* As store_observe, under clocks that may go back by the lateness. */
@@ -92,24 +82,23 @@ static void late_observe(struct late *l, struct store *s, size_t n, const seen_d
                          const uint64_t *at, uint64_t bias, uint8_t *verdict) {
     for (size_t i = 0; i < n; i++) {
         uint64_t stamp = at[i] + bias;
-        if (i % GROUP == 0) fetch(l, s, bits_min(n - i, GROUP), d + i, at + i, bias);
+        if (i % GROUP == 0) {
+            seen_digest asked[3 * GROUP];
+            size_t group = bits_min(n - i, GROUP);
+            for (size_t g = 0; g < group; g++)
+                for (uint64_t j = 0; j < 3; j++)
+                    asked[3 * g + j] = within(d[i + g], (at[i + g] + bias) / l->window + j - 1);
+            store_fetch(s, 3 * group, asked);
+        }
         l->newest = bits_max(l->newest, at[i]);
         uint64_t least = late_least(l, l->newest, bias);
         store_expire(s, least);
         verdict[i] = late_distance(l, s, d[i], stamp) != SEEN_NEVER;
         if (verdict[i]) continue;
-        /* Its place is free: any in its stretch would lie in its window. */
+        /* The place is free: a record in the same stretch would lie in the window. */
         store_add(s, within(d[i], stamp / l->window), stamp, l->newest + bias, least);
         l->latest = bits_max(l->latest, stamp);
     }
-}
-
-/* Takes out all a key has from `least` on; returns whether it had anything. */
-static bool late_forget(const struct late *l, struct store *s, seen_digest d, uint64_t least) {
-    bool had = false;
-    for (uint64_t k = least / l->window; k <= l->latest / l->window; k++)
-        had |= store_forget(s, within(d, k));
-    return had;
 }
 
 /* -- the window --------------------------------------------------------------------------- */
@@ -225,7 +214,7 @@ static void landmark(struct window *w, uint64_t at) {
     s->landmarks++;
     s->bias += past(s) + 1;
     if (s->bias < MAX_BIAS) return;
-    store_empty(&s->store); /* once in thousands of landmarks: start at 0 again */
+    store_empty(&s->store); /* once in thousands of landmarks, stamps start at 0 again */
     s->bias = past(s) + 1;
     s->late.latest = 0;
 }
@@ -235,7 +224,11 @@ static size_t forget(struct window *w, size_t n, const seen_digest *d, uint64_t 
     size_t gone = 0;
     for (size_t i = 0; i < n; i++) {
         if (s->late.window) {
-            gone += late_forget(&s->late, &s->store, d[i], late_least(&s->late, at, s->bias));
+            bool had = false;
+            for (uint64_t k = late_least(&s->late, at, s->bias) / s->late.window;
+                 k <= s->late.latest / s->late.window; k++)
+                had |= store_forget(&s->store, within(d[i], k));
+            gone += had;
             continue;
         }
         bool live = age_of(s, d[i], at) != SEEN_NEVER;

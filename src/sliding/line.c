@@ -224,16 +224,6 @@ static void landmark(struct window *w, uint64_t at) {
     s->h.cleared = 1;
 }
 
-/* The share of marks that are set, in lines from all over the table. */
-static double marked_now(const struct line_state *s, const struct line_view *view) {
-    uint64_t n = bits_min(s->lines, 1024), set = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        struct open o = open_line(view, line_at(s, i * (s->lines / n)), 0, s->bits);
-        set += bits_popcount(o.now | o.before);
-    }
-    return (double)set / (double)(n * LINE_CLASSES);
-}
-
 /* How much of the current generation has gone by. */
 static double turned(const struct line_state *s, uint64_t at) {
     uint64_t boundary = s->h.rotation.boundary;
@@ -265,7 +255,14 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     out->forgotten += s->h.forgotten;
     out->kept = bits_min(out->kept, s->h.kept);
     double right = 1 - theory_line_fp(held, mean, s->room, s->bits, epoch);
-    if (flooded(s, &view)) right *= 1 - pow(marked_now(s, &view), LINE_CHAIN);
+    if (flooded(s, &view)) {
+        uint64_t n = bits_min(s->lines, 1024), set = 0;
+        for (uint64_t i = 0; i < n; i++) {
+            struct open o = open_line(&view, line_at(s, i * (s->lines / n)), 0, s->bits);
+            set += bits_popcount(o.now | o.before);
+        }
+        right *= 1 - pow((double)set / (double)(n * LINE_CLASSES), LINE_CHAIN);
+    }
     out->fp_now += (1 - right) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->landmarks = bits_max(out->landmarks, s->h.rotation.begun);
 }
@@ -278,21 +275,10 @@ static void clear_counters(struct window *w) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
-static uint64_t bytes_behind(const struct line_state *s) {
-    return s->lines * 64 + s->spares * sizeof(struct line_spare);
-}
-
 static int save(const struct window *w, struct seen_writer out) {
     const struct line_state *s = w->state;
     if (out.write(out.ctx, &s->h, sizeof s->h)) return -1;
-    return out.write(out.ctx, line_at(s, 0), bytes_behind(s));
-}
-
-/* A map of no more entries than there is room, and none beyond its last end. */
-static bool sane_line(const struct line_state *s, const uint64_t *line) {
-    uint64_t map = line_map(line);
-    uint32_t entries = bits_popcount(map);
-    return entries <= s->room && map >> entries >> s->live == 0;
+    return out.write(out.ctx, line_at(s, 0), s->lines * 64 + s->spares * sizeof(struct line_spare));
 }
 
 /* Entries of each generation are counted, not read. */
@@ -308,7 +294,9 @@ static int load_lines(struct line_state *s, struct seen_reader in, bool *fine) {
     for (uint64_t i = 0, next; i < s->lines && *fine;) {
         if (!(next = table_read(in, line_at(s, 0), i, s->lines))) return -1;
         for (; i < next && *fine; i++) {
-            *fine = sane_line(s, line_at(s, i));
+            uint64_t map = line_map(line_at(s, i));
+            uint32_t entries = bits_popcount(map);
+            *fine = entries <= s->room && map >> entries >> s->live == 0;
             if (*fine) count(s, line_at(s, i));
         }
     }

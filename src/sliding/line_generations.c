@@ -31,8 +31,6 @@ static uint64_t *start_of(struct line_state *s, uint64_t generation) {
 
 static uint64_t bit_of(uint64_t generation) { return (uint64_t)1 << generation % LINE_RING; }
 
-static uint64_t reach(const struct line_state *s) { return s->steps * s->step; }
-
 /* -- views -------------------------------------------------------------------------------- */
 
 static struct line_view view_of(const struct line_state *s, uint64_t generation, uint64_t floor) {
@@ -52,7 +50,9 @@ struct line_view line_view_now(const struct line_state *s) {
 /* The oldest generation that is in the window at a step of the clock. */
 static uint64_t floor_at(const struct line_state *s, uint64_t point) {
     uint64_t i = s->h.floor;
-    while (i < s->h.rotation.generation && point - s->h.start[(i + 1) % LINE_RING] >= reach(s)) i++;
+    while (i < s->h.rotation.generation &&
+           point - s->h.start[(i + 1) % LINE_RING] >= (s->steps * s->step))
+        i++;
     return i;
 }
 
@@ -216,11 +216,6 @@ void line_weigh(struct line_state *s, uint64_t clock) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
-static bool counters_sane(const struct line_head *h) {
-    return h->rotation.begun < MAX_COUNT && h->lost < MAX_COUNT && h->forgotten < MAX_COUNT &&
-           h->looked < MAX_COUNT && h->cleared <= 1;
-}
-
 static bool epochs_sane(const struct line_state *s) {
     const struct line_head *h = &s->h;
     return h->before <= h->epoch && h->epoch <= h->rotation.generation &&
@@ -235,7 +230,10 @@ bool line_head_sane(const struct line_state *s, uint64_t at) {
                 h->cut <= h->floor && h->flood <= r->generation &&
                 r->boundary <= bits_min(at, MAX_COUNT / 2) + s->step &&
                 h->until <= bits_min(at, MAX_COUNT / 2) + s->length;
-    fine = fine && counters_sane(h) && epochs_sane(s) && h->wait && h->wait <= s->most + 2;
+    fine = fine &&
+           (h->rotation.begun < MAX_COUNT && h->lost < MAX_COUNT && h->forgotten < MAX_COUNT &&
+            h->looked < MAX_COUNT && h->cleared <= 1) &&
+           epochs_sane(s) && h->wait && h->wait <= s->most + 2;
     for (uint64_t ago = 0; ago <= s->view.live && fine && !h->cleared; ago++) {
         uint64_t start = h->start[(r->generation - ago) % LINE_RING];
         fine = at + 1 - start < MAX_COUNT &&

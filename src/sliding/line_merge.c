@@ -44,20 +44,6 @@ static void put_together(struct line_state *s, uint64_t at, const struct entries
     line[7] = map << LINE_CLASSES | e->now;
 }
 
-static void take_out(struct entries *e, uint32_t i) {
-    size_t after = --e->count - i;
-    memmove(e->print + i, e->print + i + 1, after * sizeof *e->print);
-    memmove(e->generation + i, e->generation + i + 1, after * sizeof *e->generation);
-}
-
-static void put_in(struct entries *e, uint32_t i, uint64_t print, uint64_t generation) {
-    size_t after = e->count++ - i;
-    memmove(e->print + i + 1, e->print + i, after * sizeof *e->print);
-    memmove(e->generation + i + 1, e->generation + i, after * sizeof *e->generation);
-    e->print[i] = print;
-    e->generation[i] = generation;
-}
-
 static uint64_t *held_in(struct line_state *s, uint64_t generation) {
     return &s->held[generation % LINE_RING];
 }
@@ -71,10 +57,16 @@ static bool enter(struct line_state *s, struct entries *e, uint64_t print, uint6
     if (i == e->count && e->count == s->room) return false;
     if (i < e->count) {
         --*held_in(s, e->generation[i]);
-        take_out(e, i);
+        size_t after = --e->count - i;
+        memmove(e->print + i, e->print + i + 1, after * sizeof *e->print);
+        memmove(e->generation + i, e->generation + i + 1, after * sizeof *e->generation);
     }
     for (i = e->count; i > 0 && e->generation[i - 1] > generation;) i--;
-    put_in(e, i, print, generation);
+    size_t after = e->count++ - i;
+    memmove(e->print + i + 1, e->print + i, after * sizeof *e->print);
+    memmove(e->generation + i + 1, e->generation + i, after * sizeof *e->generation);
+    e->print[i] = print;
+    e->generation[i] = generation;
     ++*held_in(s, generation);
     return true;
 }
@@ -145,10 +137,6 @@ static void empty_line(struct line_state *s, uint64_t *line) {
     line[6] = now << LINE_STAMP_SHIFT;
 }
 
-static void empty_spare(const struct line_state *s, struct line_spare *spare) {
-    if (spare->generation < s->h.floor) spare->generation = 0;
-}
-
 /* The window began so lately, or after a landmark or silence, that it has no generation for its
  * oldest keys.  Those that memory, being short, did without do not come back. */
 static bool young(const struct line_state *s) {
@@ -170,19 +158,6 @@ static void widen(struct line_state *s) {
         h->by_count &= ~((uint64_t)1 << i % LINE_RING);
         *held_in(s, i) = s->spared[i % LINE_RING] = 0;
         s->view = line_view_now(s);
-    }
-}
-
-/* Finds, for each generation of `from` (the i-th ago), a generation of `into` that is not older.  A
- * generation that left the window of `into` gets one that does not count. */
-static void translate(uint64_t *to, const struct line_state *s, uint64_t at,
-                      const struct line_state *from, const struct line_view *theirs,
-                      uint64_t from_at) {
-    uint64_t ago = 0;
-    for (uint64_t i = 0; i <= theirs->live; i++) {
-        uint64_t age = line_age_at(from, theirs, i, from_at);
-        while (ago <= s->view.live && line_age_at(s, &s->view, ago + 1, at) <= age) ago++;
-        to[i] = s->view.generation - ago;
     }
 }
 
@@ -209,13 +184,6 @@ static void merge_line(struct line_state *s, const struct line_state *from,
         enter_behind(s, at, others.print[behind[i]], others.generation[behind[i]]);
 }
 
-static void add_counters(struct line_head *h, const struct line_head *from) {
-    h->lost += from->lost;
-    h->forgotten += from->forgotten;
-    h->looked += from->looked;
-    h->kept = bits_min(h->kept, from->kept);
-}
-
 /* -- all of it, in pieces ------------------------------------------------------------------ */
 
 struct merging {
@@ -229,7 +197,12 @@ struct merging {
 static void look(struct merging *g, uint64_t at, uint64_t from_at) {
     struct line_state *s = g->s;
     const struct line_state *from = g->from;
-    translate(g->to, s, at, from, &g->theirs, from_at);
+    uint64_t ago = 0;
+    for (uint64_t i = 0; i <= g->theirs.live; i++) {
+        uint64_t age = line_age_at(from, &g->theirs, i, from_at);
+        while (ago <= s->view.live && line_age_at(s, &s->view, ago + 1, at) <= age) ago++;
+        g->to[i] = s->view.generation - ago;
+    }
     for (uint32_t i = 1; i < LINE_CHAIN; i++)
         if (reached(from, &g->theirs, i)) s->h.reached[i] = s->view.generation;
     if (from->h.flood && line_counts(&g->theirs, from->h.flood))
@@ -247,7 +220,10 @@ static void step(struct merging *g, enum phase phase, uint64_t i) {
     switch (phase) {
     case WIDENING:
         if (i < g->s->lines) empty_line(g->s, line_at(g->s, i));
-        if (i < g->s->spares) empty_spare(g->s, &line_spares(g->s)[i]);
+        if (i < g->s->spares) {
+            if (line_spares(g->s)[i].generation < g->s->h.floor)
+                line_spares(g->s)[i].generation = 0;
+        }
         break;
     case LINES: merge_line(g->s, g->from, &g->theirs, g->to, i); break;
     default: merge_spare(g, &line_spares(g->from)[i]);
@@ -265,7 +241,12 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
     struct line_state *s = w->state;
     struct merging g = {.s = s, .from = other->state};
     enum phase phase = (enum phase)bits_min(m->place[1], SPARES);
-    if (!m->place[0] && !phase) add_counters(&s->h, &g.from->h);
+    if (!m->place[0] && !phase) {
+        s->h.lost += g.from->h.lost;
+        s->h.forgotten += g.from->h.forgotten;
+        s->h.looked += g.from->h.looked;
+        s->h.kept = bits_min(s->h.kept, g.from->h.kept);
+    }
     if (line_anew(g.from, from_at)) return true;
     if (s->h.cleared || at >= s->h.rotation.boundary) line_advance(s, at);
     if (phase == WIDENING && !young(s)) phase = LINES, m->place[0] = 0;

@@ -77,11 +77,6 @@ static double rate_of(const struct demand *d, double keys, uint64_t lines, uint3
                           THEORY_LINE_END);
 }
 
-/* Chance: one shard of several gets more than its share, up to five standard deviations. */
-static double with_chance(double mean, const struct seen_spec *s) {
-    return options_get(s, OPTION_SHARDS) > 1 && mean > 0 ? ceil(mean + 5 * sqrt(mean) + 5) : mean;
-}
-
 /* -- choosing ----------------------------------------------------------------------------- */
 
 static uint64_t budget_of(const struct seen_spec *s) {
@@ -133,13 +128,6 @@ static int refuse(const struct seen_plan *plan, const struct demand *d, uint32_t
                      advise_items(&plan->asked, d->keys * (double)options_get(s, OPTION_SHARDS)));
 }
 
-static int too_wide(const struct seen_spec *s, struct seen_error *e) {
-    return error_set(e, SEEN_EREFUSED, 0,
-                     "filter=line has no fingerprints wide enough for fp=%g; filter=exact makes no "
-                     "errors",
-                     options_real(s, OPTION_FP));
-}
-
 /* Decides signature= and blocks=. */
 static int choose(struct seen_plan *plan, const struct demand *d, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
@@ -154,7 +142,12 @@ static int choose(struct seen_plan *plan, const struct demand *d, struct seen_er
     }
     bool known = false;
     for (size_t i = 0; i < WIDTHS; i++) known |= widths[i] == bits;
-    if (!bits) return too_wide(s, e);
+    if (!bits)
+        return error_set(
+            e, SEEN_EREFUSED, 0,
+            "filter=line has no fingerprints wide enough for fp=%g; filter=exact makes no "
+            "errors",
+            options_real(s, OPTION_FP));
     if (!known)
         return error_set(
             e, SEEN_EREFUSED, 0,
@@ -266,7 +259,10 @@ int line_plan(struct seen_plan *plan, struct seen_error *e) {
     if (s->unit == SEEN_UNIT_MICROSECONDS && !options_has(s, OPTION_RATE)) crowd = 1;
     double beyond = fmin(1, crowd * ((live + 1) * step / length - 1));
     double mostly = fmin(beyond, crowd * ((live + .5) * step / length - 1));
-    struct demand d = {mean, with_chance(mean, s), 1 + beyond, 1 + mostly, budget_of(s)};
+    struct demand d = {
+        mean,
+        options_get(s, OPTION_SHARDS) > 1 && mean > 0 ? ceil(mean + 5 * sqrt(mean) + 5) : mean,
+        1 + beyond, 1 + mostly, budget_of(s)};
     plan->traits = SEEN_NO_FN | SEEN_MERGEABLE;
     plan->slack = slack_of(s);
     bad = choose(plan, &d, e);

@@ -58,21 +58,7 @@ static struct item item_of(const struct timed_cuckoo *s, seen_digest d) {
     return x;
 }
 
-/* Where the key in cell i stands when it stands in the other table. */
-static uint64_t other(const struct timed_cuckoo *s, uint64_t i) {
-    uint64_t place = cuckoo_get(&s->c, i).key & (((uint64_t)1 << s->place) - 1);
-    return i < s->lambda ? place + s->lambda : place;
-}
-
 /* -- insertion ---------------------------------------------------------------------------- */
-
-/* The key in `from` moves to `to`, its other place. */
-static void move(struct timed_cuckoo *s, uint64_t from, uint64_t to) {
-    struct cuckoo_key k = cuckoo_get(&s->c, from);
-    uint64_t place = ((uint64_t)1 << s->place) - 1;
-    k.key = (k.key & ~place) | (from < s->lambda ? from : from - s->lambda);
-    cuckoo_put(&s->c, to, k);
-}
 
 /* The key in cell i, if there is one, counts no more and will be written over. */
 static void count_out(struct timed_cuckoo *s, uint64_t i) {
@@ -87,23 +73,22 @@ static bool make_room(struct timed_cuckoo *s, uint64_t at) {
     for (wanted[0] = at; !cuckoo_room(&s->c, &s->t, wanted[n]); n++) {
         if (n == s->moves) return false;
         victim[n] = cuckoo_victim(&s->c, wanted[n]);
-        wanted[n + 1] = other(s, victim[n]);
+        uint64_t place = cuckoo_get(&s->c, victim[n]).key & (((uint64_t)1 << s->place) - 1);
+        wanted[n + 1] = victim[n] < s->lambda ? place + s->lambda : place;
     }
     count_out(s, wanted[n]);
     for (; n > 0; n--) {
-        move(s, victim[n - 1], wanted[n]);
-        if (victim[n - 1] != wanted[n - 1]) cuckoo_erase(&s->c, victim[n - 1]);
+        uint64_t from = victim[n - 1], place = ((uint64_t)1 << s->place) - 1;
+        struct cuckoo_key k = cuckoo_get(&s->c, from);
+        k.key = (k.key & ~place) | (from < s->lambda ? from : from - s->lambda);
+        cuckoo_put(&s->c, wanted[n], k);
+        if (from != wanted[n - 1]) cuckoo_erase(&s->c, from);
     }
     return true;
 }
 
-static uint32_t draw_table(struct timed_cuckoo *s) {
-    s->h.random = s->h.random * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(s->h.random >> 63);
-}
-
-/* A cell that can take the key: of two that can, the one whose line has more room; else one that is
- * made to, from either end.  UINT32_MAX: neither can. */
+/* The table in which a key can go to its cell: of two that have room, the one whose line has more.
+ * If neither has, one gets room by moves, tried in random order. UINT32_MAX: neither can. */
 static uint32_t find_table(struct timed_cuckoo *s, const struct item *x) {
     uint32_t room[2];
     for (uint32_t j = 0; j < 2; j++) room[j] = cuckoo_room(&s->c, &s->t, x->cell[j]);
@@ -112,7 +97,8 @@ static uint32_t find_table(struct timed_cuckoo *s, const struct item *x) {
         count_out(s, x->cell[j]);
         return j;
     }
-    j = draw_table(s);
+    s->h.random = s->h.random * 6364136223846793005u + 1442695040888963407u;
+    j = (uint32_t)(s->h.random >> 63);
     if (make_room(s, x->cell[j])) return j;
     return make_room(s, x->cell[1 - j]) ? 1 - j : UINT32_MAX;
 }
@@ -159,24 +145,20 @@ static struct found search(const struct timed_cuckoo *s, const struct item *x) {
     return f;
 }
 
-/* The youngest age a key may have that was lost. */
+/* The least age that a lost key can have. */
 static uint64_t flood_age(const struct timed_cuckoo *s) {
     return s->h.flood ? s->t.h.clock - (s->h.flood - 1) : UINT64_MAX;
 }
 
 /* -- work --------------------------------------------------------------------------------- */
 
-static void sweep(struct timed_cuckoo *s, uint64_t n) {
-    for (; n > 0; n--) {
+static void advance(struct timed_cuckoo *s, uint64_t tick) {
+    struct timed_cuckoo_head *h = &s->h;
+    for (uint64_t n = stamps_advance(&s->t, tick); n > 0; n--) {
         uint64_t part = s->t.h.cursor;
         cuckoo_sweep(&s->c, &s->t, part);
         s->t.h.cursor = part + 1 == s->t.cells ? 0 : part + 1;
     }
-}
-
-static void advance(struct timed_cuckoo *s, uint64_t tick) {
-    struct timed_cuckoo_head *h = &s->h;
-    sweep(s, stamps_advance(&s->t, tick));
     if (!h->listed) return;
     if (h->check >= h->listed) h->check = 0;
     if (s->t.h.clock - h->list[h->check].stamp > stamps_limit(&s->t)) {
@@ -185,10 +167,6 @@ static void advance(struct timed_cuckoo *s, uint64_t tick) {
     } else {
         h->check++;
     }
-}
-
-static double rate(const struct timed_cuckoo *s, uint64_t ahead) {
-    return theory_timed_cuckoo((double)s->lambda, stamps_live_ahead(&s->t, ahead), s->signature);
 }
 
 static uint8_t observe_one(struct timed_cuckoo *s, uint64_t tick, const struct item *x) {
@@ -270,8 +248,10 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     for (uint64_t i = 0; i < s->h.listed && !expired; i++)
         out->stored += s->t.h.clock - s->h.list[i].stamp <= limit;
     bool flood = !expired && flood_age(s) <= limit;
-    out->fp_now +=
-        (flood ? 1 : rate(s, ahead)) / (double)options_get(&w->plan->spec, OPTION_SHARDS);
+    out->fp_now += (flood ? 1
+                          : theory_timed_cuckoo((double)s->lambda, stamps_live_ahead(&s->t, ahead),
+                                                s->signature)) /
+                   (double)options_get(&w->plan->spec, OPTION_SHARDS);
     out->saturated += s->h.lost;
     out->listed += s->h.listed;
     out->landmarks = bits_max(out->landmarks, s->h.landmarks);
@@ -299,7 +279,15 @@ static bool sane(const struct timed_cuckoo *s) {
     return fine;
 }
 
-static int load_cells(struct timed_cuckoo *s, struct seen_reader in, struct seen_error *e) {
+static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
+                struct seen_error *e) {
+    (void)limit;
+    struct timed_cuckoo *s = w->state;
+    if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, &s->t.h, sizeof s->t.h))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its cells");
+    if (!stamps_sane(&s->t, at) || !sane(s))
+        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
+    s->t.phase = s->t.h.clock % s->t.range;
     uint64_t cell = 0;
     for (uint64_t i = 0; i < s->c.lines;) {
         if (!(i = table_read(in, cuckoo_bytes(&s->c), i, s->c.lines)))
@@ -310,18 +298,6 @@ static int load_cells(struct timed_cuckoo *s, struct seen_reader in, struct seen
         for (; cell < end; cell++) stamps_tally(&s->t, cuckoo_get(&s->c, cell).stamp);
     }
     return 0;
-}
-
-static int load(struct window *w, uint64_t at, struct seen_reader in, uint64_t limit,
-                struct seen_error *e) {
-    (void)limit;
-    struct timed_cuckoo *s = w->state;
-    if (in.read(in.ctx, &s->h, sizeof s->h) || in.read(in.ctx, &s->t.h, sizeof s->t.h))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot ends before its cells");
-    if (!stamps_sane(&s->t, at) || !sane(s))
-        return error_set(e, SEEN_EFORMAT, 0, "the snapshot's window does not fit its spec");
-    s->t.phase = s->t.h.clock % s->t.range;
-    return load_cells(s, in, e);
 }
 
 const struct window_ops aging_timed_cuckoo = {

@@ -101,20 +101,16 @@ static uint64_t cell_get(const struct state *s, uint64_t i) {
     return bits_field(cells(s), i * s->bits, s->bits);
 }
 
-static void cell_set(struct state *s, uint64_t i, uint64_t value) {
-    bits_field_set(cells(s), i * s->bits, s->bits, value);
-}
-
 static void cell_replace(struct state *s, uint64_t i, uint64_t value) {
     stamps_count(&s->t, cell_get(s, i), value != 0);
-    cell_set(s, i, value);
+    bits_field_set(cells(s), i * s->bits, s->bits, value);
 }
 
 static void place(const struct state *s, seen_digest d, uint64_t *at) {
     for (uint32_t i = 0; i < s->k; i++) at[i] = bits_range(bits_draw(d.lo, d.hi, i), s->t.cells);
 }
 
-/* Age of the oldest of a key's cells, which is the most that the key's can be. */
+/* The age of the oldest cell of a key: the key itself cannot be older. */
 static uint64_t oldest(const struct state *s, const uint64_t *at) {
     uint64_t most = 0;
     for (uint32_t i = 0; i < s->k; i++)
@@ -122,25 +118,17 @@ static uint64_t oldest(const struct state *s, const uint64_t *at) {
     return most;
 }
 
-/* -- what is expected --------------------------------------------------------------------- */
-
-/* Share of the cells that count for a record `ahead` ticks after the last. */
-static double fill_of(const struct state *s, uint64_t ahead) {
-    return fmin(1, stamps_live_ahead(&s->t, ahead) / (double)s->t.cells);
-}
-
 /* -- the clock ---------------------------------------------------------------------------- */
 
-static void sweep(struct state *s, uint64_t n) {
-    uint64_t limit = stamps_limit(&s->t);
+/* Moves the clock on and sweeps the cells that are due. */
+static void advance(struct state *s, uint64_t tick) {
+    uint64_t n = stamps_advance(&s->t, tick), limit = stamps_limit(&s->t);
     for (; n > 0; n--) {
         uint64_t cell = cell_get(s, s->t.h.cursor);
         if (cell && stamps_age(&s->t, cell) > limit) cell_replace(s, s->t.h.cursor, 0);
         if (++s->t.h.cursor == s->t.cells) s->t.h.cursor = 0;
     }
 }
-
-static void advance(struct state *s, uint64_t tick) { sweep(s, stamps_advance(&s->t, tick)); }
 
 static void init(struct window *w) {
     const struct seen_spec *spec = &w->plan->spec;
@@ -154,14 +142,6 @@ static void init(struct window *w) {
 
 /* -- work --------------------------------------------------------------------------------- */
 
-static uint8_t observe_one(struct state *s, uint64_t tick, const uint64_t *at) {
-    advance(s, tick);
-    bool seen = oldest(s, at) <= stamps_limit(&s->t);
-    for (uint32_t i = 0; i < s->k && !(seen && s->first); i++)
-        cell_replace(s, at[i], s->t.phase + 1);
-    return seen;
-}
-
 static void observe(struct window *w, size_t n, const seen_digest *d, const uint64_t *at,
                     uint8_t *verdict) {
     struct state *s = w->state;
@@ -173,24 +153,28 @@ static void observe(struct window *w, size_t n, const seen_digest *d, const uint
             for (uint32_t r = 0; r < s->k; r++)
                 __builtin_prefetch(cells(s) + probe[j][r] * s->bits / 8, 1);
         }
-        for (size_t j = 0; j < batch; j++)
-            verdict[i + j] =
-                observe_one(s, s->t.unit == 1 ? at[i + j] : at[i + j] / s->t.unit, probe[j]);
+        for (size_t j = 0; j < batch; j++) {
+            advance(s, s->t.unit == 1 ? at[i + j] : at[i + j] / s->t.unit);
+            bool seen = oldest(s, probe[j]) <= stamps_limit(&s->t);
+            for (uint32_t r = 0; r < s->k && !(seen && s->first); r++)
+                cell_replace(s, probe[j][r], s->t.phase + 1);
+            verdict[i + j] = seen;
+        }
     }
-}
-
-static uint64_t find_one(const struct state *s, seen_digest d, uint64_t at) {
-    uint64_t probe[MAX_K], ahead = at / s->t.unit - s->t.h.last;
-    if (stamps_expired(&s->t, at / s->t.unit)) return SEEN_NEVER;
-    place(s, d, probe);
-    uint64_t age = oldest(s, probe);
-    if (age > stamps_since(&s->t) || age > s->t.reach - ahead) return SEEN_NEVER;
-    return stamps_age_at(&s->t, age, at);
 }
 
 static void find(const struct window *w, size_t n, const seen_digest *d, uint64_t at,
                  uint64_t *age) {
-    for (size_t i = 0; i < n; i++) age[i] = find_one(w->state, d[i], at);
+    const struct state *s = w->state;
+    uint64_t probe[MAX_K], ahead = at / s->t.unit - s->t.h.last;
+    for (size_t i = 0; i < n; i++) {
+        age[i] = SEEN_NEVER;
+        if (stamps_expired(&s->t, at / s->t.unit)) continue;
+        place(s, d[i], probe);
+        uint64_t back = oldest(s, probe);
+        if (back > stamps_since(&s->t) || back > s->t.reach - ahead) continue;
+        age[i] = stamps_age_at(&s->t, back, at);
+    }
 }
 
 static void landmark(struct window *w, uint64_t at) {
@@ -202,7 +186,8 @@ static void landmark(struct window *w, uint64_t at) {
 
 static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct state *s = w->state;
-    double fill = fill_of(s, at / s->t.unit - s->t.h.last);
+    double fill =
+        fmin(1, stamps_live_ahead(&s->t, at / s->t.unit - s->t.h.last) / (double)s->t.cells);
     double cells = (double)s->t.cells;
     out->stored += (uint64_t)(theory_bloom_keys(cells, fill * cells, s->k) + .5);
     out->fp_now += pow(fill, s->k) / (double)options_get(&w->plan->spec, OPTION_SHARDS);

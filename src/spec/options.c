@@ -117,12 +117,18 @@ static int parse_choice(uint64_t *value, const struct seen_option *o, const char
     return slip_refuse(&near, what, text, len, names, where, e);
 }
 
+/* Names that structures had before, which specs may still use. */
+static const char *const old_names[][2] = {{"clock", "second-chance"}};
+
 static int parse_name(const char **value, const char *text, size_t len, size_t where,
                       spec_names known, struct seen_error *e) {
     char names[240];
     struct text list = text_begin(names, sizeof names);
     struct slip near = {NULL, 0};
     const char *name;
+    for (size_t i = 0; i < sizeof old_names / sizeof *old_names; i++)
+        if (strlen(old_names[i][0]) == len && !memcmp(old_names[i][0], text, len))
+            return parse_name(value, old_names[i][1], strlen(old_names[i][1]), where, known, e);
     text_add(&list, "choose one of ");
     for (size_t i = 0; (name = known(i)); i++) {
         if (strlen(name) == len && !memcmp(name, text, len)) return *value = name, 0;

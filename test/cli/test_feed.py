@@ -114,7 +114,7 @@ def forgetful():
 def test_the_structures_that_can_forget_are_those_of_the_table(seen, tmp_path, window):
     (tmp_path / "gone").write_text("7\n")
     found = set()
-    for name in ("exact", "counting", "bitvector", "substrings", "bloom", "line", "timing", "stable", "cache", "lru", "clock", "fp-lru"):
+    for name in ("exact", "counting", "bitvector", "substrings", "bloom", "line", "timing", "stable", "cache", "lru", "second-chance", "fp-lru"):
         args = ["-w", f"{WINDOWS[window]} filter={name} mem=1MiB", "--state", tmp_path / name, "-q"]
         if name == "bitvector":
             args[1] += " bits=12"

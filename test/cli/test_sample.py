@@ -8,7 +8,7 @@ import re
 import pytest
 
 WINDOW = "decaying mem=32KiB fp=5%"
-STRUCTURES = {"cache", "stable", "lru", "clock", "fp-lru"}
+STRUCTURES = {"cache", "stable", "lru", "second-chance", "fp-lru"}
 MODEL = .006  # what the models are off by on the very records of the sample, at most
 FP = .006
 

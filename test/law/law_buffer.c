@@ -53,7 +53,7 @@ static void stack_distances(const uint32_t *key, uint32_t *distance) {
 /* lru finds a key if and only if fewer than C others came since; clock errs about as often. */
 static void buffers_miss_what_lies_deeper_than_they_reach(const struct law_case *c) {
     static uint32_t key[STREAM], distance[STREAM];
-    bool lru = strcmp(c->structure, "clock") != 0;
+    bool lru = strcmp(c->structure, "second-chance") != 0;
     if (!is_buffer(c)) return;
     for (uint64_t run = 0; run < 3 * SEEDS; run++) {
         struct seen_plan plan;

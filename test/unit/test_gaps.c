@@ -281,9 +281,9 @@ static void a_buffer_misses_what_lies_deeper(void **state) {
 static void predictions_are_what_detectors_do(void **state) {
     (void)state;
     enum { RECORDS = 100000, KEYS = 60000, SEEDS = 3 };
-    static const char *const specs[] = {
-        "stable max=1", "stable max=3", "stable max=7",          "lru",           "clock",
-        "cache",        "fp-lru",       "stable max=3 shards=3", "cache shards=4"};
+    static const char *const specs[] = {"stable max=1", "stable max=3",          "stable max=7",
+                                        "lru",          "second-chance",         "cache",
+                                        "fp-lru",       "stable max=3 shards=3", "cache shards=4"};
     static uint64_t stream[2 * RECORDS];
     static uint8_t before[KEYS];
     for (size_t i = 0; i < 9; i++)

@@ -525,11 +525,29 @@ static void a_slip_of_the_finger_is_near_its_name_and_another_word_is_not(void *
     assert_int_equal(seen_slip("lastly", 4, "last"), 0);
 }
 
+static void old_names_are_read_and_new_ones_are_printed(void **state) {
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"decaying filter=clock", "decaying filter=second-chance"},
+        {"decaying filter=stable max=3 p=10 decrement=each",
+         "decaying filter=stable cell-max=3 decrements=10 spread=each"},
+        {"landmark lines=7 cache=9", "landmark verify=9 blocks=7"},
+    };
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        struct seen_spec spec;
+        char text[200];
+        assert_int_equal(seen_spec_parse(&spec, pairs[i][0], NULL), 0);
+        seen_spec_print(&spec, text, sizeof text);
+        assert_string_equal(text, pairs[i][1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_window_is_its_kind_its_unit_and_its_length),
         cmocka_unit_test(options_are_set_and_known_to_be_set),
         cmocka_unit_test(printing_is_canonical),
+        cmocka_unit_test(old_names_are_read_and_new_ones_are_printed),
         cmocka_unit_test(any_spec_printed_reads_back_the_same),
         cmocka_unit_test(printing_tells_the_length_it_needs_and_never_overruns),
         cmocka_unit_test(what_makes_no_sense_is_refused_with_its_column_and_a_reason),

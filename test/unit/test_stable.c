@@ -260,7 +260,7 @@ static void the_plan_takes_the_max_with_the_fewest_misses(void **state) {
 static void senseless_specs_are_refused(void **state) {
     (void)state;
     static const char *const specs[] = {"decaying filter=stable fp=.01 k=3 p=10",
-                                        "decaying filter=stable fp=1e-9 decrement=each k=2",
+                                        "decaying filter=stable fp=1e-9 spread=each k=2",
                                         "decaying rate=5",
                                         "decaying overload=grow",
                                         "landmark max=3",
