@@ -6,20 +6,15 @@
 
 #include <string.h>
 
-extern const struct filter_ops filter_blocked, filter_bloom, filter_partitioned, filter_exact;
-extern const struct filter_ops filter_counting, filter_substrings, filter_bitvector;
-extern const struct window_ops window_landmark, window_jumping;
-extern const struct window_ops aging_sliding_exact, aging_timing, aging_timed_cuckoo;
-extern const struct window_ops aging_age_partitioned, aging_counting, aging_line,
-    aging_line_jumping;
-extern const struct window_ops aging_cache, aging_stable, aging_lru, aging_second_chance,
-    aging_fp_lru;
+#define FILTER(name, file)                extern const struct filter_ops filter_##name;
+#define WINDOW(window, ops, filter, file) extern const struct window_ops ops;
+#include "detector/structures.def"
 
-/* Filters: sets with generations, which landmark and jumping windows rotate.  The smallest come
- * first: if several refuse a spec, the user reads the first refusal. */
 static const struct filter_ops *const filters[] = {
-    &filter_bloom,    &filter_partitioned, &filter_blocked,  &filter_exact,
-    &filter_counting, &filter_substrings,  &filter_bitvector};
+#define FILTER(name, file) &filter_##name,
+#define WINDOW(window, ops, filter, file)
+#include "detector/structures.def"
+};
 
 /* Windows over any filter (no name), and structures that age by themselves. */
 static const struct {
@@ -27,20 +22,9 @@ static const struct {
     const struct window_ops *ops;
     const char *name;
 } windows[] = {
-    {SEEN_WINDOW_LANDMARK, &window_landmark, NULL},
-    {SEEN_WINDOW_JUMPING, &window_jumping, NULL},
-    {SEEN_WINDOW_JUMPING, &aging_line_jumping, "line"},
-    {SEEN_WINDOW_SLIDING, &aging_sliding_exact, "exact"},
-    {SEEN_WINDOW_SLIDING, &aging_timing, "timing"},
-    {SEEN_WINDOW_SLIDING, &aging_line, "line"},
-    {SEEN_WINDOW_DECAYING, &aging_stable, "stable"},
-    {SEEN_WINDOW_SLIDING, &aging_timed_cuckoo, "timed-cuckoo"},
-    {SEEN_WINDOW_SLIDING, &aging_age_partitioned, "age-partitioned"},
-    {SEEN_WINDOW_SLIDING, &aging_counting, "counting"},
-    {SEEN_WINDOW_DECAYING, &aging_lru, "lru"},
-    {SEEN_WINDOW_DECAYING, &aging_second_chance, "second-chance"},
-    {SEEN_WINDOW_DECAYING, &aging_fp_lru, "fp-lru"},
-    {SEEN_WINDOW_DECAYING, &aging_cache, "cache"},
+#define FILTER(name, file)
+#define WINDOW(window, ops, filter, file) {SEEN_WINDOW_##window, &ops, filter},
+#include "detector/structures.def"
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))

@@ -91,6 +91,7 @@ void seen_move(seen_detector **place, struct seen_mover mover, const struct seen
         w->state = shifted(w->state, by);
         w->truth = shifted(w->truth, by);
         w->filter.alloc = &d->alloc;
+        w->filter.shape.spec = &d->plan.spec;
         w->filter.block = shifted(w->filter.block, by);
         w->filter.renewed = shifted(w->filter.renewed, by);
         if (w->ops->move) w->ops->move(w, mover);

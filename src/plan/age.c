@@ -15,12 +15,13 @@ _Static_assert(THEORY_AGE_K + AGE_GENERATIONS <= THEORY_AGE_SLICES, "slices are 
  * number is lowered. */
 static uint32_t generations_of(const struct filter_shape *shape) {
     uint64_t l = shape->generations ? shape->generations : bits_min(5 * shape->k, AGE_GENERATIONS);
-    uint64_t step = bits_ceil_div(shape->length, bits_max(1, bits_min(l, shape->length)));
-    return (uint32_t)bits_ceil_div(shape->length, step);
+    uint64_t step =
+        bits_ceil_div(shape->spec->length, bits_max(1, bits_min(l, shape->spec->length)));
+    return (uint32_t)bits_ceil_div(shape->spec->length, step);
 }
 
 uint64_t age_step(const struct filter_shape *shape) {
-    return bits_ceil_div(shape->length, generations_of(shape));
+    return bits_ceil_div(shape->spec->length, generations_of(shape));
 }
 
 uint32_t age_slices(const struct filter_shape *shape) { return shape->k + generations_of(shape); }
@@ -43,12 +44,12 @@ struct filling {
  * than the window. */
 static double most_of(const struct filling *f, double keys) {
     double reach = (double)f->shape->k * (double)age_step(f->shape);
-    return keys / SCATTER * ceil(reach / (double)f->shape->length);
+    return keys / SCATTER * ceil(reach / (double)f->shape->spec->length);
 }
 
 /* The keys of one generation. */
 static double keys_of(const struct filling *f, double keys) {
-    double share = f->shape->crowd * (double)age_step(f->shape) / (double)f->shape->length;
+    double share = f->shape->crowd * (double)age_step(f->shape) / (double)f->shape->spec->length;
     return keys / SCATTER * fmin(1, share);
 }
 

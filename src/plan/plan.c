@@ -42,7 +42,7 @@ struct filter_shape plan_shape(const struct seen_spec *spec, uint32_t live) {
                                  .width = (uint32_t)options_get(spec, OPTION_WIDTH),
                                  .stamp = (uint32_t)options_get(spec, OPTION_STAMP),
                                  .generations = (uint32_t)options_get(spec, OPTION_GENERATIONS),
-                                 .length = spec->length,
+                                 .spec = spec,
                                  .crowd = plan_crowd(spec),
                                  .bits = (uint32_t)options_get(spec, OPTION_BITS),
                                  .substring = (uint32_t)options_get(spec, OPTION_SUBSTRING),
@@ -348,7 +348,7 @@ int plan_filter(struct seen_plan *plan, const struct fit *fit, uint64_t fixed,
         options_set(spec, OPTION_MEM, PLAN_MEM_DEFAULT);
     }
     if (options_has(spec, OPTION_MEM)) {
-        struct filter_shape none = {.live = fit->live};
+        struct filter_shape none = {.live = fit->live, .spec = spec};
         uint64_t room =
             options_get(spec, OPTION_MEM) > fixed
                 ? (options_get(spec, OPTION_MEM) - fixed) / options_get(spec, OPTION_SHARDS)

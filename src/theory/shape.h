@@ -8,13 +8,13 @@
 
 /* Geometry of one shard: all that formulas and kernels need to know. */
 struct filter_shape {
-    uint64_t lines;       /* 64-byte lines (exact: the most keys, 0 for no limit) */
-    uint32_t k;           /* probes a key */
-    uint32_t live;        /* generations that count, including the current one */
-    uint32_t width;       /* bits of a counter */
-    uint32_t stamp;       /* bits of a time stamp, where cells are stamped */
-    uint32_t generations; /* in a window that is cut into them; 0: k decides */
-    uint64_t length;      /* of the window */
+    uint64_t lines;               /* 64-byte lines (exact: the most keys, 0 for no limit) */
+    uint32_t k;                   /* probes a key */
+    uint32_t live;                /* generations that count, including the current one */
+    uint32_t width;               /* bits of a counter */
+    uint32_t stamp;               /* bits of a time stamp, where cells are stamped */
+    uint32_t generations;         /* in a window that is cut into them; 0: k decides */
+    const struct seen_spec *spec; /* resolved; a structure reads options of its own from it */
     double
         crowd; /* records in a window, divided by its keys.  The share x of a window holds at most
                      the share min(1, x crowd) of its keys.  INFINITY: all may come at once */

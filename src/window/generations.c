@@ -120,7 +120,7 @@ int generations_plan(struct seen_plan *plan, const struct filter_theory *f, stru
     double share = fmin(1, step ? plan_crowd(spec) * (double)step / (double)spec->length : 1);
     double all = live > 1 ? 1 + plan_beyond(spec, (double)step * live) : 1;
     struct fit fit = {f, live, share, options_get(spec, OPTION_SHARDS), true, all};
-    struct filter_shape none = {.live = live};
+    struct filter_shape none = {.live = live, .spec = spec};
     uint64_t filter_fixed = f->size(&none, 0);
     struct seen_spec empty = *spec;
     options_assume(&empty, OPTION_BLOCKS, 0);
