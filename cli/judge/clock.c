@@ -4,7 +4,6 @@
 #include "time/time.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #define SECOND UINT64_C(1000000)
 

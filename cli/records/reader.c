@@ -3,7 +3,6 @@
 #include "records/reader.h"
 
 #include "base/cli.h"
-#include "time/time.h"
 
 #include <errno.h>
 #include <stdio.h>

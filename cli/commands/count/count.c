@@ -1,17 +1,16 @@
-/* count.c - `seen count`: how many different keys there were, in all, in each window, in each
- * group, to about one percent in 16 KiB however many there are.
+/* count.c - `seen count`: counts the different keys in all, in each window and in each group.
  *
- * A jumping window is the union of its last Q sub-windows, each with a sketch of its own; a row is
- * printed at the end of each.  So a row is of exactly the last N records (or T), at moments N/Q
- * apart.  A sliding window has one sketch that can be asked at any moment: a row is printed at the
- * end of the input, and as often as --every says. */
+ * A sketch of 16 KiB counts any number of keys to about one percent.  Each of the Q sub-windows of
+ * a jumping window has a sketch, and their union counts the window.  At the end of each sub-window
+ * a row is printed for exactly the last N records (or the last T).  A sliding window has one
+ * sketch, which can be asked at any time: a row is printed at the end of the input, and after each
+ * --every. */
 #include "commands/count/count.h"
 #include "base/cli.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 #include "seen_counter.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,20 +36,14 @@ static const struct option_row output_rows[] = {
 };
 
 struct run {
-    struct input_options input;
-    struct window_options window;
-    struct state state;
-    struct reader reader;
-    struct windows windows;
-    struct run_stats stats;
+    struct count_run run;
     struct counting how;
     struct counts rows;
     struct recent recent; /* of a sliding window */
     const char *error_given, *every;
-    bool several;                /* windows or groups, besides all records */
-    bool unended;                /* an earlier run was killed inside a line */
-    seen_counter *total, *empty; /* of all records; of none */
-    struct part *whole;          /* of a jumping window, scratch; NULL: not yet needed */
+    bool several;                /* there are windows or groups besides the row of all records */
+    seen_counter *total, *empty; /* of all records; of no record */
+    struct part *whole;          /* scratch, for a whole jumping window; NULL: not yet needed */
 };
 
 static const struct state_kind kept;
@@ -67,9 +60,9 @@ static void take(void *options, const struct option_row *row, const char *value)
     case FM: r->how.kind = SEEN_COUNTER_FM; break;
     case EXACT: r->how.exact = true; break;
     case MEM: counting_take_memory(&r->how, value); break;
-    case SEED: window_set(&r->window, "seed", value); break;
+    case SEED: window_set(&r->run.window, "seed", value); break;
     case EVERY: r->every = value; break;
-    case STATS: run_stats_take(&r->stats, value); break;
+    case STATS: run_stats_take(&r->run.stats, value); break;
     case OUTPUT:
         r->rows.json = option_is_json(value);
         r->rows.value = !strcmp(value, "value");
@@ -77,70 +70,58 @@ static void take(void *options, const struct option_row *row, const char *value)
     }
 }
 
-static void check_exact(struct run *r) {
-    struct counting *c = &r->how;
-    if (c->memory.given && !c->exact) die("--mem bounds --exact; a sketch has a fixed size");
-    if (!c->exact) return;
-    if (c->kind == SEEN_COUNTER_FM) die_both("--exact", "--fm");
-    if (r->error_given) die_both("--exact", "--error");
-    c->kind = SEEN_COUNTER_SET;
-}
-
 static const struct option_group groups[] = {
-    {window_spec_rows, window_take, offsetof(struct run, window)},
-    {input_time_rows, input_options_take, offsetof(struct run, input)},
-    {window_time_rows, window_take, offsetof(struct run, window)},
-    {input_key_rows, input_options_take, offsetof(struct run, input)},
-    {input_format_rows, input_options_take, offsetof(struct run, input)},
+    {window_spec_rows, window_take, offsetof(struct run, run.window)},
+    {input_time_rows, input_options_take, offsetof(struct run, run.input)},
+    {window_time_rows, window_take, offsetof(struct run, run.window)},
+    {input_key_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_format_rows, input_options_take, offsetof(struct run, run.input)},
     {counting_rows, take, 0},
-    {windows_rows, windows_take, offsetof(struct run, windows)},
+    {windows_rows, windows_take, offsetof(struct run, run.windows)},
     {output_rows, take, 0},
-    {input_thread_rows, input_options_take, offsetof(struct run, input)},
-    {input_quiet_rows, input_options_take, offsetof(struct run, input)},
-    {input_strict_rows, input_options_take, offsetof(struct run, input)},
-    {input_reject_rows, input_options_take, offsetof(struct run, input)},
-    {state_rows, state_take, offsetof(struct run, state)},
+    {input_thread_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_quiet_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_strict_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_reject_rows, input_options_take, offsetof(struct run, run.input)},
+    {state_rows, state_take, offsetof(struct run, run.state)},
     {help_rows, NULL, 0},
     {0},
 };
 
 static void begin(void) {
-    input_options_init(&this_run.input);
-    state_init(&this_run.state, &kept);
+    count_run_init(&this_run.run, &kept);
     this_run.how.memory.most = UINT64_C(1) << 30;
 }
 
 static void settle_options(struct run *r, const struct args *a) {
-    saved_options_take(&r->state.options, a);
-    check_exact(r);
+    struct counting *c = &r->how;
     char *end = NULL;
-    r->how.error = r->error_given ? strtod(r->error_given, &end) : r->how.by ? 0.05 : 0.01;
+    if (c->memory.given && !c->exact) die("--mem bounds --exact; a sketch has a fixed size");
+    if (c->exact && c->kind == SEEN_COUNTER_FM) die_both("--exact", "--fm");
+    if (c->exact && r->error_given) die_both("--exact", "--error");
+    if (c->exact) c->kind = SEEN_COUNTER_SET;
+    c->error = r->error_given ? strtod(r->error_given, &end) : c->by ? 0.05 : 0.01;
     if (end && (*end || end == r->error_given))
         die("--error %s is not a number such as 0.01", r->error_given);
-    input_options_files(&r->input, a);
-    window_check_files(&r->window, &r->input);
-    kept_ask(&r->state, &r->window, &r->input);
-    window_compile(&r->window, &r->input);
+    count_run_settle(&r->run, a);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
 
 static void *on_begin(void *ctx) { return part_new(&((struct run *)ctx)->how); }
 
-/* What n sub-windows counted together. */
-static struct part *join(struct run *r, const struct window *w, size_t n) {
-    if (!r->whole) r->whole = part_new(&r->how);
-    part_clear(&r->how, r->whole);
-    for (size_t i = 0; i < n; i++) part_merge(&r->how, r->whole, w[i].own);
-    counting_check(&r->how);
-    return r->whole;
-}
-
 static void on_end(void *ctx, const struct window *w, size_t n) {
     struct run *r = ctx;
     char from[32];
-    const struct part *p = n > 1 ? join(r, w, n) : w[0].own;
-    windows_from(&r->windows, w[0].from, from);
+    struct part *p = w[0].own;
+    if (n > 1) { /* the sub-windows of a jumping window together */
+        if (!r->whole) r->whole = part_new(&r->how);
+        p = r->whole;
+        part_clear(&r->how, p);
+        for (size_t i = 0; i < n; i++) part_merge(&r->how, p, w[i].own);
+        counting_check(&r->how);
+    }
+    windows_from(&r->run.windows, w[0].from, from);
     if (r->how.by)
         counts_put_groups(&r->rows, from, p);
     else
@@ -170,55 +151,32 @@ static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
     struct fields *f = &r->how.fields;
     if (!r->how.by) return;
-    columns_fields(&r->reader.layout, "--group-by", r->how.by, header, f);
-    unjudged_wants(&r->reader.unjudged, f->slot, f->n, "--group-by");
-}
-
-static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
-    judge_ahead(&((struct run *)ctx)->windows.judge, who, b, now, b->own);
+    columns_fields(&r->run.reader.layout, "--group-by", r->how.by, header, f);
+    unjudged_wants(&r->run.reader.unjudged, f->slot, f->n, "--group-by");
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    const struct readable *in = b->own;
-    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
-    judge_note(&r->windows.judge, b, in);
-    size_t n = judge_take(&r->windows.judge, b->own);
+    size_t n = count_run_batch(&r->run, b, now);
     for (size_t m = 0; m < n; m++) {
-        const struct window *w = windows_find(&r->windows, m);
-        if (r->several) seen_counter_add(r->total, 1, &r->windows.judge.in->digest[m]);
-        size_t i = r->windows.judge.in->order[m];
+        const struct window *w = windows_find(&r->run.windows, m);
+        if (r->several) seen_counter_add(r->total, 1, &r->run.windows.judge.in->digest[m]);
+        size_t i = r->run.windows.judge.in->order[m];
         if (r->recent.window)
-            recent_add(&r->recent, &r->windows.judge.in->digest[m], r->windows.judge.in->time[m]);
+            recent_add(&r->recent, &r->run.windows.judge.in->digest[m],
+                       r->run.windows.judge.in->time[m]);
         else if (w)
-            part_add(&r->how, w->own, &r->windows.judge.in->digest[m],
-                     &b->field[i * r->reader.layout.slots]);
+            part_add(&r->how, w->own, &r->run.windows.judge.in->digest[m],
+                     &b->field[i * r->run.reader.layout.slots]);
     }
     counting_check(&r->how);
 }
-
-static void on_attend(void *ctx) { state_attend(&((struct run *)ctx)->state); }
-
-static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->state); }
-
-static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->state); }
-
-static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
-
-static const struct reader_events events = {.columns = on_columns,
-                                            .ahead = on_ahead,
-                                            .own = sizeof(struct readable),
-                                            .opened = on_opened,
-                                            .closed = on_closed,
-                                            .batch = on_batch,
-                                            .attend = on_attend,
-                                            .flush = on_flush};
 
 /* -- --state ------------------------------------------------------------------------------ */
 
 static void pack(const void *ctx, struct packer *p) {
     const struct run *r = ctx;
-    const struct kept k = {r->windows.records, r->windows.n, r->rows.n, r->rows.headed};
+    const struct kept k = {r->run.windows.records, r->run.windows.n, r->rows.n, r->rows.headed};
     kept_pack(&k, p);
 }
 
@@ -227,7 +185,7 @@ static bool unpack(void *ctx, const char *bytes, size_t len) {
     struct kept k;
     if (!kept_unpack(&k, bytes, len)) return false;
     r->rows.n = k.done;
-    r->rows.headed = k.headed && state_goes_on(&r->state);
+    r->rows.headed = k.headed && state_goes_on(&r->run.state);
     return true;
 }
 
@@ -235,7 +193,7 @@ static void save(const void *ctx, struct blocks_out *out) {
     const struct run *r = ctx;
     counting_save(r->total, out);
     if (r->recent.window) recent_save(&r->recent, out);
-    windows_save(&r->windows, out);
+    windows_save(&r->run.windows, out);
 }
 
 static bool load(void *ctx, struct blocks_in *in) {
@@ -245,7 +203,7 @@ static bool load(void *ctx, struct blocks_in *in) {
     seen_counter_free(r->total);
     r->total = total;
     if (r->recent.window && !recent_load(&r->recent, in)) return false;
-    return windows_load(&r->windows, in);
+    return windows_load(&r->run.windows, in);
 }
 
 static const struct state_kind kept = {.command = "count",
@@ -258,7 +216,7 @@ static const struct state_kind kept = {.command = "count",
 /* -- a run -------------------------------------------------------------------------------- */
 
 static void check_sliding(const struct run *r) {
-    bool slides = r->windows.slides;
+    bool slides = r->run.windows.slides;
     if (r->every && !slides)
         die("--every serves sliding windows, such as -w sliding:1h; jumping:1h/12 has a row every "
             "5m");
@@ -270,72 +228,58 @@ static void check_sliding(const struct run *r) {
 }
 
 static void start(struct run *r) {
-    r->windows.may_slide = true;
-    r->windows.every = r->every;
-    windows_init(&r->windows, &r->window, &r->input, &r->reader.layout, &r->state);
+    r->run.windows.may_slide = true;
+    r->run.windows.every = r->every;
+    windows_init(&r->run.windows, &r->run.window, &r->run.input, &r->run.reader.layout,
+                 &r->run.state);
     check_sliding(r);
-    r->several = r->how.by || r->windows.length || r->window.landmark_on || r->window.zone;
+    r->several =
+        r->how.by || r->run.windows.length || r->run.window.landmark_on || r->run.window.zone;
     if (r->rows.value && r->several)
         die("-o value prints one number: leave out %s, or take -o json",
             r->how.by  ? "--group-by"
             : r->every ? "--every"
                        : "windows, which have a number each");
     r->rows.how = &r->how;
-    r->how.seed = r->windows.seed;
-    r->how.records = &r->windows.records;
-    reader_init(&r->reader, &r->input, &events, r);
-    r->reader.unjudged.detector = r->windows.detector;
+    r->how.seed = r->run.windows.seed;
+    r->how.records = &r->run.windows.records;
+    count_run_open(&r->run, on_columns, on_batch);
     r->total = counting_new(&r->how);
     r->how.empty = r->empty = counting_new(&r->how);
-    if (r->windows.slides)
-        recent_begin(&r->recent, &r->how, &r->windows, &r->rows);
+    if (r->run.windows.slides)
+        recent_begin(&r->recent, &r->how, &r->run.windows, &r->rows);
     else
-        windows_begin(&r->windows, &windows, r, 10000);
-    state_begin(&r->state, (struct state_of){.detector = r->windows.detector,
-                                             .reader = &r->reader,
-                                             .judge = &r->windows.judge,
-                                             .number = &r->reader.records,
-                                             .unended = &r->unended,
-                                             .end = '\n',
-                                             .ctx = r});
-    kept_mend(&r->unended);
+        windows_begin(&r->run.windows, &windows, r, 10000);
+    count_run_resume(&r->run);
 }
 
-/* The state keeps the windows open that end here. */
+/* Windows that are open now end in the output, but stay open in the state. */
 static int finish(struct run *r, bool read) {
-    bool saved = state_end(&r->state);
+    bool saved = state_end(&r->run.state);
     struct counts *rows = &r->rows;
-    windows_end(&r->windows);
+    windows_end(&r->run.windows);
     counting_check(&r->how);
-    struct figures all = counts_figures(r->windows.records, r->total);
+    struct figures all = counts_figures(r->run.windows.records, r->total);
     if (rows->n == 0 && !r->how.by) counts_put(rows, "-", NULL, 0, all);
     if (rows->n > 1 || r->how.by) counts_put(rows, "all", NULL, 0, all);
-    bool own = r->windows.own || r->recent.window;
-    judge_tell(&r->windows.judge, own ? 0 : r->windows.judge.lateness.run_late);
-    recent_tell(&r->recent, &r->input);
-    windows_tell(&r->windows, &r->input, "in the row 'all' alone");
-    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->stats.wanted);
-    run_stats_print(&r->stats, &r->reader.unjudged);
-    return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
+    recent_tell(&r->recent, &r->run.input);
+    return count_run_end(&r->run, read && saved, r->run.windows.own || r->recent.window,
+                         "in the row 'all' alone");
 }
 
 static int count_main(const struct args *args) {
     struct run *r = &this_run;
     settle_options(r, args);
-    run_stats_begin(&r->stats);
+    run_stats_begin(&r->run.stats);
     start(r);
-    bool read = reader_run(&r->reader);
+    bool read = reader_run(&r->run.reader);
     int code = finish(r, read);
     if (r->whole) part_free(r->whole);
     recent_free(&r->recent);
     columns_free_fields(&r->how.fields);
     seen_counter_free(r->total);
     seen_counter_free(r->empty);
-    windows_free(&r->windows);
-    reader_free(&r->reader);
-    window_free(&r->window);
-    state_free(&r->state);
-    if (signals_stop()) fflush(stdout), signals_die(signals_stop());
+    count_run_close(&r->run);
     return code;
 }
 

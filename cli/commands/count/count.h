@@ -3,6 +3,8 @@
 #define SEEN_COMMAND_COUNT_H
 
 #include "group/group.h"
+#include "records/reader.h"
+#include "records/run_stats.h"
 #include "seen_counter.h"
 #include "state/state.h"
 
@@ -14,33 +16,26 @@
  * its input ends are printed as they stand, and stay open in the state.  Windows that ended before
  * are printed once. */
 
-/* What the blob of a state holds of the counts; `seen state` prints it. */
+/* What the blob of a state says about the counts; `seen state` prints it. */
 struct kept {
     uint64_t records; /* that were judged */
-    uint64_t open;    /* windows */
+    uint64_t open;    /* open windows */
     uint64_t done;    /* rows printed (count), or windows that ended (top) */
     bool headed;      /* the heading of the table is printed */
 };
 
-/* Loads the state, if there is one; all options are known.  Dies if options differ from the
- * state's. */
-void kept_ask(struct state *, struct window_options *, struct input_options *);
-
-/* Writes all rows that wait in a buffer; false if they have not arrived. */
+/* Writes all rows that wait in a buffer.  False: they have not arrived. */
 bool kept_deliver(void *);
 
-/* True if a detector from a state follows that plan.  Its seed may differ. */
+/* Does a detector from a state follow that plan?  Its seed may differ. */
 bool kept_same_plan(const struct seen_plan *, const seen_detector *);
 
 void kept_pack(const struct kept *, struct packer *);
 bool kept_unpack(struct kept *, const char *bytes, size_t len);
 
-/* Ends the line that an earlier run did not finish because it was killed. */
-void kept_mend(bool *unended);
-
 struct window {
     uint64_t number; /* grows with time; sub-windows that follow one another differ by 1 */
-    uint64_t from;   /* its earliest record: the record's number from 1, or its time */
+    uint64_t from;   /* its earliest record: the number from 1, or the time */
     seen_time begin, end;
     void *own; /* what the caller counts in it */
 };
@@ -62,11 +57,13 @@ struct windows {
     seen_detector *detector;
     const struct windows_events *on;
     void *ctx;
-    bool by_order;       /* set before windows_init: jumping windows follow the order of records */
-    bool may_slide;      /* set before windows_init: the caller takes sliding windows, and ... */
-    const char *every;   /* ... the periods in which it tells of them; NULL: one */
-    uint64_t slides;     /* a sliding window's length, whose periods the windows here are; or 0 */
-    uint64_t length;     /* of a window or, jumping, a sub-window; 0: none */
+    /* Set before windows_init: */
+    bool by_order;     /* jumping windows follow the order of records */
+    bool may_slide;    /* sliding windows are allowed */
+    const char *every; /* the period of a sliding window's rows; NULL: one row */
+
+    uint64_t slides;     /* the length of a sliding window, whose periods are windows here; or 0 */
+    uint64_t length;     /* of a window, or of a sub-window; 0: it has no length */
     uint64_t subwindows; /* Q of a jumping window, else 1 */
     uint64_t records;    /* so far */
     uint64_t seed;
@@ -78,10 +75,10 @@ struct windows {
     struct calendar calendar;  /* of windows that go by the records' own times */
     seen_time newest, over;    /* the latest time; windows that end up to `over` have ended */
     struct window *open;       /* in order: open[first] to open[first + n - 1] */
-    size_t first, n, room, at; /* at: the one of the record before */
-    struct window *past;       /* sub-windows that ended and are in a later row, the oldest first */
+    size_t first, n, room, at; /* at: the window of the last record */
+    struct window *past;       /* ended sub-windows that a later row needs, the oldest first */
     size_t pasts;
-    uint64_t late, crowded; /* records outside: their windows were over, or too many are open */
+    uint64_t late, crowded; /* records outside: their windows were over, or too many were open */
 };
 
 /* Rows of one group, taken into a struct windows (struct option_group). */
@@ -119,6 +116,46 @@ void windows_tell(const struct windows *, const struct input_options *, const ch
 /* The beginning of a window as text: the number of a record, or a time in UTC. */
 const char *windows_from(const struct windows *, uint64_t from, char buf[32]);
 
+/* -- a run of `seen count` or `seen top` (run.c)
+ * ------------------------------------------------- */
+
+/* The first member of the context of all events. */
+struct count_run {
+    struct input_options input;
+    struct window_options window;
+    struct state state;
+    struct reader reader;
+    struct reader_events events;
+    struct windows windows;
+    struct run_stats stats;
+    bool unended; /* an earlier run was killed inside a line of output */
+};
+
+/* Sets the defaults.  `kept` is what the command adds to a state. */
+void count_run_init(struct count_run *, const struct state_kind *kept);
+
+/* Checks the options, which are all known, and loads the state.  Dies with a sentence. */
+void count_run_settle(struct count_run *, const struct args *);
+
+/* Opens the reader.  The run handles its events, except the two given here. */
+void count_run_open(struct count_run *, void (*columns)(void *ctx, const struct header *),
+                    void (*batch)(void *ctx, struct batch *, seen_time now));
+
+/* Gives all parts what the state kept of them.  Comes before the first record is read. */
+void count_run_resume(struct count_run *);
+
+/* Counts the records of a batch that cannot be judged.  Returns the number of the others, whose
+ * keys and times are in windows.judge.in. */
+size_t count_run_batch(struct count_run *, struct batch *, seen_time now);
+
+/* Prints warnings and --stats, and returns the exit code.  `complete`: all input was read and the
+ * state is saved.  `own_times`: late records count in the windows of their own times.  `where` says
+ * where records outside of all windows are counted. */
+int count_run_end(struct count_run *, bool complete, bool own_times, const char *where);
+
+/* Frees everything.  If a signal has ended the run, the process ends by it. */
+void count_run_close(struct count_run *);
+
 /* -- counters and rows (part.c) ---------------------------------------------------------------- */
 
 /* The memory of --exact: its bound, what is used, and whether it was not enough. */
@@ -130,23 +167,23 @@ struct memory {
 
 /* How a run counts. */
 struct counting {
-    uint32_t kind; /* of seen_counter_new, as are ... */
+    uint32_t kind; /* for seen_counter_new, like the next two */
     double error;
     uint64_t seed;
     bool exact;
     struct memory memory;      /* of exact sets */
-    const uint64_t *records;   /* so far, for the message */
+    const uint64_t *records;   /* so far, for a message */
     const char *by;            /* --group-by; NULL: no groups */
     struct fields fields;      /* of a group, once the columns are known */
     const seen_counter *empty; /* for counting_load */
 };
 
-/* Takes --mem's value, or dies. */
+/* Takes the value of --mem, or dies with a sentence. */
 void counting_take_memory(struct counting *, const char *value);
 
 seen_counter *counting_new(struct counting *);
 
-/* Dies if a set had no room for a key: it does not count that key. */
+/* Dies if a set had no room for a key, because it has not counted that key. */
 void counting_check(const struct counting *);
 
 /* Write a counter to a state and read it back; NULL if the bytes cannot be right, or if the counter
@@ -160,12 +197,12 @@ void counting_save_sliding(const seen_sliding_counter *, struct blocks_out *);
 bool counting_load_sliding(struct counting *, struct blocks_in *, seen_sliding_counter **counter);
 
 struct group {
-    seen_counter *counter; /* NULL: none yet */
+    seen_counter *counter; /* NULL: the group has no record yet */
     uint64_t records;
 };
 
 struct part {
-    seen_counter *counter; /* NULL: there are groups */
+    seen_counter *counter; /* NULL: its groups have counters instead */
     uint64_t records;
     struct names names;  /* of its groups */
     struct group *group; /* by number */
@@ -175,7 +212,7 @@ struct part {
 struct part *part_new(struct counting *);
 void part_free(struct part *);
 
-/* Counts one record.  `field`: its fields by slots; they matter with --group-by only. */
+/* Counts one record.  `field` are its fields by slot, for --group-by. */
 void part_add(struct counting *, struct part *, const seen_digest *, const struct slice *field);
 
 /* Adds the counts of another part, so that this part counts the records of both. */
@@ -189,15 +226,15 @@ struct part *part_load(struct counting *, struct blocks_in *);
 /* -- what is printed: a row for each window or group ------------------------------------- */
 
 struct counts {
-    bool json, value;           /* value: the one count is all that is printed */
-    const struct counting *how; /* the names of groups' fields */
-    uint64_t n;                 /* so far */
+    bool json, value;           /* value: print one count and nothing else */
+    const struct counting *how; /* has the names of the groups' fields */
+    uint64_t n;                 /* rows so far */
     bool headed;                /* the heading of the table is printed */
 };
 
 struct figures {
     uint64_t records;
-    double distinct, error; /* error: relative, standard */
+    double distinct, error; /* error: the relative standard error */
 };
 
 struct figures counts_figures(uint64_t records, const seen_counter *);
@@ -209,7 +246,7 @@ void counts_put(struct counts *, const char *from, const struct names *, uint32_
 /* Prints the rows of all groups of a part; the group with most distinct keys comes first. */
 void counts_put_groups(struct counts *, const char *from, const struct part *);
 
-/* -- sliding windows (recent.c) ---------------------------------------------------------------- */
+/* -- sliding windows (part.c) ---------------------------------------------------------------- */
 
 enum { RECENT_CELLS = 1024 + 2 };
 
@@ -221,12 +258,13 @@ struct recent {
     struct counts *rows;
     seen_sliding_counter *counter;
     uint64_t records;        /* so far */
-    seen_time first, newest; /* of them */
-    seen_time told;          /* the latest when the last row was printed, --every */
-    uint64_t outside, late; /* records older than the window; that came after a row of their time */
+    seen_time first, newest; /* the earliest and the latest time */
+    seen_time told;          /* the latest time when the last row was printed */
+    uint64_t outside;        /* records older than the window */
+    uint64_t late;           /* records that came after a row for their time was printed */
     struct {
-        uint64_t number, records; /* of the cell that stands here */
-    } cell[RECENT_CELLS];
+        uint64_t number, records;
+    } cell[RECENT_CELLS]; /* cell `number` of time is at number % RECENT_CELLS */
 };
 
 /* Prints a row at the end of each period.  The periods are the windows that `windows` opens and

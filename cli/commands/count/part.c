@@ -1,4 +1,5 @@
-/* part.c - counts the different keys of a window, and prints them as rows. */
+/* part.c - counts the different keys of a window, of its groups, and of sliding windows, and prints
+ * the rows. */
 #include "commands/count/count.h"
 
 #include "base/cli.h"
@@ -15,15 +16,6 @@ struct figures counts_figures(uint64_t records, const seen_counter *c) {
     struct figures f = {.records = records};
     f.distinct = seen_counter_estimate(c, &f.error);
     return f;
-}
-
-/* A table's columns before the figures; several fields of a group have a column each. */
-static void put_heading(const struct counts *r) {
-    const struct fields *f = &r->how->fields;
-    printf("from\t");
-    if (r->how->by && f->n < 2) printf("group\t");
-    for (uint32_t i = 0; f->n > 1 && i < f->n; i++) printf("%s\t", f->name[i]);
-    puts("records\tdistinct\tlow\thigh");
 }
 
 static void put_group(const struct counts *r, const struct names *names, uint32_t group) {
@@ -46,7 +38,13 @@ void counts_put(struct counts *r, const char *from, const struct names *names, u
         printf("%.0f\n", f.distinct);
         return;
     }
-    if (!r->json && !r->headed) put_heading(r);
+    if (!r->json && !r->headed) { /* several fields of a group have a column each */
+        const struct fields *by = &r->how->fields;
+        printf("from\t");
+        if (r->how->by && by->n < 2) printf("group\t");
+        for (uint32_t i = 0; by->n > 1 && i < by->n; i++) printf("%s\t", by->name[i]);
+        puts("records\tdistinct\tlow\thigh");
+    }
     r->headed = true;
     if (r->json)
         printf("{\"from\": "), json_print(from, strlen(from), stdout), printf(", ");
@@ -72,10 +70,7 @@ static int by_count(const void *a, const void *b, void *ctx) {
 }
 
 void counts_put_groups(struct counts *r, const char *from, const struct part *p) {
-    uint32_t n = p->room ? p->names.n - GROUP_FIRST : 0, *list = malloc((n + 1) * sizeof *list);
-    if (!list) die("out of memory for %u groups", n);
-    for (uint32_t i = 0; i < n; i++) list[i] = GROUP_FIRST + i;
-    qsort_r(list, n, sizeof *list, by_count, (void *)(uintptr_t)p);
+    uint32_t n, *list = names_sorted(&p->names, by_count, p, &n);
     for (uint32_t i = 0; i < n; i++) {
         const struct group *g = &p->group[list[i]];
         counts_put(r, from, &p->names, list[i], counts_figures(g->records, g->counter));
@@ -86,9 +81,8 @@ void counts_put_groups(struct counts *r, const char *from, const struct part *p)
 /* -- counters ----------------------------------------------------------------------------- */
 
 void counting_take_memory(struct counting *c, const char *value) {
-    struct seen_error e;
     c->memory.given = value;
-    if (seen_parse_size(value, &c->memory.most, &e)) die("--mem %s: %s", value, e.text);
+    c->memory.most = option_size("--mem", value);
 }
 
 static void *take_bytes(void *ctx, size_t size) {
@@ -174,19 +168,22 @@ bool counting_load_sliding(struct counting *c, struct blocks_in *in,
 
 /* -- parts -------------------------------------------------------------------------------- */
 
-static struct part *allocate(void) {
+struct part *part_new(struct counting *c) {
     struct part *p = calloc(1, sizeof *p);
     if (!p) die("out of memory for a window");
-    return p;
-}
-
-struct part *part_new(struct counting *c) {
-    struct part *p = allocate();
     if (c->by)
         names_init(&p->names, c->fields.n, UINT32_MAX);
     else
         p->counter = counting_new(c);
     return p;
+}
+
+/* The counts of a group; a new group gets a counter. */
+static struct group *group_at(struct counting *c, struct part *p, uint32_t number) {
+    p->group = names_array(&p->names, p->group, &p->room, sizeof *p->group);
+    struct group *g = &p->group[number];
+    if (!g->counter) g->counter = counting_new(c);
+    return g;
 }
 
 void part_free(struct part *p) {
@@ -195,16 +192,6 @@ void part_free(struct part *p) {
     names_free(&p->names);
     seen_counter_free(p->counter);
     free(p);
-}
-
-/* Counters for all groups that have a number. */
-static void make_room(struct part *p) {
-    if (p->names.n <= p->room) return;
-    uint32_t room = 2 * p->names.n + 16;
-    p->group = realloc(p->group, room * sizeof *p->group);
-    if (!p->group) die("out of memory for %u groups", p->names.n);
-    memset(p->group + p->room, 0, (room - p->room) * sizeof *p->group);
-    p->room = room;
 }
 
 void part_add(struct counting *c, struct part *p, const seen_digest *digest,
@@ -216,9 +203,7 @@ void part_add(struct counting *c, struct part *p, const seen_digest *digest,
     }
     uint32_t number = names_find(&p->names, &c->fields, field);
     if (number < GROUP_FIRST) return;
-    make_room(p);
-    struct group *g = &p->group[number];
-    if (!g->counter) g->counter = counting_new(c);
+    struct group *g = group_at(c, p, number);
     g->records++;
     seen_counter_add(g->counter, 1, digest);
 }
@@ -226,10 +211,7 @@ void part_add(struct counting *c, struct part *p, const seen_digest *digest,
 static void merge_group(struct counting *c, struct part *p, const struct part *from, uint32_t i) {
     size_t len;
     const char *key = names_key(&from->names, i, &len);
-    uint32_t number = names_find_key(&p->names, key, len);
-    make_room(p);
-    struct group *g = &p->group[number];
-    if (!g->counter) g->counter = counting_new(c);
+    struct group *g = group_at(c, p, names_find_key(&p->names, key, len));
     g->records += from->group[i].records;
     seen_counter_merge(g->counter, from->group[i].counter, NULL);
 }
@@ -278,26 +260,135 @@ static bool load_group(struct counting *c, struct part *p, uint32_t i, struct bl
     char *key = p->names.key; /* has so much room */
     if (len > most || !blocks_get(in, key, len) || !names_restore(&p->names, key, len))
         return false;
-    make_room(p);
+    p->group = names_array(&p->names, p->group, &p->room, sizeof *p->group);
     p->group[i].records = blocks_get_number(in);
     p->group[i].counter = counting_load(c, in);
     return p->group[i].counter;
 }
 
-static bool load_groups(struct counting *c, struct part *p, struct blocks_in *in) {
-    if (!c->fields.n) return false; /* no columns are known, so nothing was counted */
-    names_init(&p->names, c->fields.n, UINT32_MAX);
-    uint64_t n = blocks_get_number(in);
-    for (uint64_t i = GROUP_FIRST; i < n; i++)
-        if (!load_group(c, p, (uint32_t)i, in)) return false;
-    return n >= GROUP_FIRST;
-}
-
 struct part *part_load(struct counting *c, struct blocks_in *in) {
-    struct part *p = allocate();
+    struct part *p = calloc(1, sizeof *p);
+    if (!p) die("out of memory for a window");
     p->records = blocks_get_number(in);
-    if (!c->by) p->counter = counting_load(c, in);
-    if (c->by ? load_groups(c, p, in) : p->counter != NULL) return p;
+    bool good = !c->by && (p->counter = counting_load(c, in));
+    if (c->by && c->fields.n) { /* without fields no columns were known, and nothing was counted */
+        names_init(&p->names, c->fields.n, UINT32_MAX);
+        uint64_t n = blocks_get_number(in);
+        good = n >= GROUP_FIRST;
+        for (uint64_t i = GROUP_FIRST; good && i < n; i++) good = load_group(c, p, (uint32_t)i, in);
+    }
+    if (good) return p;
     part_free(p);
     return NULL;
+}
+
+/* -- sliding windows ---------------------------------------------------------------------- */
+
+static uint64_t cell_length(const struct recent *r) {
+    return (r->window + RECENT_CELLS - 3) / (RECENT_CELLS - 2);
+}
+
+static seen_time earliest(const struct recent *r) {
+    seen_time begin = r->newest >= r->window ? r->newest - r->window + 1 : 0;
+    return begin > r->first ? begin : r->first;
+}
+
+void recent_add(struct recent *r, const seen_digest *digest, seen_time t) {
+    r->records++;
+    if (!r->timed) t = r->records;
+    if (r->records == 1 || t < r->first) r->first = t;
+    if (t > r->newest) r->newest = t;
+    if (t + r->window <= r->newest)
+        r->outside++;
+    else if (t < r->told)
+        r->late++;
+    if (r->timed) { /* a record of a cell that has left the window is in no row */
+        uint64_t number = t / cell_length(r), i = number % RECENT_CELLS;
+        bool left = r->cell[i].records && r->cell[i].number > number;
+        if (!left && r->cell[i].number != number) r->cell[i].records = 0;
+        if (!left) r->cell[i].number = number, r->cell[i].records++;
+    }
+    seen_sliding_counter_add(r->counter, 1, digest, &t);
+    counting_check(r->how);
+}
+
+/* A row is printed at the end of each period.  The periods are windows in which nothing is
+ * counted. */
+
+static void *on_begin(void *ctx) { return ctx; }
+
+static void on_end(void *ctx, const struct window *w, size_t n) {
+    struct recent *r = ctx;
+    struct figures f = {.records = r->records < r->window ? r->records : r->window};
+    char from[32];
+    if (r->timed) {
+        uint64_t first = earliest(r) / cell_length(r), last = r->newest / cell_length(r);
+        f.records = 0;
+        for (size_t i = 0; i < RECENT_CELLS; i++)
+            if (r->cell[i].number >= first && r->cell[i].number <= last)
+                f.records += r->cell[i].records;
+    }
+    (void)w, (void)n;
+    f.distinct = seen_sliding_counter_estimate(r->counter, 0, &f.error);
+    counts_put(r->rows, windows_from(r->windows, earliest(r), from), NULL, 0, f);
+    r->told = r->newest;
+}
+
+static void on_drop(void *ctx, void *own) { (void)ctx, (void)own; }
+
+static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
+    (void)ctx, (void)own, (void)out;
+}
+
+static void *on_load(void *ctx, struct blocks_in *in) {
+    (void)in;
+    return ctx;
+}
+
+static const struct windows_events periods = {
+    .begin = on_begin, .end = on_end, .drop = on_drop, .save = on_save, .load = on_load};
+
+void recent_begin(struct recent *r, struct counting *how, struct windows *p, struct counts *rows) {
+    *r = (struct recent){
+        .window = p->slides, .timed = p->timed, .how = how, .windows = p, .rows = rows};
+    r->counter = counting_new_sliding(how, r->window);
+    windows_begin(p, &periods, r, 1);
+}
+
+void recent_free(struct recent *r) { seen_sliding_counter_free(r->counter); }
+
+/* -- in a state --------------------------------------------------------------------------- */
+
+void recent_save(const struct recent *r, struct blocks_out *out) {
+    blocks_put_number(out, r->records);
+    blocks_put_number(out, r->first);
+    blocks_put_number(out, r->newest);
+    blocks_put_number(out, r->told);
+    if (r->timed) blocks_put(out, r->cell, sizeof r->cell);
+    counting_save_sliding(r->counter, out);
+}
+
+bool recent_load(struct recent *r, struct blocks_in *in) {
+    r->records = blocks_get_number(in);
+    r->first = blocks_get_number(in);
+    r->newest = blocks_get_number(in);
+    r->told = blocks_get_number(in);
+    if (r->timed && !blocks_get(in, r->cell, sizeof r->cell)) return false;
+    for (size_t i = 0; r->timed && i < RECENT_CELLS; i++)
+        if ((r->cell[i].number | r->cell[i].records) >> 62) return false;
+    if ((r->records | r->first | r->newest | r->told) >> 62) return false;
+    return counting_load_sliding(r->how, in, &r->counter);
+}
+
+void recent_tell(const struct recent *r, const struct input_options *s) {
+    if (s->quiet || !r->timed) return;
+    if (r->outside)
+        warn("%" PRIu64 " record%s older than the window when %s came, and in no row; sort the "
+             "input by time, or give a longer window",
+             r->outside, r->outside == 1 ? " was" : "s were", r->outside == 1 ? "it" : "they");
+    if (r->late)
+        warn("%" PRIu64 " record%s came when a row that holds %s time was printed, and %s in later "
+             "rows only; sort the input by time",
+             r->late, r->late == 1 ? "" : "s", r->late == 1 ? "its" : "their",
+             r->late == 1 ? "is" : "are");
 }

@@ -1,4 +1,4 @@
-/* windows.c - windows: which are open, and when they end. */
+/* windows.c - opens the windows of `seen count` and `seen top` for their records, and ends them. */
 #include "commands/count/count.h"
 #include "judge/clock.h"
 
@@ -10,41 +10,16 @@
 
 #define DAY UINT64_C(86400000000)
 
-/* The landmark spec that ticks once a window, or once a sub-window. */
-static void ticking(const struct windows *p, const struct seen_plan *plan, char *text, size_t cap) {
-    char window[64], hash[16];
-    struct seen_spec spec = {.window = SEEN_WINDOW_LANDMARK, .length = p->length};
-    if (p->length) spec.unit = plan->asked.unit;
-    seen_spec_print(&spec, window, sizeof window);
-    seen_spec_get(&plan->spec, "hash", hash, sizeof hash);
-    snprintf(text, cap, "%s items=1 filter=exact hash=%s", window, hash);
-}
-
-/* The detector of an earlier run, whose seed this run takes over, or a new one. */
-static void take_detector(struct windows *p, const struct seen_plan *ticks, struct state *state) {
-    struct seen_error e;
-    p->detector = state_detector(state);
-    if (!p->detector && seen_new(&p->detector, ticks, NULL, &e)) die("%s", e.text);
-    if (!kept_same_plan(ticks, p->detector)) saved_refuse(state->name);
-}
-
-/* The periods of a sliding window. */
-static uint64_t period(const struct windows *p, bool timed) {
-    struct seen_error e;
-    uint64_t n = 0;
-    if (!p->every) return 0;
-    int bad = timed ? seen_parse_span(p->every, &n, &e) : seen_parse_count(p->every, &n, &e);
-    if (bad) die("--every %s: %s", p->every, e.text);
-    if (!n) die("--every %s: give %s", p->every, timed ? "a span, such as 5m" : "1 or more");
-    return n;
-}
-
 static void take_window(struct windows *p, const struct seen_plan *plan) {
     const struct seen_spec *asked = &plan->asked;
     p->subwindows = plan->spec.window == SEEN_WINDOW_JUMPING ? asked->subwindows : 1;
     if (plan->spec.window == SEEN_WINDOW_SLIDING && p->may_slide) {
+        bool timed = asked->unit == SEEN_UNIT_MICROSECONDS;
         p->slides = asked->length;
-        p->length = period(p, asked->unit == SEEN_UNIT_MICROSECONDS);
+        if (!p->every) return;
+        p->length = timed ? option_span("--every", p->every) : option_count("--every", p->every);
+        if (!p->length)
+            die("--every %s: give %s", p->every, timed ? "a span, such as 5m" : "1 or more");
         return;
     }
     if (plan->spec.window != SEEN_WINDOW_LANDMARK && plan->spec.window != SEEN_WINDOW_JUMPING)
@@ -58,20 +33,27 @@ static void take_window(struct windows *p, const struct seen_plan *plan) {
 
 void windows_init(struct windows *p, struct window_options *a, struct input_options *input,
                   const struct layout *layout, struct state *state) {
-    char text[256], seed[24];
+    char text[256], window[64], hash[16], seed[24];
     struct seen_plan plan, ticks;
     struct seen_spec spec;
     struct seen_error e;
     if (a->specs > 1) die("-w is given twice; one window at a time is counted");
     enum zone_window zone = window_plan(a, 0, input, &plan);
     take_window(p, &plan);
-    ticking(p, &plan, text, sizeof text);
+    /* A landmark detector begins a window for each window, or sub-window, that is counted here. */
+    struct seen_spec ticking = {.window = SEEN_WINDOW_LANDMARK, .length = p->length};
+    if (p->length) ticking.unit = plan.asked.unit;
+    seen_spec_print(&ticking, window, sizeof window);
+    seen_spec_get(&plan.spec, "hash", hash, sizeof hash);
+    snprintf(text, sizeof text, "%s items=1 filter=exact hash=%s", window, hash);
     snprintf(seed, sizeof seed, "%" PRIu64, seen_spec_get_count(&plan.spec, "seed"));
     if (seen_spec_parse(&spec, text, &e)) die("%s", e.text);
     if (seen_spec_has(&plan.asked, "seed") && seen_spec_set(&spec, "seed", seed, &e))
         die("%s", e.text);
     if (seen_plan_make(&ticks, &spec, &e)) die("%s", e.text);
-    take_detector(p, &ticks, state);
+    p->detector = state_detector(state); /* of an earlier run, which also has the seed */
+    if (!p->detector && seen_new(&p->detector, &ticks, NULL, &e)) die("%s", e.text);
+    if (!kept_same_plan(&ticks, p->detector)) saved_refuse(state->name);
     judge_init(&p->judge, p->detector, layout, input->max_record);
     window_of_judge(a, input, zone, &p->judge);
     p->seed = seen_seed(p->detector);
@@ -113,13 +95,12 @@ const struct option_row windows_rows[] = {
 
 void windows_take(void *windows, const struct option_row *row, const char *value) {
     struct windows *p = windows;
-    struct seen_error e;
     if (row->id == LATENESS) {
-        if (seen_parse_span(value, &p->lateness, &e)) die("--lateness %s: %s", value, e.text);
+        p->lateness = option_span("--lateness", value);
         if (p->lateness > UINT64_C(1000000000000000))
             die("--lateness %s: give it between 1ms and 1653w", value);
     } else {
-        if (seen_parse_count(value, &p->most, &e)) die("--open-windows %s: %s", value, e.text);
+        p->most = option_count("--open-windows", value);
         if (!p->most || p->most > 1000000)
             die("--open-windows %s: give it between 1 and 1e6", value);
     }
@@ -129,7 +110,7 @@ void windows_take(void *windows, const struct option_row *row, const char *value
 
 static struct window *window_at(struct windows *p, size_t i) { return &p->open[p->first + i]; }
 
-/* Those that ended and are not in the row of the sub-window with that number, nor in later ones. */
+/* Drops ended sub-windows that are in no row from that of sub-window `number` on. */
 static void drop_past(struct windows *p, uint64_t number) {
     size_t old = 0;
     while (old < p->pasts && p->past[old].number + p->subwindows <= number)
@@ -167,7 +148,7 @@ static void make_room(struct windows *p) {
     }
 }
 
-/* A new window, the i-th of the open ones. */
+/* Opens a new window, the i-th of the open ones. */
 static struct window *insert(struct windows *p, size_t i, struct window w) {
     w.own = p->on->begin(p->ctx);
     make_room(p);
@@ -197,18 +178,13 @@ static bool is_over(const struct windows *p, seen_time end) {
     return p->live && p->newest >= p->lateness && end <= p->newest - p->lateness;
 }
 
-/* Its number follows from its end, since the first one of weeks is cut at 1970. */
-static struct window window_of(const struct windows *p, seen_time t) {
+/* Begins the window of t, which is not open.  NULL: it is over, or too many are open. */
+static struct window *begin_at(struct windows *p, seen_time t) {
     struct window w = {.from = t};
     uint64_t shift = p->length % (7 * DAY) == 0 ? 3 * DAY : 0;
     calendar_window(&p->calendar, t, &w.begin, &w.end);
+    /* The number follows from the end, because the first of the weeks is cut at 1970. */
     w.number = p->calendar.zone ? w.begin : (w.end + shift) / p->length;
-    return w;
-}
-
-/* No open window holds t. */
-static struct window *begin_at(struct windows *p, seen_time t) {
-    struct window w = window_of(p, t);
     if (w.end <= p->over || is_over(p, w.end)) {
         if (w.end > p->over) p->over = w.end;
         p->late += p->live;
@@ -238,26 +214,21 @@ static struct window *own_window(struct windows *p, seen_time t) {
 
 /* -- windows in the order of records ------------------------------------------------------ */
 
-/* Sub-windows from one moment to another. */
+/* The number of sub-windows from one moment to another. */
 static uint64_t between(const struct windows *p, uint64_t from, uint64_t to) {
     uint64_t shift = p->length % (7 * DAY) == 0 ? 3 * DAY : 0;
     return (to + shift) / p->length - (from + shift) / p->length;
 }
 
-/* Does a window begin with record m? */
-static bool begins(struct windows *p, size_t m) {
-    static const seen_digest same = {1, 1};
-    const struct judge *j = &p->judge;
-    uint8_t verdict;
-    if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(p->detector);
-    observe_records(p->detector, 1, &same, j->timed ? &j->in->time[m] : NULL, &verdict);
-    return verdict == SEEN_NEW;
-}
-
 static struct window *next_window(struct windows *p, size_t m) {
     bool endless = !p->length && !judge_landmarks(&p->judge);
     if (p->n && endless) return window_at(p, 0);
-    if (!begins(p, m) && p->n) return window_at(p, 0);
+    const struct judge *j = &p->judge;
+    static const seen_digest same = {1, 1};
+    uint8_t verdict;
+    if (judge_landmarks(j) && j->in->landmark[m]) seen_landmark(p->detector);
+    observe_records(p->detector, 1, &same, j->timed ? &j->in->time[m] : NULL, &verdict);
+    if (verdict != SEEN_NEW && p->n) return window_at(p, 0); /* no window begins here */
     struct window w = {.from = p->timed ? p->judge.in->time[m] : p->records};
     if (p->n) {
         const struct window *before = window_at(p, 0);
@@ -299,7 +270,7 @@ void windows_save(const struct windows *p, struct blocks_out *out) {
     save_windows(p, p->open + p->first, p->n, out);
 }
 
-/* Windows follow one another; those of the records' own time hold their first record. */
+/* Can a window from a state follow the one before it? */
 static bool follows(const struct windows *p, const struct window *before, const struct window *w) {
     if ((w->number | w->from | w->begin | w->end) >> 62) return false;
     if (before && w->number <= before->number) return false;
@@ -317,7 +288,8 @@ static bool load_window(struct windows *p, const struct window *before, struct b
     return follows(p, before, w) && (w->own = p->on->load(p->ctx, in));
 }
 
-/* Fewer than the sub-windows of a window have ended and are in the row of the next. */
+/* Loads the ended sub-windows of later rows, which are fewer than a window has.  Returns the
+ * last. */
 static const struct window *load_past(struct windows *p, struct blocks_in *in, bool *bad) {
     const struct window *before = NULL;
     uint64_t n = blocks_get_number(in);
@@ -348,7 +320,7 @@ bool windows_load(struct windows *p, struct blocks_in *in) {
     return !in->bad;
 }
 
-/* -- what is told ------------------------------------------------------------------------- */
+/* -- messages and rows -------------------------------------------------------------------- */
 
 void windows_tell(const struct windows *p, const struct input_options *input, const char *where) {
     bool one = p->late == 1;
@@ -373,51 +345,4 @@ const char *windows_from(const struct windows *p, uint64_t from, char buf[32]) {
     else
         snprintf(buf, 32, "%" PRIu64, from);
     return buf;
-}
-
-/* -- what a state keeps ------------------------------------------------------------------- */
-
-void kept_ask(struct state *s, struct window_options *a, struct input_options *input) {
-    input->rejects_go_on = s->name;
-    if (s->name && input->merge) die_both("--state", "--merge");
-    if (s->name && a->specs > 1) die("-w is given twice; one window at a time is counted");
-    state_load(s, a);
-    a->outlives = s->name;
-    if (s->name) state_check(s, a);
-}
-
-bool kept_deliver(void *ctx) {
-    (void)ctx;
-    return !fflush(stdout) && !ferror(stdout);
-}
-
-bool kept_same_plan(const struct seen_plan *plan, const seen_detector *d) {
-    char seed[24], one[512], two[512];
-    struct seen_spec spec = plan->spec;
-    snprintf(seed, sizeof seed, "%" PRIu64, seen_seed(d));
-    if (seen_spec_set(&spec, "seed", seed, NULL)) return false;
-    seen_spec_print(&spec, one, sizeof one);
-    seen_spec_print(seen_spec_of(d), two, sizeof two);
-    return !strcmp(one, two);
-}
-
-void kept_pack(const struct kept *k, struct packer *p) {
-    pack_number(p, k->records);
-    pack_number(p, k->open);
-    pack_number(p, k->done);
-    pack_number(p, k->headed);
-}
-
-bool kept_unpack(struct kept *k, const char *bytes, size_t len) {
-    struct unpacker u = {.at = bytes, .end = bytes + len};
-    k->records = unpack_number(&u);
-    k->open = unpack_number(&u);
-    k->done = unpack_number(&u);
-    k->headed = unpack_number(&u);
-    return !u.bad && u.at == u.end;
-}
-
-void kept_mend(bool *unended) {
-    if (*unended) putchar('\n');
-    *unended = false;
 }

@@ -6,8 +6,6 @@
 #include "records/reader.h"
 #include "records/run_stats.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

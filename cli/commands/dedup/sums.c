@@ -4,7 +4,6 @@
 
 #include "base/cli.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,7 +4,6 @@
 #include "base/cli.h"
 #include "records/format/record.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

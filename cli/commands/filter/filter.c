@@ -14,7 +14,6 @@
 #include "records/reader.h"
 #include "time/time.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

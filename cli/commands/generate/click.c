@@ -1,7 +1,6 @@
 /* click.c - makes records of clicks whose fields are drawn. */
 #include "commands/generate/generate.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 

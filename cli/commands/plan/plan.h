@@ -9,7 +9,6 @@
 #include "seen_gaps.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 
 /* -- the table (table.c) ----------------------------------------------------------------------- */
 

@@ -43,10 +43,6 @@ void name_print_text(const struct name *n, char delimiter, FILE *out) {
     }
 }
 
-void name_print_json(const struct name *n, FILE *out) {
-    values_print_json(n->bytes, n->values, out);
-}
-
 void ranking_init(struct ranking *k, uint64_t keep) {
     struct seen_error e;
     if (seen_top_new(&k->top, keep, NULL, &e)) die("--keep: %s", e.text);
@@ -106,15 +102,6 @@ static bool load_names(struct ranking *k, uint64_t n, struct blocks_in *in) {
     return true;
 }
 
-/* The number of counters in use, for a ranking of `keep` counters. */
-static uint64_t counters_of(const seen_top *top, uint64_t keep) {
-    struct seen_heavy *list = malloc(keep * sizeof *list);
-    if (!list) die("out of memory for %" PRIu64 " counters", keep);
-    size_t n = seen_top_list(top, list);
-    free(list);
-    return n;
-}
-
 bool ranking_load(struct ranking *k, struct blocks_in *in) {
     seen_top *top;
     uint64_t bytes = seen_top_bytes(k->top);
@@ -122,9 +109,14 @@ bool ranking_load(struct ranking *k, struct blocks_in *in) {
     seen_top_free(k->top);
     k->top = top;
     if (seen_top_bytes(top) != bytes) return false; /* fewer counters */
-    uint64_t n = blocks_get_number(in);
-    return n == counters_of(top, k->keep) && load_names(k, n, in);
+    struct seen_heavy *list = malloc(k->keep * sizeof *list);
+    if (!list) die("out of memory for %" PRIu64 " counters", k->keep);
+    size_t used = seen_top_list(top, list); /* counters in use */
+    free(list);
+    return blocks_get_number(in) == used && load_names(k, used, in);
 }
+
+/* -- pairs that are missing ---------------------------------------------------------------- */
 
 #define SURE 0.9995
 
@@ -224,7 +216,7 @@ void missing_save(const struct missing *m, uint64_t used, struct blocks_out *out
     seen_top_save(m->duplicates, blocks_writer(out), NULL);
 }
 
-/* An expectation that records can have led to. */
+/* Can this expectation be the result of records? */
 static bool possible(double x) { return x >= 0 && x < 1e18; }
 
 bool missing_load(struct missing *m, uint64_t used, struct blocks_in *in) {
@@ -288,27 +280,28 @@ void counted_save(const struct counted *t, struct blocks_out *out) {
     missing_save(&t->missing, t->keys.used, out);
 }
 
-/* A later version may plan another structure for the same window: the state's serves on. */
+/* A later version may plan another structure for the same window.  The state's structure is
+ * kept. */
 static bool serves(const seen_detector *d, const struct seen_plan *plan) {
     const struct seen_spec *a = &plan->spec, *b = seen_spec_of(d);
     return a->window == b->window && a->unit == b->unit && a->length == b->length;
 }
 
-static bool load_pairs(struct counted *t, const struct seen_plan *plan, struct blocks_in *in) {
-    missing_init(&t->missing, t->keys.keep);
-    return !seen_load(&t->pairs, blocks_reader(in), state_file_memory(), NULL, NULL, NULL) &&
-           serves(t->pairs, plan) && missing_load(&t->missing, t->keys.used, in);
-}
-
 struct counted *counted_load(uint64_t keep, const struct seen_plan *pairs, struct blocks_in *in) {
     struct counted *t = make(keep);
-    if (ranking_load(&t->keys, in) && (!pairs || load_pairs(t, pairs, in))) return t;
+    bool good = ranking_load(&t->keys, in);
+    if (good && pairs) {
+        missing_init(&t->missing, keep);
+        good = !seen_load(&t->pairs, blocks_reader(in), state_file_memory(), NULL, NULL, NULL) &&
+               serves(t->pairs, pairs) && missing_load(&t->missing, t->keys.used, in);
+    }
+    if (good) return t;
     counted_free(t);
     return NULL;
 }
 
-/* A landmark window of the whole length, in which no time passes, so that it ends when it is told
- * to. */
+/* Plans a landmark window of the whole length in which no time passes, so only seen_landmark ends
+ * it. */
 static void plan_part(struct partners *p, const struct window_options *a) {
     char window[64] = "landmark", length[32];
     struct seen_spec spec;

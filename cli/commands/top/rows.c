@@ -1,8 +1,9 @@
-/* rows.c - chooses the rows of `seen top`, prints them and says what they lack. */
+/* rows.c - chooses the rows of `seen top`, prints them, and warns of what is missing in them. */
 #include "commands/top/top.h"
 
 #include "base/cli.h"
 #include "base/text.h"
+#include "group/group.h"
 #include "seen_top.h"
 
 #include <inttypes.h>
@@ -29,7 +30,7 @@ void listing_row(const struct listing *l, const char *from, const struct name *n
     printf("{\"from\": ");
     json_print(from, strlen(from), stdout);
     printf(", \"key\": ");
-    name_print_json(name, stdout);
+    values_print_json(name->bytes, name->values, stdout);
     printf(", \"%s\": %" PRIu64 ", \"error\": %" PRIu64 ", \"windows\": %" PRIu64 "}\n", unit(l),
            h->count, h->error, windows);
 }
@@ -47,7 +48,7 @@ void listing_persistent(const struct listing *l, const struct ranking *windows,
             continue;
         }
         printf("{\"from\": \"all\", \"key\": ");
-        name_print_json(name, stdout);
+        values_print_json(name->bytes, name->values, stdout);
         printf(", \"windows\": %" PRIu64 "}\n", surely);
     }
 }
@@ -62,21 +63,17 @@ void shortfall_note(struct shortfall *s, const struct missing *m, uint64_t twice
     if (pairs > s->most_pairs) s->most_pairs = pairs;
 }
 
-/* The number with two digits, and so that a spec takes it: 3.3e6. */
-static const char *rough(double n, char buf[32]) {
-    int power = n >= 1 ? (int)floor(log10(n)) : 0;
-    snprintf(buf, 32, "%.1fe%d", ceil(n / pow(10, power - 1)) / 10, power);
-    return buf;
-}
-
-/* The detector of pairs was too small for a window. */
+/* Warns if the detector of pairs was too small for a window. */
 static void tell_pairs(const struct shortfall *s, const struct seen_plan *pairs) {
     char items[32], spec[64];
     struct seen_spec enough;
     struct seen_plan plan;
     struct seen_error e;
     if (s->missed < 0.5 && !s->twice) return;
-    snprintf(spec, sizeof spec, "landmark items=%s", rough(1.1 * s->most_pairs, items));
+    double enough_pairs = 1.1 * s->most_pairs; /* written with two digits: 3.3e6 */
+    int power = enough_pairs >= 1 ? (int)floor(log10(enough_pairs)) : 0;
+    snprintf(items, sizeof items, "%.1fe%d", ceil(enough_pairs / pow(10, power - 1)) / 10, power);
+    snprintf(spec, sizeof spec, "landmark items=%s", items);
     if (seen_spec_parse(&enough, spec, &e) || seen_plan_make(&plan, &enough, &e)) return;
     struct number memory = number_size(plan.bytes);
     if (s->missed >= 0.5)
@@ -99,17 +96,17 @@ void shortfall_tell(const struct shortfall *s, const struct seen_plan *pairs, ui
     tell_pairs(s, pairs);
 }
 
-/* Which keys of a window are shown.
+/* The keys of a window that are printed.
  *
- * A jumping window is the union of sub-windows, each with counters of its own.  A key's count is
- * the sum of what each sub-window bounds it by: its counter, or the least counter where it has
- * none and all are taken.  So the error is at most N/k of the whole window, as if one set of
- * counters had seen it all, and each key that came more than N/k times has a counter somewhere. */
+ * A jumping window is the union of sub-windows, each with its own counters.  A key's count is the
+ * sum of the bounds that the sub-windows give: the key's counter, or the least counter if the key
+ * has none and all are taken.  So the error is at most N/k of the whole window, as with one set of
+ * counters, and each key that came more than N/k times has a counter in some sub-window. */
 
 struct row {
     struct seen_heavy h;
     const struct name *name;
-    size_t part; /* the first that has a counter for it */
+    size_t part; /* the first part that has a counter for the key */
 };
 
 void shown_init(struct shown *r) {
@@ -140,14 +137,7 @@ static int by_count(const void *a, const void *b) {
     return (x->h.counter > y->h.counter) - (x->h.counter < y->h.counter);
 }
 
-static size_t list_part(struct shown *r, const struct counted *t, size_t part, struct row *out) {
-    size_t n = seen_top_list(t->keys.top, r->list);
-    for (size_t i = 0; i < n; i++)
-        out[i] = (struct row){r->list[i], t->keys.name[r->list[i].counter], part};
-    return n;
-}
-
-/* One row a key, of m in the order of by_key; the sum of what is sure, and of what is possible. */
+/* Joins m rows in the order of by_key: one row for each key, with the sums of all parts. */
 static size_t join(struct counted *const *parts, size_t n, struct row *row, size_t m) {
     size_t out = 0;
     for (size_t i = 0, j; i < m; i = j) {
@@ -163,14 +153,19 @@ static size_t join(struct counted *const *parts, size_t n, struct row *row, size
     return out;
 }
 
-/* The most frequent first; the caller's to free. */
+/* The rows of all keys, the most frequent first.  The caller frees them. */
 static struct row *all_rows(struct shown *r, struct counted *const *parts, size_t n, size_t *m) {
     size_t room = 1;
     for (size_t p = 0; p < n; p++) room += parts[p]->keys.used;
     struct row *row = malloc(room * sizeof *row);
     if (!row) die("out of memory for %zu keys", room);
     *m = 0;
-    for (size_t p = 0; p < n; p++) *m += list_part(r, parts[p], p, row + *m);
+    for (size_t p = 0; p < n; p++) {
+        const struct ranking *keys = &parts[p]->keys;
+        size_t listed = seen_top_list(keys->top, r->list);
+        for (size_t i = 0; i < listed; i++)
+            row[(*m)++] = (struct row){r->list[i], keys->name[r->list[i].counter], p};
+    }
     if (n < 2) return row;
     qsort(row, *m, sizeof *row, by_key);
     *m = join(parts, n, row, *m);
@@ -178,20 +173,17 @@ static struct row *all_rows(struct shown *r, struct counted *const *parts, size_
     return row;
 }
 
-/* -- those that are shown ----------------------------------------------------------------- */
+/* -- the rows of a window ------------------------------------------------------------------- */
 
-/* The error is all of the count, but for the record with which the key took its counter over. */
-static bool says_nothing(const struct seen_heavy *h) {
-    return h->error > 0 && h->count - h->error <= 1;
-}
-
-/* The rows of the window that ends: those that surely came often enough, to the front. */
+/* Moves the rows of keys that surely came often enough to the front, and returns their number. */
 static size_t choose(struct shown *r, struct row *row, size_t n, uint64_t twice) {
     size_t m = 0, out = 0;
     for (size_t i = 0; i < n && m < r->number; i++) {
         const struct seen_heavy *h = &row[i].h;
         if (h->count < h->error + twice || h->count - h->error - twice < r->least) continue;
-        if (!says_nothing(h))
+        /* Some keys have only the record with which they took their counter over. */
+        bool says_nothing = h->error > 0 && h->count - h->error <= 1;
+        if (!says_nothing)
             row[m++] = row[i];
         else if (m + out < r->number)
             out++;
@@ -200,7 +192,8 @@ static size_t choose(struct shown *r, struct row *row, size_t n, uint64_t twice)
     return m;
 }
 
-/* One window more for each of m keys; in[i] is in how many the i-th surely was by now. */
+/* Counts a window for each of m keys.  in[i] becomes the number of windows that surely had key
+ * i. */
 static void persist(struct shown *r, const struct row *row, size_t m, uint64_t *in) {
     struct ranking *w = &r->windows;
     uint64_t *surely = calloc(r->keep, sizeof *surely);
@@ -225,7 +218,7 @@ void shown_put(struct shown *r, const char *from, struct counted *const *parts, 
     m = choose(r, row, m, twice);
     uint64_t *in = calloc(m + 1, sizeof *in);
     if (!in) die("out of memory for %zu keys", m);
-    /* What is missing from the counts of partners is in their errors. */
+    /* The errors include partners that are missing in the counts. */
     if (pairs) {
         shortfall_note(&r->short_of, &pairs->missing, twice);
         for (size_t i = 0; i < m; i++)

@@ -1,23 +1,20 @@
-/* top.c - `seen top`: the most frequent keys of each window; with --distinct, the keys with the
- * most different partners: "IPs with too many cookies", and in how many windows each was among
- * them.
+/* top.c - `seen top`: prints the most frequent keys of each window, or with --distinct the keys
+ * with the most different partners, such as "IPs with too many cookies".
  *
- * Counting how often a key comes counts clicks, not cookies.  So a detector asks of each pair of
- * key and partner whether this window has seen it, and only those it has not are counted: a
- * constantly active cookie counts once a window.  Counters are Space-Saving's; a second one counts
- * windows, so memory stays fixed.
+ * To count cookies and not clicks, a detector judges each pair of key and partner, and only pairs
+ * that are new in the window are counted.  So an active cookie counts once a window.  The counters
+ * are those of Space-Saving, in fixed memory.  Others count in how many windows a key was printed.
  *
  *     counted - error <= truth <= counted, where error <= N/keep
  *
- * With --distinct a pair that the detector takes for another is missing; what that may be is in the
- * error as well, which then bounds both sides (top/missing.h). */
+ * With --distinct, pairs that the detector takes for others are missing.  The error then includes
+ * an estimate of these, and bounds the truth on both sides (struct missing in top.h). */
 #include "commands/top/top.h"
 #include "base/cli.h"
 #include "commands/count/count.h"
 #include "records/reader.h"
 #include "records/run_stats.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,18 +42,12 @@ static const struct option_row engine_heading[] = {
 };
 
 struct run {
-    struct input_options input;
-    struct window_options window;
-    struct state state;
-    struct reader reader;
-    struct windows windows;
-    struct run_stats stats;
+    struct count_run run;
     struct partners partners;
     struct counted *spare; /* of a window that ended, for the next one; NULL: none */
     struct shown shown;
     struct name name; /* scratch */
     const char *distinct;
-    bool unended;  /* an earlier run was killed inside a line */
     uint32_t slot; /* of the partner's field */
 };
 
@@ -66,58 +57,42 @@ static struct run this_run;
 
 /* -- options ------------------------------------------------------------------------------ */
 
-static uint64_t count_of(const char *name, const char *text) {
-    uint64_t n;
-    struct seen_error e;
-    if (seen_parse_count(text, &n, &e)) die("--%s %s: %s", name, text, e.text);
-    return n;
-}
-
 static void take(void *options, const struct option_row *row, const char *value) {
     struct run *r = options;
     switch (row->id) {
-    case NUMBER: r->shown.number = count_of("number", value); break;
-    case KEEP: r->shown.keep = count_of("keep", value); break;
-    case LEAST: r->shown.least = count_of("at-least", value); break;
+    case NUMBER: r->shown.number = option_count("--number", value); break;
+    case KEEP: r->shown.keep = option_count("--keep", value); break;
+    case LEAST: r->shown.least = option_count("--at-least", value); break;
     case DISTINCT: r->distinct = value; break;
-    case STATS: run_stats_take(&r->stats, value); break;
+    case STATS: run_stats_take(&r->run.stats, value); break;
     case OUTPUT: r->shown.listing.json = option_is_json(value); break;
     }
 }
 
 static const struct option_group groups[] = {
-    {window_spec_rows, window_take, offsetof(struct run, window)},
-    {input_time_rows, input_options_take, offsetof(struct run, input)},
-    {window_time_rows, window_take, offsetof(struct run, window)},
-    {input_key_rows, input_options_take, offsetof(struct run, input)},
-    {input_format_rows, input_options_take, offsetof(struct run, input)},
+    {window_spec_rows, window_take, offsetof(struct run, run.window)},
+    {input_time_rows, input_options_take, offsetof(struct run, run.input)},
+    {window_time_rows, window_take, offsetof(struct run, run.window)},
+    {input_key_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_format_rows, input_options_take, offsetof(struct run, run.input)},
     {counting_rows, take, 0},
-    {windows_rows, windows_take, offsetof(struct run, windows)},
+    {windows_rows, windows_take, offsetof(struct run, run.windows)},
     {output_rows, take, 0},
-    {input_thread_rows, input_options_take, offsetof(struct run, input)},
-    {input_quiet_rows, input_options_take, offsetof(struct run, input)},
-    {input_strict_rows, input_options_take, offsetof(struct run, input)},
-    {input_reject_rows, input_options_take, offsetof(struct run, input)},
-    {state_rows, state_take, offsetof(struct run, state)},
+    {input_thread_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_quiet_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_strict_rows, input_options_take, offsetof(struct run, run.input)},
+    {input_reject_rows, input_options_take, offsetof(struct run, run.input)},
+    {state_rows, state_take, offsetof(struct run, run.state)},
     {help_rows, NULL, 0},
     {engine_heading, NULL, 0},
-    {window_engine_rows, window_take_engine, offsetof(struct run, window)},
+    {window_engine_rows, window_take_engine, offsetof(struct run, run.window)},
     {0},
 };
 
 static void begin(void) {
-    input_options_init(&this_run.input);
-    state_init(&this_run.state, &kept);
+    count_run_init(&this_run.run, &kept);
     this_run.shown.number = 10;
     this_run.shown.keep = 10000;
-}
-
-static void settle_options(struct run *r, const struct args *a) {
-    saved_options_take(&r->state.options, a);
-    input_options_files(&r->input, a);
-    window_check_files(&r->window, &r->input);
-    kept_ask(&r->state, &r->window, &r->input);
-    window_compile(&r->window, &r->input);
 }
 
 /* -- windows ------------------------------------------------------------------------------ */
@@ -133,18 +108,19 @@ static void *on_begin(void *ctx) {
     return t ? t : counted_new(r->shown.keep, plan_of_pairs(r));
 }
 
-/* With partners the first part of a jumping window has counted all of it. */
+/* With partners, the first part of a jumping window has counted the whole window. */
 static void on_end(void *ctx, const struct window *w, size_t n) {
     struct run *r = ctx;
     char from[32];
     struct counted **parts = malloc(n * sizeof *parts);
     if (!parts) die("out of memory for %zu windows", n);
     for (size_t i = 0; i < n; i++) parts[i] = w[i].own;
-    shown_put(&r->shown, windows_from(&r->windows, w[0].from, from), parts, r->distinct ? 1 : n);
+    shown_put(&r->shown, windows_from(&r->run.windows, w[0].from, from), parts,
+              r->distinct ? 1 : n);
     free(parts);
 }
 
-/* The next window uses it again: memory for pairs is not given back and fetched for each. */
+/* The next window uses the memory of this one. */
 static void on_drop(void *ctx, void *own) {
     struct run *r = ctx;
     counted_free(r->spare);
@@ -170,15 +146,15 @@ static const struct windows_events windows = {
 static void on_columns(void *ctx, const struct header *header) {
     struct run *r = ctx;
     if (!r->distinct) return;
-    r->slot = columns_slot(&r->reader.layout, "--distinct", r->distinct, header);
-    unjudged_wants(&r->reader.unjudged, &r->slot, 1, "--distinct");
+    r->slot = columns_slot(&r->run.reader.layout, "--distinct", r->distinct, header);
+    unjudged_wants(&r->run.reader.unjudged, &r->slot, 1, "--distinct");
 }
 
 static void count(struct run *r, struct counted *t, const struct batch *b, size_t m) {
-    const struct readable *in = r->windows.judge.in;
+    const struct readable *in = r->run.windows.judge.in;
     size_t i = in->order[m];
     if (t->pairs) {
-        const struct slice *f = &b->field[i * r->reader.layout.slots + r->slot];
+        const struct slice *f = &b->field[i * r->run.reader.layout.slots + r->slot];
         if (!f->at) return;
         if (!partners_first(&r->partners, t->pairs, in->digest[m], f, in->time[m])) {
             missing_duplicate(&t->missing, in->digest[m]);
@@ -189,26 +165,19 @@ static void count(struct run *r, struct counted *t, const struct batch *b, size_
     size_t c = ranking_add(&t->keys, in->digest[m], &taken);
     if (t->pairs) missing_note(&t->missing, t->pairs, c, taken);
     if (!taken) return;
-    name_of_key(&r->name, &r->windows.judge.keyer[0], b, i);
+    name_of_key(&r->name, &r->run.windows.judge.keyer[0], b, i);
     ranking_name(&t->keys, c, &r->name);
-}
-
-static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
-    judge_ahead(&((struct run *)ctx)->windows.judge, who, b, now, b->own);
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    const struct readable *in = b->own;
-    unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
-    judge_note(&r->windows.judge, b, in);
-    size_t n = judge_take(&r->windows.judge, b->own);
+    size_t n = count_run_batch(&r->run, b, now);
     for (size_t m = 0; m < n; m++) {
-        const struct window *w = windows_find(&r->windows, m);
-        /* With partners each sub-window counts to the end of the jumping window that begins with
-         * it, since counts of partners cannot be added. */
+        const struct window *w = windows_find(&r->run.windows, m);
+        /* Counts of partners cannot be added.  So each sub-window counts to the end of the jumping
+         * window that begins with it. */
         if (w && r->distinct) {
-            const struct windows *p = &r->windows;
+            const struct windows *p = &r->run.windows;
             for (size_t i = 0; i < p->pasts; i++)
                 if (p->past[i].number + p->subwindows > w->number) count(r, p->past[i].own, b, m);
         }
@@ -216,28 +185,11 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     }
 }
 
-static void on_attend(void *ctx) { state_attend(&((struct run *)ctx)->state); }
-
-static void on_opened(void *ctx) { state_opened(&((struct run *)ctx)->state); }
-
-static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->state); }
-
-static void on_flush(void *ctx) { (void)ctx, fflush(stdout); }
-
-static const struct reader_events events = {.columns = on_columns,
-                                            .ahead = on_ahead,
-                                            .own = sizeof(struct readable),
-                                            .opened = on_opened,
-                                            .closed = on_closed,
-                                            .batch = on_batch,
-                                            .attend = on_attend,
-                                            .flush = on_flush};
-
 /* -- --state ------------------------------------------------------------------------------ */
 
 static void pack(const void *ctx, struct packer *p) {
     const struct run *r = ctx;
-    const struct kept k = {r->windows.records, r->windows.n, r->shown.ended,
+    const struct kept k = {r->run.windows.records, r->run.windows.n, r->shown.ended,
                            r->shown.listing.headed};
     kept_pack(&k, p);
 }
@@ -247,19 +199,19 @@ static bool unpack(void *ctx, const char *bytes, size_t len) {
     struct kept k;
     if (!kept_unpack(&k, bytes, len)) return false;
     r->shown.ended = k.done;
-    r->shown.listing.headed = k.headed && state_goes_on(&r->state);
+    r->shown.listing.headed = k.headed && state_goes_on(&r->run.state);
     return true;
 }
 
 static void save(const void *ctx, struct blocks_out *out) {
     const struct run *r = ctx;
     ranking_save(&r->shown.windows, out);
-    windows_save(&r->windows, out);
+    windows_save(&r->run.windows, out);
 }
 
 static bool load(void *ctx, struct blocks_in *in) {
     struct run *r = ctx;
-    return ranking_load(&r->shown.windows, in) && windows_load(&r->windows, in);
+    return ranking_load(&r->shown.windows, in) && windows_load(&r->run.windows, in);
 }
 
 static const struct state_kind kept = {.command = "top",
@@ -272,55 +224,40 @@ static const struct state_kind kept = {.command = "top",
 /* -- a run -------------------------------------------------------------------------------- */
 
 static void start(struct run *r) {
-    r->windows.by_order = r->distinct;
-    windows_init(&r->windows, &r->window, &r->input, &r->reader.layout, &r->state);
-    partners_plan(&r->partners, &r->window, &r->input, r->windows.subwindows > 1);
-    windows_begin(&r->windows, &windows, r,
+    r->run.windows.by_order = r->distinct;
+    windows_init(&r->run.windows, &r->run.window, &r->run.input, &r->run.reader.layout,
+                 &r->run.state);
+    partners_plan(&r->partners, &r->run.window, &r->run.input, r->run.windows.subwindows > 1);
+    windows_begin(&r->run.windows, &windows, r,
                   r->distinct ? partners_windows(&r->partners, 400) : 400);
     shown_init(&r->shown);
-    r->spare = on_begin(r); /* says at once if there is no room for one */
+    r->spare = on_begin(r); /* reports at once that memory is short */
     r->shown.listing.distinct = r->distinct;
-    r->shown.listing.delimiter = r->input.delimiter;
-    reader_init(&r->reader, &r->input, &events, r);
-    r->reader.unjudged.detector = r->windows.detector;
-    state_begin(&r->state, (struct state_of){.detector = r->windows.detector,
-                                             .reader = &r->reader,
-                                             .judge = &r->windows.judge,
-                                             .number = &r->reader.records,
-                                             .unended = &r->unended,
-                                             .end = '\n',
-                                             .ctx = r});
-    kept_mend(&r->unended);
+    r->shown.listing.delimiter = r->run.input.delimiter;
+    count_run_open(&r->run, on_columns, on_batch);
+    count_run_resume(&r->run);
 }
 
-/* The state keeps the windows open that end here. */
+/* Windows that are open now end in the output, but stay open in the state. */
 static int finish(struct run *r, bool read) {
-    bool saved = state_end(&r->state);
-    windows_end(&r->windows);
+    bool saved = state_end(&r->run.state);
+    windows_end(&r->run.windows);
     shown_end(&r->shown);
-    judge_tell(&r->windows.judge, r->windows.own ? 0 : r->windows.judge.lateness.run_late);
-    windows_tell(&r->windows, &r->input, "in no row");
-    if (!r->input.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
-    bool bad = unjudged_end(&r->reader.unjudged, "not counted", r->stats.wanted);
-    run_stats_print(&r->stats, &r->reader.unjudged);
-    return !read || bad || !saved ? EXIT_TROUBLE : EXIT_FINE;
+    if (!r->run.input.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
+    return count_run_end(&r->run, read && saved, r->run.windows.own, "in no row");
 }
 
 static int top_main(const struct args *args) {
     struct run *r = &this_run;
-    settle_options(r, args);
-    run_stats_begin(&r->stats);
+    count_run_settle(&r->run, args);
+    run_stats_begin(&r->run.stats);
     start(r);
-    bool read = reader_run(&r->reader);
+    bool read = reader_run(&r->run.reader);
     int code = finish(r, read);
     counted_free(r->spare);
     shown_free(&r->shown);
     partners_free(&r->partners);
-    windows_free(&r->windows);
-    reader_free(&r->reader);
-    window_free(&r->window);
-    state_free(&r->state);
-    if (signals_stop()) fflush(stdout), signals_die(signals_stop());
+    count_run_close(&r->run);
     return code;
 }
 

@@ -3,7 +3,6 @@
 #include "records/unpack/unpack.h"
 
 #include <limits.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
