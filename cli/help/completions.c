@@ -125,15 +125,6 @@ static const char *const bash_kinds[] = {
     [VALUE_NONE] = "@none", [VALUE_ANY] = "@any",   [VALUE_CHOICES] = "@command",
     [VALUE_FILE] = "@file", [VALUE_SPEC] = "@spec", [VALUE_ZONE] = "@zone"};
 
-static void bash_takes(const struct command *c, const struct option_row *row) {
-    struct option_value v = option_value_of(row);
-    if (v.kind == VALUE_NONE) return;
-    printf("    ");
-    if (row->letter) printf("'%s -%c' | ", c->name, row->letter);
-    printf("'%s --%s') echo '%s%s' ;;\n", c->name, row->name, v.optional ? "?" : "",
-           v.kind == VALUE_CHOICES ? v.words : bash_kinds[v.kind]);
-}
-
 static void bash_print(void) {
     puts("# Completes seen in bash.  Written by: seen help --completion bash");
     printf("_seen_commands='");
@@ -151,8 +142,14 @@ static void bash_print(void) {
     }
     puts("    esac\n}\n\n_seen_takes() {\n    case $1 in");
     for (const struct command *const *c = commands; *c; c++)
-        for (const struct option_row *row = command_rows(*c); row->name; row++)
-            if (shown(row)) bash_takes(*c, row);
+        for (const struct option_row *row = command_rows(*c); row->name; row++) {
+            struct option_value v = option_value_of(row);
+            if (!shown(row) || v.kind == VALUE_NONE) continue;
+            printf("    ");
+            if (row->letter) printf("'%s -%c' | ", (*c)->name, row->letter);
+            printf("'%s --%s') echo '%s%s' ;;\n", (*c)->name, row->name, v.optional ? "?" : "",
+                   v.kind == VALUE_CHOICES ? v.words : bash_kinds[v.kind]);
+        }
     puts("    esac\n}\n\n_seen_operands() {\n    case $1 in");
     for (const struct command *const *c = commands; *c; c++)
         printf("    %s) echo %s ;;\n", (*c)->name, bash_kinds[operands_of(*c)]);

@@ -1,4 +1,6 @@
-/* help.h - writes --help, manual pages and completions from the subcommands' tables to stdout. */
+/* help.h - writes --help, manual pages and completions to stdout.
+ *
+ * All of them come from the subcommands' tables (struct command). */
 #ifndef SEEN_HELP_H
 #define SEEN_HELP_H
 

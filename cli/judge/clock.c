@@ -1,8 +1,6 @@
 /* clock.c - notes how the times of records compare with each other and with the clock. */
 #include "judge/clock.h"
 
-#include "time/time.h"
-
 #include <inttypes.h>
 
 #define SECOND UINT64_C(1000000)

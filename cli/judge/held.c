@@ -1,8 +1,6 @@
 /* held.c - keeps records in one block of memory until they are released. */
 #include "judge/holding.h"
 
-#include "base/cli.h"
-
 #include <stdlib.h>
 #include <string.h>
 

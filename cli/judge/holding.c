@@ -1,8 +1,6 @@
 /* holding.c - holds records back: --reorder sorts them, --keep last waits for the last of a key. */
 #include "judge/holding.h"
 
-#include "base/cli.h"
-
 #include <stdlib.h>
 
 /* -- --reorder ------------------------------------------------------------------------------ */

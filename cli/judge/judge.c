@@ -1,8 +1,6 @@
 /* judge.c - gives the verdict on each record of a batch. */
 #include "judge/judge.h"
 
-#include "base/cli.h"
-#include "judge/clock.h"
 #include "records/unjudged.h"
 
 #include <stdlib.h>

@@ -4,7 +4,6 @@
  * bytes) each.  An escaped field counts as its value. */
 #include "judge/key.h"
 
-#include "base/cli.h"
 #include "records/format/fields.h"
 #include "records/reader.h"
 #include "records/unjudged.h"

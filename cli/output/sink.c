@@ -3,7 +3,6 @@
 #include "output/sink.h"
 
 #include "base/cli.h"
-#include "records/format/record.h"
 
 #include <errno.h>
 #include <poll.h>

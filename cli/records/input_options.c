@@ -5,8 +5,6 @@
 #include "records/format/json.h"
 #include "time/time.h"
 
-#include "seen.h"
-
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,36 +14,13 @@ enum { MAX_RECORD = 1 << 30 };
 
 /* -- rows --------------------------------------------------------------------------------- */
 
+/* clang-format off */
 enum {
-    KEYS = 1,
-    DELIMITER,
-    BLANKS,
-    IGNORE_CASE,
-    TRIM,
-    KEY_REGEX,
-    KEY_URL,
-    CSV,
-    TSV,
-    NDJSON,
-    CLF,
-    END_NULL,
-    MERGE,
-    NO_HEADER,
-    NO_QUOTES,
-    CRLF,
-    TIME,
-    ARRIVAL,
-    NOW,
-    ALLOW_FUTURE,
-    RECORD_SIZE,
-    FIELD_SIZE,
-    UNPACK_MEM,
-    QUIET,
-    NO_PROGRESS,
-    STRICT,
-    REJECTS,
-    THREADS
+    KEYS = 1, DELIMITER, BLANKS, IGNORE_CASE, TRIM, KEY_REGEX, KEY_URL, CSV, TSV, NDJSON, CLF,
+    END_NULL, MERGE, NO_HEADER, NO_QUOTES, CRLF, TIME, ARRIVAL, NOW, ALLOW_FUTURE, RECORD_SIZE,
+    FIELD_SIZE, UNPACK_MEM, QUIET, NO_PROGRESS, STRICT, REJECTS, THREADS
 };
+/* clang-format on */
 
 const struct option_row input_time_rows[] = {
     {"time", 0, "FIELD", "when a record happened (default: when it arrives)", TIME},

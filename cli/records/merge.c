@@ -102,17 +102,6 @@ static bool take_header(struct merge *m, struct lane *l) {
     return true;
 }
 
-/* Cuts records off the buffer.  False: it holds no whole record. */
-static bool cut(struct merge *m, struct lane *l) {
-    if (l->header_due && !take_header(m, l)) return false;
-    if (m->input->shape != SHAPE_NDJSON) input_skip_mark(&l->in);
-    if (l->in.begin == l->in.end) return false;
-    const char *begin = l->in.buf + l->in.begin, *end = l->in.buf + l->in.end;
-    l->at = 0;
-    l->in.begin += l->splitter.format->split(&l->splitter, begin, end, l->ended, &l->batch);
-    return l->batch.n > 0;
-}
-
 /* Reads once.  HEAD: bytes have come, or the file has ended. */
 static enum head read_more(struct merge *m, struct lane *l) {
     if (l->in.waits && !input_ready(&l->in, -1, false)) return WAIT;
@@ -149,7 +138,13 @@ static bool long_field(struct merge *m, const struct lane *l) {
 static enum head find_head(struct merge *m, struct lane *l) {
     while (l->at >= l->batch.n) {
         l->batch.n = l->at = 0;
-        if (cut(m, l)) break;
+        bool header = !l->header_due || take_header(m, l);
+        if (header && m->input->shape != SHAPE_NDJSON) input_skip_mark(&l->in);
+        if (header && l->in.begin < l->in.end) { /* cuts records off the buffer */
+            const char *begin = l->in.buf + l->in.begin, *end = l->in.buf + l->in.end;
+            l->in.begin += l->splitter.format->split(&l->splitter, begin, end, l->ended, &l->batch);
+        }
+        if (l->batch.n) break;
         if (*m->trouble) return FAILED;
         if (l->ended) return ENDED;
         splitter_unfinished(&l->splitter);

@@ -2,8 +2,6 @@
  * file. */
 #include "records/reader.h"
 
-#include "base/cli.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /* run_stats.c - tells how a run goes: the line of progress on a terminal, --stats at the end. */
 #include "records/run_stats.h"
 
-#include "base/cli.h"
-#include "base/text.h"
 #include "time/time.h"
 
 #include <inttypes.h>

@@ -2,11 +2,8 @@
  * writes --rejects. */
 #include "records/unjudged.h"
 
-#include "base/cli.h"
-#include "base/text.h"
 #include "records/format/fields.h"
 #include "records/format/json.h"
-#include "records/key_form.h"
 #include "time/time.h"
 
 #include <errno.h>
@@ -343,17 +340,6 @@ int unjudged_close(struct unjudged *u) {
 
 /* -- the end ------------------------------------------------------------------------------ */
 
-/* Writes "3 as ...; 2 as ...", or the only cause alone. */
-static void put_causes(const struct unjudged *u, char *text, size_t cap) {
-    size_t at = 0;
-    for (enum cause c = 0; c < CAUSES; c++) {
-        if (u->by[c] == u->n) snprintf(text, cap, "%s", u->first[c]);
-        if (!u->by[c] || u->by[c] == u->n || at >= cap) continue;
-        at += (size_t)snprintf(text + at, cap - at, "%s%" PRIu64 " as %s", at ? "; " : "", u->by[c],
-                               u->first[c]);
-    }
-}
-
 /* What to do if no record could be judged; "" if the description already says so. */
 static const char *advice(const struct unjudged *u, const char *causes) {
     static const char *const text[CAUSES] = {
@@ -383,7 +369,13 @@ bool unjudged_end(struct unjudged *u, const char *fate, bool told) {
     char text[900], place[128];
     if (u->rejects) snprintf(place, sizeof place, "written to %.100s", s->rejects), fate = place;
     if (!u->n || !(bad || !(told || s->quiet))) return bad;
-    put_causes(u, text, sizeof text);
+    size_t at = 0; /* of "3 as ...; 2 as ...", or the only cause alone */
+    for (enum cause c = 0; c < CAUSES; c++) {
+        if (u->by[c] == u->n) snprintf(text, sizeof text, "%s", u->first[c]);
+        if (!u->by[c] || u->by[c] == u->n || at >= sizeof text) continue;
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%" PRIu64 " as %s", at ? "; " : "",
+                               u->by[c], u->first[c]);
+    }
     const char *of = u->side ? " of " : "", *side = u->side ? u->side : "";
     if (none)
         warn("none of the records%s%s could be judged (%" PRIu64 "): %s%s", of, side, u->n, text,

@@ -1,8 +1,6 @@
 /* file.c - writes and reads the file of a state. */
 #include "state/state.h"
 
-#include "base/cli.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>

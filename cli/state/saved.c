@@ -1,9 +1,6 @@
 /* saved.c - reads and checks what a state holds besides its snapshot. */
 #include "state/state.h"
 
-#include "base/text.h"
-#include "seen.h"
-
 #include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,10 +2,6 @@
  * end. */
 #include "state/state.h"
 
-#include "base/cli.h"
-#include "base/text.h"
-#include "time/time.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,8 +2,6 @@
  * errors. */
 #include "commands/compare/compare.h"
 
-#include "base/cli.h"
-#include "judge/clock.h"
 #include "judge/window_options.h"
 #include "records/reader.h"
 #include "records/run_stats.h"

@@ -6,10 +6,6 @@
  * sketch, which can be asked at any time: a row is printed at the end of the input, and after each
  * --every. */
 #include "commands/count/count.h"
-#include "base/cli.h"
-#include "records/reader.h"
-#include "records/run_stats.h"
-#include "seen_counter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,10 +2,6 @@
  * the rows. */
 #include "commands/count/count.h"
 
-#include "base/cli.h"
-#include "base/text.h"
-#include "seen_counter.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /* run.c - what `seen count` and `seen top` share: options, events of the reader, and --state. */
 #include "commands/count/count.h"
 
-#include "base/cli.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

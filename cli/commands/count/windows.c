@@ -1,6 +1,5 @@
 /* windows.c - opens the windows of `seen count` and `seen top` for their records, and ends them. */
 #include "commands/count/count.h"
-#include "judge/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,9 +1,5 @@
 /* dedup.c - `seen [dedup]`: records in, those not seen before out. */
 #include "commands/dedup/dedup.h"
-#include "base/cli.h"
-#include "judge/judge.h"
-#include "output/sink.h"
-#include "records/reader.h"
 #include "records/run_stats.h"
 
 #include <stdlib.h>

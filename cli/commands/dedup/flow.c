@@ -1,10 +1,6 @@
 /* flow.c - takes batches of `seen dedup` from the reader through the judge to the sink. */
 #include "commands/dedup/dedup.h"
 
-#include "base/cli.h"
-#include "judge/key.h"
-#include "state/state.h"
-
 #include <stdlib.h>
 
 /* Says which parts of a record's reading the steps behind --reorder and --keep last still need. */

@@ -1,9 +1,6 @@
 /* groups.c - counts records and sums of each group, prints them, and packs them into a state. */
 #include "commands/dedup/dedup.h"
 
-#include "base/cli.h"
-#include "base/text.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -268,15 +265,6 @@ static void unpack_sum_of_all(struct sums *s, uint32_t i, struct unpacker *u) {
     text_tame(m->value);
 }
 
-static void unpack_sum(struct sum *s, struct unpacker *u) {
-    for (int v = 0; v < VERDICTS; v++) {
-        const uint64_t low = unpack_number(u), halves[2] = {low, unpack_number(u)};
-        memcpy(&s->of[v], halves, sizeof halves);
-    }
-    s->unreadable = unpack_number(u);
-    s->too_large = unpack_number(u);
-}
-
 static void unpack_group(struct groups *g, uint32_t i, struct unpacker *u) {
     size_t len;
     const char *key = unpack_bytes(u, &len);
@@ -286,7 +274,15 @@ static void unpack_group(struct groups *g, uint32_t i, struct unpacker *u) {
     }
     groups_make_room(g);
     for (int v = 0; v < VERDICTS; v++) g->group[i].of[v] = unpack_number(u);
-    for (uint32_t s = 0; s < g->sums.fields.n; s++) unpack_sum(&groups_sum(g, i)[s], u);
+    for (uint32_t f = 0; f < g->sums.fields.n; f++) {
+        struct sum *s = &groups_sum(g, i)[f];
+        for (int v = 0; v < VERDICTS; v++) {
+            const uint64_t low = unpack_number(u), halves[2] = {low, unpack_number(u)};
+            memcpy(&s->of[v], halves, sizeof halves);
+        }
+        s->unreadable = unpack_number(u);
+        s->too_large = unpack_number(u);
+    }
 }
 
 static bool unpack(struct groups *g, struct unpacker *u) {

@@ -1,8 +1,6 @@
 /* occurrences.c - keeps the first and the last occurrence of each key in the window. */
 #include "commands/dedup/dedup.h"
 
-#include "base/cli.h"
-
 #include <stdlib.h>
 
 #define uthash_fatal(what)           die("out of memory for the first occurrences of keys")

@@ -5,26 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang-format off */
 enum {
-    DUPLICATES = 1,
-    CONFIRMED,
-    STATS,
-    EXIT_CODE,
-    REORDER,
-    HOLD,
-    KEEP,
-    QUERY_KEY,
-    ADD_KEY,
-    WITHIN,
-    TAG,
-    TAG_COLUMN,
-    AUDIT,
-    OUTPUT,
-    GROUP_BY,
-    SUM,
-    MAX_GROUPS,
-    FORGET
+    DUPLICATES = 1, CONFIRMED, STATS, EXIT_CODE, REORDER, HOLD, KEEP, QUERY_KEY, ADD_KEY,
+    WITHIN, TAG, TAG_COLUMN, AUDIT, OUTPUT, GROUP_BY, SUM, MAX_GROUPS, FORGET
 };
+/* clang-format on */
 
 static const struct option_row judging_rows[] = {
     {"Records out of order", 0, NULL, NULL, 0},

@@ -1,9 +1,6 @@
 /* warnings.c - tells of the errors of a run, and which options would avoid them. */
 #include "commands/dedup/dedup.h"
 
-#include "base/cli.h"
-#include "records/format/record.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

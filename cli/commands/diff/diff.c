@@ -1,13 +1,11 @@
-/* diff.c - `seen diff LEFT RIGHT`: the keys that one input has and the other lacks, or has less
- * often.
+/* diff.c - `seen diff LEFT RIGHT`: prints the keys that two inputs do not have equally often.
  *
- * The reconciliation of Metwally, Agrawal and El Abbadi (2005): advertiser and publisher each keep
- * a log of the same clicks and want to know where the two disagree.  Both inputs are counted by key
- * in one table (diff/tally.h), which spills to disk what memory does not hold, so the answer is
- * exact for inputs of any size.  With a tolerance the table keeps each key's times too, and the
- * records of a key are matched one to one (diff/match.h). */
+ * This is the reconciliation of Metwally, Agrawal and El Abbadi (2005).  Advertiser and publisher
+ * each keep a log of the same clicks and want to know where the logs differ.  One table counts the
+ * keys of both inputs (tally.c).  It writes to disk what memory does not hold, so the answer is
+ * exact for inputs of any size.  With a tolerance the table also keeps the times of each key, and
+ * records of a key are matched one to one (rows.c). */
 #include "commands/diff/diff.h"
-#include "base/cli.h"
 #include "judge/window_options.h"
 
 #include <errno.h>
@@ -17,27 +15,12 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+/* clang-format off */
 enum {
-    LEFT_KEY = 1,
-    RIGHT_KEY,
-    SUM,
-    LEFT_SUM,
-    RIGHT_SUM,
-    TOLERANCE,
-    TIME,
-    LEFT_TIME,
-    RIGHT_TIME,
-    TIME_FORMAT,
-    ZONE,
-    LEFT_ZONE,
-    RIGHT_ZONE,
-    ONLY,
-    OUTPUT,
-    STATS,
-    EXIT_CODE,
-    MEM,
-    TMP
+    LEFT_KEY = 1, RIGHT_KEY, SUM, LEFT_SUM, RIGHT_SUM, TOLERANCE, TIME, LEFT_TIME, RIGHT_TIME,
+    TIME_FORMAT, ZONE, LEFT_ZONE, RIGHT_ZONE, ONLY, OUTPUT, STATS, EXIT_CODE, MEM, TMP
 };
+/* clang-format on */
 
 static const struct option_row own_rows[] = {
     {"left-key", 0, "LIST", "the same for LEFT alone, instead of -k", LEFT_KEY},
@@ -88,27 +71,6 @@ static struct run this_run;
 
 /* -- options ------------------------------------------------------------------------------ */
 
-/* The row's choices are checked already. */
-static enum only only_of(const char *word) {
-    return *word == 'l' ? ONLY_LEFT : *word == 'r' ? ONLY_RIGHT : ONLY_BOTH;
-}
-
-static uint64_t span_of(const char *text) {
-    struct seen_error e;
-    uint64_t span;
-    if (!strcmp(text, "0")) return 0;
-    if (seen_parse_span(text, &span, &e)) die("--tolerance %s: %s", text, e.text);
-    return span;
-}
-
-static uint64_t memory_of(const char *text) {
-    struct seen_error e;
-    uint64_t mem;
-    if (seen_parse_size(text, &mem, &e)) die("--mem %s: %s", text, e.text);
-    if (mem < MIN_TALLY) die("--mem %s is too little: the least is 1MiB", text);
-    return mem;
-}
-
 static void take(void *options, const struct option_row *row, const char *value) {
     struct run *r = options;
     switch (row->id) {
@@ -117,7 +79,10 @@ static void take(void *options, const struct option_row *row, const char *value)
     case SUM: r->sum_of_all = value; break;
     case LEFT_SUM: r->sum[LEFT] = value; break;
     case RIGHT_SUM: r->sum[RIGHT] = value; break;
-    case TOLERANCE: r->tolerance = span_of(value), r->tolerant = true; break;
+    case TOLERANCE:
+        r->tolerance = strcmp(value, "0") ? option_span("--tolerance", value) : 0;
+        r->tolerant = true;
+        break;
     case TIME: r->input.time = value; break;
     case LEFT_TIME: r->time[LEFT] = value; break;
     case RIGHT_TIME: r->time[RIGHT] = value; break;
@@ -125,21 +90,19 @@ static void take(void *options, const struct option_row *row, const char *value)
     case LEFT_ZONE: r->zone[LEFT] = value; break;
     case RIGHT_ZONE: r->zone[RIGHT] = value; break;
     case TIME_FORMAT: r->time_format_given = value; break;
-    case ONLY: r->only = only_of(value); break;
+    case ONLY: r->only = *value == 'l' ? ONLY_LEFT : *value == 'r' ? ONLY_RIGHT : ONLY_BOTH; break;
     case OUTPUT: r->output = value; break;
     case STATS: r->stats = true, r->json_stats = value && option_is_json(value); break;
     case EXIT_CODE: r->exit_code = true; break;
-    case MEM: r->mem = memory_of(value); break;
+    case MEM:
+        r->mem = option_size("--mem", value);
+        if (r->mem < MIN_TALLY) die("--mem %s is too little: the least is 1MiB", value);
+        break;
     case TMP: r->tmp = value; break;
     }
 }
 
-static enum rows_format format_of(const struct run *r) {
-    if (!r->output) return r->input.shape == SHAPE_CSV ? ROWS_CSV : ROWS_TEXT;
-    return *r->output == 'c' ? ROWS_CSV : *r->output == 'j' ? ROWS_JSON : ROWS_TEXT;
-}
-
-/* A field that both sides need, or neither. */
+/* Dies if only one side has a field that both sides need. */
 static void check_both(const char *const of[2], const char *all, const char *name) {
     if (!all && !of[LEFT] != !of[RIGHT])
         die("--%s-%s needs --%s-%s, or --%s for both sides", of[LEFT] ? "left" : "right", name,
@@ -168,7 +131,7 @@ static void check(struct run *r) {
             r->tolerant ? "time" : "amount");
 }
 
-/* What is known only once all options are. */
+/* Fills in the options of both sides, once all options are known. */
 static void settle(struct run *r, char **operand, size_t n) {
     if (n != 2)
         die("diff compares two inputs, and %s: seen diff LEFT RIGHT (- is standard input)",
@@ -213,7 +176,11 @@ static void begin(void) {
 static void settle_options(struct run *r, const struct args *a) {
     check(r);
     input_options_files(&r->input, a);
-    r->rows.format = format_of(r);
+    r->rows.format = r->output                     ? (*r->output == 'c'   ? ROWS_CSV
+                                                      : *r->output == 'j' ? ROWS_JSON
+                                                                          : ROWS_TEXT)
+                     : r->input.shape == SHAPE_CSV ? ROWS_CSV
+                                                   : ROWS_TEXT;
     r->rows.delimiter = r->input.shape == SHAPE_CSV ? r->input.delimiter : ',';
     if (r->time_format_given) {
         time_format_init(&r->time_format, r->time_format_given);
@@ -253,7 +220,7 @@ static void compare(struct run *r) {
     struct pairs pairs;
     struct pair pair;
     tally_end(&r->tally);
-    /* Columns are called as on the left; a side without a first line has no names. */
+    /* Columns have the names of the left side, unless it has no first line. */
     const struct side *l = &r->side[LEFT], *named = l->resolved ? l : &r->side[RIGHT];
     r->rows.columns = side_columns(named);
     r->rows.varies = named->fields == PARTS_VARY;
@@ -285,8 +252,8 @@ static int finish(const struct run *r) {
     return r->exit_code && r->printed ? EXIT_FOUND : EXIT_FINE;
 }
 
-/* Nothing is printed before both inputs have been read to their ends: an answer about a part of
- * them would be wrong. */
+/* Nothing is printed before both inputs have been read to their ends, because an answer about a
+ * part of them would be wrong. */
 static int diff_main(const struct args *args) {
     struct run *r = &this_run;
     settle_options(r, args);

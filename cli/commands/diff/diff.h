@@ -17,7 +17,7 @@
 enum { LEFT, RIGHT };
 
 struct entry {
-    const char *key; /* as packed_put writes it (tally.h), perhaps with a time behind it */
+    const char *key; /* as packed_put writes it, perhaps with a time behind it */
     size_t len;
     uint64_t n[2];  /* records of the left and of the right side */
     decimal sum[2]; /* of their amounts */
@@ -37,14 +37,14 @@ struct sorted {
     const struct text *text;
 };
 
-/* By memcmp.  No string may be the beginning of another one.  The order does not depend on the
- * seed, which keeps made-up input from making the sort slow. */
+/* Sorts as memcmp does.  No string may be the beginning of another one.  The seed keeps made-up
+ * input from making the sort slow; the order does not depend on it. */
 void sort_texts(struct sorted *, size_t n, uint64_t seed);
 
-/* Temporary files, and sorted runs of entries in them.
+/* Temporary files with sorted runs of entries.
  *
- * A file never has a name, or loses it at once, so its space is free again however the process
- * ends. Each failure ends the process with one sentence. */
+ * A file has no name, or loses it at once.  So its space is free again when the process ends.  Each
+ * failure ends the process with one sentence. */
 
 int spill_open(const char *folder);
 void spill_write(int fd, const char *folder, const void *bytes, size_t n);
@@ -53,9 +53,9 @@ size_t spill_read(int fd, const char *folder, void *bytes, size_t n);
 void spill_seek(int fd, const char *folder, uint64_t offset);
 
 enum {
-    SPILL_HEAD = 64,
+    SPILL_HEAD = 64, /* bytes of an entry without its key, at most */
     SPILL_BUFFER = 64 << 10
-}; /* SPILL_HEAD: an entry without its key, at most */
+};
 
 /* -- writing a run ------------------------------------------------------------------------ */
 
@@ -72,32 +72,33 @@ void spill_begin(struct spill_out *, const char *folder, bool sums, char *buf);
 void spill_entry(struct spill_out *, const struct entry *);
 int spill_end(struct spill_out *); /* the file, at its beginning */
 
-/* -- reading one -------------------------------------------------------------------------- */
+/* -- reading a run ------------------------------------------------------------------------ */
 
 struct spill_in {
     int fd;
     const char *folder;
     bool sums;
-    char *buf; /* [cap], the caller's: an entry must fit */
+    char *buf; /* [cap], the caller's; the longest entry must fit */
     size_t cap, begin, end;
-    struct entry at; /* whose key is in the buffer */
+    struct entry at; /* the current entry; its key is in the buffer */
 };
 
 void spill_in_init(struct spill_in *, int fd, const char *folder, bool sums, char *buf, size_t cap);
-bool spill_next(struct spill_in *); /* false at the end, and the file is closed */
+bool spill_next(struct spill_in *); /* false: the run has ended, and the file is closed */
 
 struct merge_lane {
     struct spill_in in;
-    uint64_t begin; /* the key's first eight bytes, so that most comparisons end there */
+    uint64_t begin; /* the key's first eight bytes, which decide most comparisons */
 };
 
 struct merge {
     struct merge_lane **heap; /* the caller's */
     size_t n;                 /* lanes that have an entry */
-    char *key;                /* of the entry handed out: room for the longest */
+    char *key;                /* of the last entry; room for the longest key */
 };
 
-/* Lanes' `in` are ready to be read; `heap` has room for all, `key` for the longest key. */
+/* The caller has set `in` of each lane.  `heap` has room for all lanes, `key` for the longest
+ * key. */
 void merge_begin(struct merge *, struct merge_lane *, struct merge_lane **heap, size_t n,
                  char *key);
 /* False at the end.  The key is good until the next call. */
@@ -105,7 +106,7 @@ bool merge_next(struct merge *, struct entry *);
 
 /* -- counts of keys (tally.c) ------------------------------------------------------------------ */
 
-/* A key as one string of bytes that sorts as its fields do, one after the other.
+/* A key as one string of bytes, which sorts like its fields one after the other.
  *
  * In each field a NUL is written as 00 01, and the field ends in 00 00:
  *
@@ -115,7 +116,7 @@ bool merge_next(struct merge *, struct entry *);
  * So memcmp compares two keys field by field, no key is the beginning of another, and bytes of a
  * fixed length, such as a time, may follow. */
 
-/* The most bytes that fields of `len` bytes in all take. */
+/* The most bytes that fields with `len` bytes together take. */
 static inline size_t packed_room(size_t len, size_t fields) { return 2 * len + 2 * fields; }
 
 /* Appends a field at `out`; returns the bytes written. */
@@ -132,7 +133,7 @@ seen_time packed_get_time(const char *at);
 
 enum { MIN_TALLY = 1 << 20 }; /* bytes of memory */
 
-/* Runs that are merged at once, and the most that wait: MERGED a level. */
+/* Runs that are merged at once, and the most runs that wait: MERGED of each level. */
 enum { MERGED = 48, MAX_RUNS = 10 * MERGED };
 
 struct tally_run {
@@ -142,7 +143,7 @@ struct tally_run {
 
 struct slot {
     uint32_t tag; /* the upper half of the hash */
-    uint32_t at;  /* where the entry is, in units of 16 bytes, plus 1; 0: nowhere */
+    uint32_t at;  /* 1 + the place of the entry, in units of 16 bytes; 0: the slot is empty */
 };
 
 struct tally {
@@ -154,8 +155,8 @@ struct tally {
     char *arena; /* [room]: entries from its front; to merge runs, their buffers */
     size_t room, used, n;
     char *out;             /* a run's buffer */
-    struct sorted *sorted; /* behind the entries, once they are sorted */
-    size_t next;           /* of them to be handed out */
+    struct sorted *sorted; /* the sorted list, which stands behind the entries */
+    size_t next;           /* the entry of the list that tally_next gives next */
     struct tally_run run[MAX_RUNS];
     size_t runs;
     struct merge_lane lane[MERGED];
@@ -165,15 +166,15 @@ struct tally {
     uint64_t spilled_runs, spilled_bytes; /* in all */
 };
 
-/* `mem` bytes at most, MIN_TALLY at least; with `sums` amounts are summed.  The folder stays the
- * caller's. */
+/* Takes at most `mem` bytes, which are at least MIN_TALLY.  `sums`: adds up amounts, too.  The
+ * folder stays the caller's. */
 void tally_init(struct tally *, uint64_t mem, const char *folder, bool sums, uint64_t seed);
 void tally_free(struct tally *);
 
 /* The longest key that can be counted. */
 size_t tally_longest(const struct tally *);
 
-/* Fetches what tally_add of this hash will look at: first the slot, later the entry. */
+/* Prefetch the memory that tally_add needs for this hash: first the slot, later the entry. */
 static inline void tally_prefetch_slot(const struct tally *t, uint64_t hash) {
     __builtin_prefetch(&t->slot[hash & t->mask]);
 }
@@ -182,38 +183,40 @@ static inline void tally_prefetch_entry(const struct tally *t, uint64_t hash) {
     if (s->at) __builtin_prefetch(t->arena + (size_t)(s->at - 1) * 16);
 }
 
-/* One record more of that side.  Equal keys have equal hashes. */
+/* Counts a record of that side.  Equal keys have equal hashes. */
 void tally_add(struct tally *, uint64_t hash, const char *key, size_t len, int side,
                decimal amount);
 
-/* All records were added: entries come in the order of their keys, good until the next call. */
+/* Call tally_end after the last record.  Then tally_next gives the entries in the order of their
+ * keys, each good until the next call. */
 void tally_end(struct tally *);
 bool tally_next(struct tally *, struct entry *); /* false: there are no more */
 
 /* -- a side (side.c) --------------------------------------------------------------------------- */
 
 struct side {
-    struct input_options input; /* of one file; the caller's to fill in, as is the following */
+    /* The caller fills in these: */
+    struct input_options input; /* of one file */
     const char *sum;            /* the field of the amount, or NULL */
-    bool timed;                 /* keys have their record's time behind them */
+    bool timed;                 /* the record's time follows each key */
     int which;                  /* LEFT or RIGHT */
-    uint64_t seed;              /* of hashes: the same on both sides */
+    uint64_t seed;              /* of hashes, the same for both sides */
     struct tally *tally;
 
-    bool resolved;  /* the key's fields are known: ... */
-    int64_t fields; /* ... how many there are, or PARTS_VARY */
-    char **name;    /* what their columns are called: one column if they vary */
+    bool resolved;  /* the fields of the key are known */
+    int64_t fields; /* their number, or PARTS_VARY */
+    char **name;    /* the names of their columns; one column if the number varies */
     uint64_t records, counted, left_out;
-    uint64_t misread, first_misread; /* amounts that count as nothing; the first one's record */
+    uint64_t misread, first_misread; /* amounts that cannot be read; the record of the first one */
     decimal total;                   /* of all amounts */
     unsigned places;                 /* of the amounts, behind the point */
 
     struct reader reader;
     struct keyer keyer[MAX_THREADS];
     uint32_t slot; /* of the amount */
-    char *key;     /* those of a batch */
+    char *key;     /* the keys of a batch */
     size_t room;
-    size_t at[BATCH + 1]; /* where in `key` each begins */
+    size_t at[BATCH + 1]; /* where each of them begins */
     uint64_t hash[BATCH];
 };
 
@@ -229,8 +232,8 @@ const char *side_name(const struct side *);
 
 /* -- rows (rows.c) ----------------------------------------------------------------------------- */
 
-/* How many records of a key match one to one, where a left and a right record match if
- * their times differ by at most a tolerance.
+/* Counts how many records of a key match one to one.  A left and a right record match if their
+ * times differ by at most a tolerance.
  *
  * Records come in order of time.  A record is matched with the oldest waiting record of the other
  * side that is within the tolerance.  If there is none, it waits.  So only one side waits.
@@ -241,7 +244,7 @@ const char *side_name(const struct side *);
  * one of a and b has a partner, it can have the other one instead.  So some largest matching holds
  * (a, b), and the same follows for what remains.
  *
- * The records that wait are counted by time.  What memory does not hold of them goes to a file. */
+ * Records that wait are counted by time.  If memory does not hold them, they go to a file. */
 
 /* Records of one side at one time. */
 struct moment {
@@ -274,8 +277,7 @@ void match_begin(struct match *);
 /* Adds the key's records of one time.  Times grow from call to call. */
 void match_add(struct match *, seen_time, const uint64_t n[2]);
 
-/* The keys of both sides in the order of their bytes, and how many of their records
- * match. */
+/* The keys of both sides in the order of their bytes, and how many of their records match. */
 
 struct pair {
     struct entry entry; /* its key has no time behind it */
@@ -286,14 +288,14 @@ struct pairs {
     struct tally *tally;
     bool timed; /* keys have a time behind them, and `match` says which records match */
     struct match match;
-    struct entry ahead; /* timed: the first of the next key, if there is one */
+    struct entry ahead; /* timed: the first entry of the next key, if `more` */
     bool more;
-    char *key; /* timed: of the key handed out */
+    char *key; /* timed: the key of the last pair */
     size_t room;
 };
 
-/* The tally has ended, and stays the caller's.  `tolerance`: microseconds, or NULL if keys have no
- * times: then as many records match as both sides have. */
+/* tally_end has been called for the tally, which stays the caller's.  `tolerance` is in
+ * microseconds.  NULL: keys have no times, and as many records match as both sides have. */
 void pairs_init(struct pairs *, struct tally *, const uint64_t *tolerance);
 void pairs_free(struct pairs *);
 
@@ -310,11 +312,11 @@ struct rows {
     char delimiter; /* of CSV */
     bool matched, sums;
     unsigned places;  /* of sums, behind the point */
-    bool varies;      /* keys have any number of fields, ... */
-    char joint;       /* ... which a table shows in one column, with this byte between them */
+    bool varies;      /* the number of fields varies; a table shows them in one column */
+    char joint;       /* the byte between fields in that column */
     uint32_t columns; /* of the key */
     char **name;      /* [columns], the caller's */
-    char *value;      /* what stands in one of them */
+    char *value;      /* scratch: one value */
     size_t room;
 };
 

@@ -1,9 +1,6 @@
 /* rows.c - matches the records of both sides key by key, and prints the keys that differ. */
 #include "commands/diff/diff.h"
 
-#include "base/cli.h"
-#include "base/text.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +10,6 @@
 enum { BLOCK = 4096 }; /* moments */
 
 /* -- the queue ---------------------------------------------------------------------------- */
-
-static void write_tail(struct queue *q) {
-    if (q->fd < 0) q->fd = spill_open(q->folder);
-    const size_t size = BLOCK * sizeof *q->tail;
-    spill_seek(q->fd, q->folder, q->written++ * size);
-    spill_write(q->fd, q->folder, q->tail, size);
-    q->tail_n = 0;
-}
 
 static void read_head(struct queue *q) {
     const size_t size = BLOCK * sizeof *q->head;
@@ -33,7 +22,7 @@ static void read_head(struct queue *q) {
     q->head_n = BLOCK;
 }
 
-/* The oldest, or NULL if there is none. */
+/* The oldest moment that waits, or NULL. */
 static struct moment *front(struct queue *q) {
     if (q->front < q->head_n) return &q->head[q->front];
     if (q->read < q->written) {
@@ -87,8 +76,15 @@ static void arrive(struct match *m, int side, seen_time time, uint64_t n) {
     }
     if (!n) return;
     m->side = side;
-    if (m->waiting.tail_n == BLOCK) write_tail(&m->waiting);
-    m->waiting.tail[m->waiting.tail_n++] = (struct moment){time, n};
+    struct queue *q = &m->waiting;
+    if (q->tail_n == BLOCK) { /* the tail goes to the file */
+        const size_t size = BLOCK * sizeof *q->tail;
+        if (q->fd < 0) q->fd = spill_open(q->folder);
+        spill_seek(q->fd, q->folder, q->written++ * size);
+        spill_write(q->fd, q->folder, q->tail, size);
+        q->tail_n = 0;
+    }
+    q->tail[q->tail_n++] = (struct moment){time, n};
 }
 
 void match_add(struct match *m, seen_time time, const uint64_t n[2]) {
@@ -112,7 +108,7 @@ void pairs_free(struct pairs *p) {
     free(p->key);
 }
 
-/* All times of one key. */
+/* The next key, with the records of all its times. */
 static bool next_timed(struct pairs *p, struct pair *pair) {
     if (!p->more) return false;
     size_t len = p->ahead.len - PACKED_TIME;
@@ -149,16 +145,6 @@ bool pair_differs(const struct pair *p) {
 
 /* -- one value ---------------------------------------------------------------------------- */
 
-/* A table's rows are lines, so a byte that would end a value or a row is written as an escape. */
-static void put_escaped(const char *p, size_t n) {
-    static const char from[] = "\t\n\r\\\0", to[] = "tnr\\0";
-    for (size_t i = 0; i < n; i++) {
-        const char *known = memchr(from, p[i], sizeof from - 1);
-        if (known) putchar_unlocked('\\');
-        putchar_unlocked(known ? to[known - from] : p[i]);
-    }
-}
-
 static void put_quoted(const struct rows *r, const char *p, size_t n) {
     bool bare = !memchr(p, r->delimiter, n);
     for (size_t i = 0; i < n && bare; i++) bare = p[i] != '"' && p[i] != '\n' && p[i] != '\r';
@@ -174,14 +160,21 @@ static void put_quoted(const struct rows *r, const char *p, size_t n) {
     putchar_unlocked('"');
 }
 
+/* A table's rows are lines, so a byte that would end a value or a row is written as an escape. */
 static void put_value(const struct rows *r, const char *p, size_t n) {
-    if (r->format == ROWS_CSV)
+    static const char from[] = "\t\n\r\\\0", to[] = "tnr\\0";
+    if (r->format == ROWS_CSV) {
         put_quoted(r, p, n);
-    else
-        put_escaped(p, n);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) {
+        const char *known = memchr(from, p[i], sizeof from - 1);
+        if (known) putchar_unlocked('\\');
+        putchar_unlocked(known ? to[known - from] : p[i]);
+    }
 }
 
-/* The next field of a key, in r->value behind `used` bytes. */
+/* Reads the next field of a key into r->value, behind `used` bytes. */
 static size_t next_field(struct rows *r, const char **at, const struct entry *e, size_t used) {
     if (r->room < e->len) {
         r->room = 2 * e->len;
@@ -192,16 +185,6 @@ static size_t next_field(struct rows *r, const char **at, const struct entry *e,
 }
 
 static bool more_fields(const char *at, const struct entry *e) { return at < e->key + e->len; }
-
-/* What stands in the next column of a key: a field, or all of them. */
-static size_t next_column(struct rows *r, const char **at, const struct entry *e) {
-    size_t n = next_field(r, at, e, 0);
-    while (r->varies && more_fields(*at, e)) {
-        r->value[n++] = r->joint;
-        n += next_field(r, at, e, n);
-    }
-    return n;
-}
 
 /* -- tables ------------------------------------------------------------------------------- */
 
@@ -227,7 +210,11 @@ static void put_row(struct rows *r, const struct pair *p) {
     const char *at = e->key;
     char c = between(r), text[DECIMAL_TEXT];
     for (uint32_t i = 0; i < r->columns; i++) {
-        size_t n = next_column(r, &at, e);
+        size_t n = next_field(r, &at, e, 0);
+        while (r->varies && more_fields(at, e)) { /* one column has all fields */
+            r->value[n++] = r->joint;
+            n += next_field(r, &at, e, n);
+        }
         put_value(r, r->value, n);
         putchar_unlocked(c);
     }
@@ -242,18 +229,13 @@ static void put_row(struct rows *r, const struct pair *p) {
 
 /* -- JSON --------------------------------------------------------------------------------- */
 
-static bool is_text(struct rows *r, const struct entry *e) {
-    const char *at = e->key;
-    while (more_fields(at, e)) {
-        size_t n = next_field(r, &at, e, 0);
-        if (!json_is_text(r->value, n)) return false;
-    }
-    return true;
-}
-
-/* One value alone, several as an array; in base64 where one of them is not UTF-8. */
+/* Prints one value alone, several as an array.  All are in base64 if one of them is not UTF-8. */
 static void put_json_key(struct rows *r, const struct entry *e) {
-    bool text = is_text(r, e), array = r->columns > 1 || r->varies;
+    bool text = true, array = r->columns > 1 || r->varies;
+    for (const char *p = e->key; text && more_fields(p, e);) {
+        size_t n = next_field(r, &p, e, 0);
+        text = json_is_text(r->value, n);
+    }
     const char *at = e->key;
     printf("\"key%s\": %s", text ? "" : "_base64", array ? "[" : "");
     while (more_fields(at, e)) {

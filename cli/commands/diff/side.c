@@ -1,8 +1,6 @@
 /* side.c - reads one input of `seen diff` and counts its records by key. */
 #include "commands/diff/diff.h"
 
-#include "base/cli.h"
-#include "base/text.h"
 #include "time/time.h"
 
 #include <stdio.h>
@@ -20,20 +18,7 @@ uint32_t side_columns(const struct side *s) {
 
 /* -- columns ------------------------------------------------------------------------------ */
 
-static char *copy(const char *text) {
-    char *name = strdup(text);
-    if (!name) die("out of memory for a column's name");
-    return name;
-}
-
-/* The header's name of the column that fills the i-th slot of the key. */
-static const char *name_in_header(const struct layout *l, const struct header *h, uint32_t i) {
-    for (uint32_t c = 0; c < l->width && c < h->n; c++)
-        if (l->slot_of[c] == (int32_t)l->key[i]) return h->name[c];
-    return NULL;
-}
-
-/* A column is called as the header calls it, else as -k calls a path into JSON, else by its place
+/* The name of a column of the key: as in the header, or as -k names a path into JSON, or its place
  * in the key. */
 static char *name_of_field(const struct side *s, const struct header *h, const struct fields *path,
                            uint32_t i) {
@@ -42,8 +27,14 @@ static char *name_of_field(const struct side *s, const struct header *h, const s
     char number[32];
     snprintf(number, sizeof number, s->fields > 1 ? "key%u" : "key", i + 1);
     if (path->n == s->fields) name = path->name[i];
-    if (h && l->keys == s->fields) name = name_in_header(l, h, i);
-    return copy(name ? name : number);
+    if (h && l->keys == s->fields) {
+        name = NULL;
+        for (uint32_t c = 0; c < l->width && c < h->n && !name; c++)
+            if (l->slot_of[c] == (int32_t)l->key[i]) name = h->name[c];
+    }
+    char *copy = strdup(name ? name : number);
+    if (!copy) die("out of memory for a column's name");
+    return copy;
 }
 
 static void name_fields(struct side *s, const struct header *header) {
@@ -75,9 +66,9 @@ static void on_columns(void *ctx, const struct header *header) {
     r->resolved(r->ctx, s);
 }
 
-/* -- ahead: what a record has, on any thread ---------------------------------------------- */
+/* -- ahead, on any thread ------------------------------------------------------------------- */
 
-/* The n records of a batch that have all fields needed. */
+/* The n records of a batch that have all fields needed, with their times and amounts. */
 struct facts {
     size_t n;
     uint16_t order[BATCH]; /* a record's place among all */
@@ -97,7 +88,8 @@ static bool amount_of(const struct slice *f, decimal *amount, unsigned *places) 
     return f->len <= sizeof value && decimal_parse(amount, places, value, slice_value(f, value));
 }
 
-/* Records without a time drop out.  An amount that cannot be read counts as nothing. */
+/* Reads times and amounts.  Records without a time are left out.  An amount that cannot be read
+ * counts as nothing. */
 static void read_facts(const struct side *s, const struct batch *b, struct facts *r) {
     const struct layout *l = &s->reader.layout;
     size_t m = 0;
@@ -135,13 +127,6 @@ static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
 
 /* -- in order: counting ------------------------------------------------------------------- */
 
-static void reserve(struct side *s, size_t size) {
-    if (size <= s->room) return;
-    s->room = 2 * size;
-    s->key = realloc(s->key, s->room);
-    if (!s->key) die("out of memory for keys of %zu bytes", size);
-}
-
 /* Appends the key of a record at `at`; returns its end, or `at` if it is too long. */
 static size_t put_key(struct side *s, const struct batch *b, size_t record, seen_time time,
                       size_t at) {
@@ -149,14 +134,19 @@ static size_t put_key(struct side *s, const struct batch *b, size_t record, seen
     size_t end = at, longest = tally_longest(s->tally);
     key_find_parts(&s->keyer[0], b, record);
     if (p->used > longest) return at;
-    reserve(s, at + packed_room(p->used, p->n) + PACKED_TIME);
+    size_t need = at + packed_room(p->used, p->n) + PACKED_TIME;
+    if (need > s->room) {
+        s->room = 2 * need;
+        s->key = realloc(s->key, s->room);
+        if (!s->key) die("out of memory for keys of %zu bytes", need);
+    }
     for (size_t i = 0; i < p->n; i++)
         end += packed_put(s->key + end, parts_text(p, i), p->part[i].len);
     if (s->timed) packed_put_time(s->key + end, time), end += PACKED_TIME;
     return end - at > longest ? at : end;
 }
 
-/* The keys of all readable records; those with a key that is too long drop out. */
+/* Makes the keys of all readable records.  Records whose key is too long are left out. */
 static void put_keys(struct side *s, const struct batch *b, struct facts *r) {
     size_t n = 0;
     s->at[0] = 0;
@@ -208,13 +198,6 @@ static const struct reader_events events = {
 
 /* -- a side ------------------------------------------------------------------------------- */
 
-static void tell_misread(const struct side *s) {
-    if (!s->misread || s->input.quiet) return;
-    warn("%s amounts of %s are not decimal numbers and count as nothing; the first is that of "
-         "record %ju; write an amount as 1234.50",
-         number_grouped(s->misread).text, side_name(s), (uintmax_t)s->first_misread);
-}
-
 bool side_read(struct side *s, void (*resolved)(void *ctx, struct side *), void *ctx) {
     struct reading_side r = {s, resolved, ctx};
     struct unjudged *u = &s->reader.unjudged;
@@ -223,7 +206,11 @@ bool side_read(struct side *s, void (*resolved)(void *ctx, struct side *), void 
     for (int i = 0; i < MAX_THREADS; i++)
         key_init_seeded(&s->keyer[i], s->seed, &s->reader.layout, s->input.max_record);
     bool read = reader_run(&s->reader) && !signals_stop();
-    if (read) unjudged_end(u, "left out", false), tell_misread(s);
+    if (read) unjudged_end(u, "left out", false);
+    if (read && s->misread && !s->input.quiet)
+        warn("%s amounts of %s are not decimal numbers and count as nothing; the first is that of "
+             "record %ju; write an amount as 1234.50",
+             number_grouped(s->misread).text, side_name(s), (uintmax_t)s->first_misread);
     s->records = u->records;
     s->left_out = u->n;
     for (int i = 0; i < MAX_THREADS; i++) key_free(&s->keyer[i]);

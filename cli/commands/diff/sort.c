@@ -1,8 +1,6 @@
 /* sort.c - sorts keys, and keeps sorted runs of entries in temporary files. */
 #include "commands/diff/diff.h"
 
-#include "base/cli.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +11,7 @@
 
 enum { CHUNK = 8, FEW = 12 };
 
-/* The eight bytes at `depth`, so that integers compare as they do; zeros behind the end. */
+/* The eight bytes at `depth` as a big-endian integer, with zeros behind the end. */
 static uint64_t chunk_at(const struct text *t, size_t depth) {
     char bytes[CHUNK] = {0};
     uint64_t chunk;
@@ -32,18 +30,15 @@ static bool before(const struct sorted *a, const struct sorted *b, size_t depth)
     return memcmp(a->text->bytes + depth, b->text->bytes + depth, least - depth) < 0;
 }
 
-static uint64_t median(uint64_t a, uint64_t b, uint64_t c) {
-    uint64_t low = a < b ? a : b, high = a < b ? b : a;
-    return c < low ? low : c > high ? high : c;
-}
-
+/* The median of three chunks that are picked at random. */
 static uint64_t pick_pivot(const struct sorted *s, size_t n, uint64_t *seed) {
     uint64_t of[3];
     for (int i = 0; i < 3; i++) {
         *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
         of[i] = s[(*seed >> 33) % n].chunk;
     }
-    return median(of[0], of[1], of[2]);
+    uint64_t low = of[0] < of[1] ? of[0] : of[1], high = of[0] < of[1] ? of[1] : of[0];
+    return of[2] < low ? low : of[2] > high ? high : of[2];
 }
 
 static void swap(struct sorted *a, struct sorted *b) {
@@ -52,7 +47,7 @@ static void swap(struct sorted *a, struct sorted *b) {
     *b = c;
 }
 
-/* [0, *low) are below the pivot, [*low, *high) equal to it, [*high, n) above. */
+/* Splits strings: [0, *low) are below the pivot, [*low, *high) equal to it, [*high, n) above. */
 static void split(struct sorted *s, size_t n, uint64_t pivot, size_t *low, size_t *high) {
     *low = 0;
     *high = n;
@@ -81,18 +76,6 @@ struct part {
     size_t n, depth;
 };
 
-static void sort_part(struct part p, uint64_t *seed);
-
-/* Sorts the two smaller parts and returns the largest, so that calls nest log2(n) deep at most. */
-static struct part sort_smaller(struct part part[3], uint64_t *seed) {
-    size_t most = 0;
-    for (size_t i = 1; i < 3; i++)
-        if (part[i].n > part[most].n) most = i;
-    for (size_t i = 0; i < 3; i++)
-        if (i != most) sort_part(part[i], seed);
-    return part[most];
-}
-
 static void sort_part(struct part p, uint64_t *seed) {
     while (p.n > FEW) {
         size_t low, high;
@@ -101,7 +84,13 @@ static void sort_part(struct part p, uint64_t *seed) {
                                {p.at + low, high - low, p.depth + CHUNK},
                                {p.at + high, p.n - high, p.depth}};
         if (!go_deeper(part[1].at, part[1].n, part[1].depth)) part[1].n = 0; /* all equal */
-        p = sort_smaller(part, seed);
+        /* The two smaller parts are sorted first, so calls nest log2(n) deep at most. */
+        size_t most = 0;
+        for (size_t i = 1; i < 3; i++)
+            if (part[i].n > part[most].n) most = i;
+        for (size_t i = 0; i < 3; i++)
+            if (i != most) sort_part(part[i], seed);
+        p = part[most];
     }
     for (size_t i = 1; i < p.n; i++) {
         struct sorted one = p.at[i];
@@ -123,7 +112,7 @@ _Noreturn static void refuse(const char *verb, const char *folder) {
         folder, strerror(errno));
 }
 
-/* Where the file system cannot make a file without a name, its name goes at once. */
+/* If the file system cannot make a file without a name, the name is removed at once. */
 int spill_open(const char *folder) {
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error like others */
     int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -183,7 +172,7 @@ void spill_begin(struct spill_out *o, const char *folder, bool sums, char *buf) 
     *o = (struct spill_out){spill_open(folder), folder, sums, 0, 0, buf};
 }
 
-/* A run may take long to write: a signal ends that at once, as the file has no name. */
+/* A run may take long to write, so a signal ends the process here.  The file has no name. */
 static void flush(struct spill_out *o) {
     if (signals_stop()) signals_die(signals_stop());
     spill_write(o->fd, o->folder, o->buf, o->n);
@@ -221,7 +210,7 @@ void spill_in_init(struct spill_in *in, int fd, const char *folder, bool sums, c
     *in = (struct spill_in){.fd = fd, .folder = folder, .sums = sums, .buf = buf, .cap = cap};
 }
 
-/* Has the buffer hold `n` bytes, if the file has them. */
+/* Reads until the buffer holds `n` bytes.  False: the file ends before. */
 static bool hold(struct spill_in *in, size_t n) {
     if (in->end - in->begin >= n) return true;
     memmove(in->buf, in->buf + in->begin, in->end - in->begin);
@@ -261,13 +250,10 @@ static bool advance(struct merge_lane *l) {
     return true;
 }
 
-/* No key is the beginning of another one. */
-static int compare(const struct entry *a, const struct entry *b) {
-    return memcmp(a->key, b->key, a->len < b->len ? a->len : b->len);
-}
-
 static bool comes_first(const struct merge_lane *a, const struct merge_lane *b) {
-    return a->begin != b->begin ? a->begin < b->begin : compare(&a->in.at, &b->in.at) < 0;
+    const struct entry *x = &a->in.at, *y = &b->in.at;
+    if (a->begin != b->begin) return a->begin < b->begin;
+    return memcmp(x->key, y->key, x->len < y->len ? x->len : y->len) < 0;
 }
 
 static void sift_down(struct merge *m, size_t i) {

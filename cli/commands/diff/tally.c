@@ -1,8 +1,6 @@
 /* tally.c - counts how often each side has each key, in bounded memory. */
 #include "commands/diff/diff.h"
 
-#include "base/cli.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -140,7 +138,7 @@ static void merge_last(struct tally *t, size_t n) {
     merge_begin(&t->merge, t->lane, t->heap, n, t->arena + n * size);
 }
 
-/* The last n runs become one. */
+/* Merges the last n runs into one. */
 static void join_last(struct tally *t, size_t n) {
     struct spill_out out;
     struct entry e;
@@ -151,11 +149,7 @@ static void join_last(struct tally *t, size_t n) {
     add_run(t, &out, level);
 }
 
-static bool level_full(const struct tally *t) {
-    return t->runs >= MERGED && t->run[t->runs - MERGED].level == t->run[t->runs - 1].level;
-}
-
-/* The table becomes a run, and is empty. */
+/* Writes the table as a run, and empties it. */
 static void spill_table(struct tally *t) {
     struct spill_out out;
     struct entry e;
@@ -169,7 +163,8 @@ static void spill_table(struct tally *t) {
     add_run(t, &out, 0);
     memset(t->slot, 0, (t->mask + 1) * sizeof *t->slot);
     t->used = t->n = 0;
-    while (level_full(t)) join_last(t, MERGED);
+    while (t->runs >= MERGED && t->run[t->runs - MERGED].level == t->run[t->runs - 1].level)
+        join_last(t, MERGED);
 }
 
 /* -- adding ------------------------------------------------------------------------------- */
@@ -182,11 +177,6 @@ static struct slot *find(const struct tally *t, uint64_t hash, const char *key, 
         const struct text *text = text_of(t, counts_at(t, s->at));
         if (text->len == len && !memcmp(text->bytes, key, len)) return s;
     }
-}
-
-/* Is there room for one entry more, and for all of them to be sorted? */
-static bool has_room(const struct tally *t, size_t size) {
-    return t->used + size + (t->n + 1) * sizeof(struct sorted) <= t->room && t->n < t->mask / 4 * 3;
 }
 
 static void insert(struct tally *t, struct slot *s, uint64_t hash, const char *key, size_t len) {
@@ -208,7 +198,10 @@ void tally_add(struct tally *t, uint64_t hash, const char *key, size_t len, int 
                decimal amount) {
     struct slot *s = find(t, hash, key, len);
     if (!s->at) {
-        if (!has_room(t, round_up(counts_size(t) + sizeof(struct text) + len))) {
+        /* There has to be room for one entry more, and for sorting all of them. */
+        size_t size = round_up(counts_size(t) + sizeof(struct text) + len);
+        size_t sorting = (t->n + 1) * sizeof(struct sorted);
+        if (t->used + size + sorting > t->room || t->n >= t->mask / 4 * 3) {
             spill_table(t);
             s = find(t, hash, key, len);
         }

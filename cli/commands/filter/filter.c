@@ -10,29 +10,18 @@
  *
  * A list takes 16 bytes a key while it is read, because a filter is made for a number of keys. */
 #include "commands/filter/filter.h"
-#include "base/cli.h"
-#include "records/reader.h"
 #include "time/time.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/* clang-format off */
 enum {
-    FIELDS = 1,
-    LIST,
-    OLD_LIST,
-    ANY,
-    WORDS,
-    NGRAMS,
-    INVERT,
-    TAG,
-    TAG_COLUMN,
-    FP,
-    EXACT,
-    OUTPUT,
+    FIELDS = 1, LIST, OLD_LIST, ANY, WORDS, NGRAMS, INVERT, TAG, TAG_COLUMN, FP, EXACT, OUTPUT,
     STATS
 };
+/* clang-format on */
 
 static const struct option_row list_rows[] = {
     {"Lists", 0, NULL, NULL, 0},

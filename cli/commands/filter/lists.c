@@ -1,10 +1,6 @@
 /* lists.c - reads the lists of `seen filter` and looks up the keys of records in them. */
 #include "commands/filter/filter.h"
 
-#include "base/cli.h"
-#include "base/text.h"
-#include "seen.h"
-
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,6 @@
 /* show.c - prints the records of `seen filter` and the statistics of its run. */
 #include "commands/filter/filter.h"
 
-#include "base/cli.h"
-#include "base/pool.h"
-#include "base/text.h"
 #include "records/format/json.h"
 
 #include <inttypes.h>

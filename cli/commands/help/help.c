@@ -13,7 +13,7 @@ static const struct option_row own_rows[] = {
 
 static struct {
     bool all, man;
-    const char *shell; /* whose completion is asked for; or NULL */
+    const char *shell; /* the shell of --completion, or NULL */
 } asked;
 
 static void take(void *options, const struct option_row *row, const char *value) {
@@ -29,17 +29,13 @@ static const struct option_group groups[] = {
     {0},
 };
 
-static const struct command *named(const char *name) {
-    const struct command *c = command_find(name);
-    if (c) return c;
-    const char *near = command_near(name);
-    if (near) die("there is no command '%s'; did you mean %s?", name, near);
-    die("there is no command '%s'; seen --help lists them", name);
-}
-
 static int help_main(const struct args *a) {
     if (a->operands > 1) die("one command at a time: what is '%s'?", a->operand[1]);
-    const struct command *c = a->operands ? named(a->operand[0]) : NULL;
+    const char *name = a->operands ? a->operand[0] : NULL;
+    const struct command *c = name ? command_find(name) : NULL;
+    const char *near = name && !c ? command_near(name) : NULL;
+    if (near) die("there is no command '%s'; did you mean %s?", name, near);
+    if (name && !c) die("there is no command '%s'; seen --help lists them", name);
     if (asked.shell)
         help_completion_print(asked.shell);
     else if (asked.man)

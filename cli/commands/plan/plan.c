@@ -1,8 +1,5 @@
 /* plan.c - `seen plan`: shows what a window costs, before any data. */
 #include "commands/plan/plan.h"
-#include "base/cli.h"
-#include "base/text.h"
-#include "judge/window_options.h"
 #include "records/run_stats.h"
 
 #include <inttypes.h>

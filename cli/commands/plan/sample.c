@@ -1,10 +1,6 @@
 /* sample.c - plans decaying windows for a stream, from a sample of it (seen plan --sample). */
 #include "commands/plan/plan.h"
 
-#include "base/cli.h"
-#include "base/text.h"
-#include "seen_gaps.h"
-
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

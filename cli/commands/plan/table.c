@@ -1,9 +1,6 @@
 /* table.c - prints plans as a table or as JSON, and the lower bounds for any structure. */
 #include "commands/plan/plan.h"
 
-#include "base/cli.h"
-#include "base/text.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 /* state.c - `seen state FILE`: prints what a state or a snapshot of SEEN.DUMP or libseen holds. */
 #include "state/state.h"
-#include "base/text.h"
 
 #include "commands/count/count.h"
 #include "commands/dedup/dedup.h"
 #include "records/run_stats.h"
-#include "time/time.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

@@ -1,11 +1,7 @@
 /* counted.c - counts the keys of one window of `seen top`, and their partners. */
 #include "commands/top/top.h"
 
-#include "base/cli.h"
 #include "group/group.h"
-#include "judge/clock.h"
-#include "seen_top.h"
-#include "state/state.h"
 
 #include <inttypes.h>
 #include <math.h>

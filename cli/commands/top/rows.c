@@ -1,10 +1,7 @@
 /* rows.c - chooses the rows of `seen top`, prints them, and warns of what is missing in them. */
 #include "commands/top/top.h"
 
-#include "base/cli.h"
-#include "base/text.h"
 #include "group/group.h"
-#include "seen_top.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -10,9 +10,7 @@
  * With --distinct, pairs that the detector takes for others are missing.  The error then includes
  * an estimate of these, and bounds the truth on both sides (struct missing in top.h). */
 #include "commands/top/top.h"
-#include "base/cli.h"
 #include "commands/count/count.h"
-#include "records/reader.h"
 #include "records/run_stats.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* cluster.c - many commands at once, each to the server that owns its key. */
 #include "judge/redis/redis.h"
 
-#include "base/cli.h"
 #include "time/time.h"
 
 #include <stdio.h>

@@ -137,13 +137,6 @@ static bool as_asked(const char *there, const struct seen_plan *one) {
     return !strcmp(asked, ours);
 }
 
-/* Copies a spec without its seed, which each filter has for itself. */
-static void without_seed(char *out, size_t cap, const char *text) {
-    const char *seed = strstr(text, " seed="), *behind = seed ? strchr(seed + 1, ' ') : NULL;
-    snprintf(out, cap, "%.*s%s", seed ? (int)(seed - text) : (int)strlen(text), text,
-             behind ? behind : "");
-}
-
 /* Asks for every shard.  Returns how many are there and marks the others as missing. */
 static uint32_t look(struct shards *s, const struct seen_plan *one, bool adopt, bool *missing) {
     struct round r;
@@ -164,7 +157,10 @@ static uint32_t look(struct shards *s, const struct seen_plan *one, bool adopt, 
         char text[sizeof s->server.spec];
         struct seen_spec spec;
         struct seen_error e;
-        without_seed(text, sizeof text, there);
+        /* Each filter has a seed of its own, which does not count. */
+        const char *seed = strstr(there, " seed="), *rest = seed ? strchr(seed + 1, ' ') : NULL;
+        snprintf(text, sizeof text, "%.*s%s", seed ? (int)(seed - there) : (int)strlen(there),
+                 there, rest ? rest : "");
         if (seen_spec_parse(&spec, text, &e)) die("--redis: %s is '%s': %s", key, there, e.text);
         if (s->server.spec[0] && strcmp(s->server.spec, text) != 0)
             die("--redis: the shards differ: %s is '%s', and the one before '%s'", key, text,

@@ -6,7 +6,6 @@
  *
  * A quoted field longer than max_field counts as one whose quote is never closed. */
 #include "records/format/fields.h"
-#include "records/format/record.h"
 #include "records/format/scan.h"
 
 /* -- split: complete records, at full speed ----------------------------------------------- */
@@ -97,14 +96,6 @@ static size_t split(struct splitter *s, const char *p, const char *end, bool las
 
 enum { FIELD_START, IN_FIELD, IN_QUOTES, AFTER_QUOTE, BEYOND };
 
-static int step(const struct splitter *s, char byte) {
-    if (s->state == BEYOND) return BEYOND;
-    if (s->state == IN_QUOTES) return byte == '"' ? AFTER_QUOTE : IN_QUOTES;
-    if (byte == '"' && s->state == AFTER_QUOTE) return IN_QUOTES;
-    if (byte == '"' && s->state == FIELD_START) return IN_QUOTES;
-    return byte == s->delimiter ? FIELD_START : IN_FIELD;
-}
-
 static size_t tail(struct splitter *s, const char *p, const char *end) {
     const char *at = p;
     size_t ended = 0;
@@ -118,7 +109,11 @@ static size_t tail(struct splitter *s, const char *p, const char *end) {
             s->quote_line = s->tail_line;
             s->quoted = 0;
         }
-        s->state = step(s, *at);
+        bool opens = *at == '"' && (s->state == FIELD_START || s->state == AFTER_QUOTE);
+        if (s->state == IN_QUOTES)
+            s->state = *at == '"' ? AFTER_QUOTE : IN_QUOTES;
+        else if (s->state != BEYOND)
+            s->state = opens ? IN_QUOTES : *at == s->delimiter ? FIELD_START : IN_FIELD;
         if (s->state == IN_QUOTES && s->quoted > s->max_field) {
             s->state = BEYOND;
             s->overrun = s->tail_size + (uint64_t)(at + 1 - p);

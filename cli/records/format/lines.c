@@ -1,7 +1,6 @@
 /* lines.c - the formats whose records are lines without quoting: the whole line, fields between one
  * byte (-d C and --tsv), and fields between runs of blanks (--blanks). */
 #include "records/format/fields.h"
-#include "records/format/record.h"
 #include "records/format/scan.h"
 
 #include <string.h>

@@ -117,20 +117,19 @@ struct unpack {
 const char unpack_needs_memory[] =
     "takes more memory than --unpack-mem allows (default: 128MiB); give more";
 
-/* Do the first n bytes agree with the magic, as far as both go? */
-static bool begins(const char *begin, size_t n, const char *magic, size_t len) {
-    for (size_t i = 0; i < n && i < len; i++)
-        if (magic[i] == '?' ? begin[i] < '1' || begin[i] > '9' : begin[i] != magic[i]) return false;
-    return true;
-}
-
 const struct packing *unpack_tell(const char *begin, size_t n, bool *more) {
     static const struct packing *const all[] = {&gzip_packing, &zstd_packing, &xz_packing,
                                                 &bzip2_packing};
     *more = false;
     for (size_t i = 0; i < 2 * sizeof all / sizeof *all; i++) {
         const struct packing *p = all[i / 2];
-        if (!p->magic[i % 2] || !begins(begin, n, p->magic[i % 2], p->magic_len)) continue;
+        const char *magic = p->magic[i % 2];
+        size_t same = 0; /* bytes that agree with the magic; ? is a digit from 1 to 9 */
+        while (magic && same < n && same < p->magic_len &&
+               (magic[same] == '?' ? begin[same] >= '1' && begin[same] <= '9'
+                                   : begin[same] == magic[same]))
+            same++;
+        if (!magic || (same < n && same < p->magic_len)) continue;
         if (n >= p->magic_len) return p;
         *more = true;
     }
