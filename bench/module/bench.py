@@ -34,7 +34,7 @@ WINDOWS = ["landmark fp=1e-6", "sliding:24h fp=1e-4"]
 
 
 class Server:
-    def __init__(self, program, build):
+    def __init__(self, program, build, noop=True):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
@@ -42,7 +42,7 @@ class Server:
         self.process = subprocess.Popen(
             [program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
              "--dir", self.home.name, "--loadmodule", str(build / "module/seen.so"),
-             "--loadmodule", str(build / "bench/module/noop.so")], stdout=subprocess.DEVNULL)
+             *(["--loadmodule", str(build / "bench/module/noop.so")] if noop else [])], stdout=subprocess.DEVNULL)
         self.client = redis.Redis(port=self.port)
         for _ in range(100):
             try:
