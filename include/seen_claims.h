@@ -85,7 +85,8 @@ struct seen_claims_stats {
     uint64_t acked, nacked;
     uint64_t dropped; /* claims that ended without an ack and whose place another key took */
     uint64_t bytes;   /* of the table, a part of plan.bytes */
-    uint64_t reserved[16];
+    seen_time last;   /* when a claim changed last */
+    uint64_t reserved[15];
 };
 void seen_claims_stats(const seen_detector *, struct seen_claims_stats *);
 

@@ -17,6 +17,8 @@ struct work {
     seen_digest digest;
     long long ms; /* when */
     bool made;    /* the key was not there */
+    bool bare;    /* no AT was given */
+    bool told;    /* `ms` is when the last effect happened, which replicas know */
 };
 
 static seen_time now_of(const struct work *w) { return (seen_time)w->ms * 1000; }
@@ -46,22 +48,32 @@ static bool open_work(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, b
     w->made = !w->o.value && make;
     if (w->made && !(w->o.value = make_default(ctx))) return false;
     if (!w->o.value) return true;
-    if (!seen_spec_has(seen_spec_of(value_filter(w->o.value)), "claims")) {
+    if (!w->o.value->claims) {
         RedisModule_ReplyWithError(
             ctx, "ERR this filter takes no claims; make one with claims=N in its spec");
         return false;
     }
+    struct seen_claims_stats s;
+    seen_claims_stats(value_filter(w->o.value), &s);
+    seen_time last = w->o.value->timed && w->o.value->last > s.last ? w->o.value->last : s.last;
+    w->bare = argc == 4;
+    if (w->bare && command_obeys(ctx)) w->ms = (long long)(last / 1000);
+    w->told = w->bare && now_of(w) == last;
     if (command_digest(ctx, w->o.value, argv[2], &w->digest)) return true;
     if (w->made) value_free(w->o.value);
     return false;
 }
 
-/* The effect of SEEN.CLAIM, SEEN.ACK or SEEN.NACK: its words, and when it happened. */
+/* The effect of SEEN.CLAIM, SEEN.ACK or SEEN.NACK: its words, and when it happened.  If that is the
+ * time of the effect before it, the words alone: a replica takes those to happen then. */
 static void replicate(RedisModuleCtx *ctx, RedisModuleString **argv, const struct work *w,
                       const char *command, const char *event) {
     if (w->made) command_replicate_create(ctx, argv[1], w->o.value);
-    RedisModule_Replicate(ctx, command, "vcs", argv + 1, (size_t)3, "AT",
-                          command_clock_text(w->ms));
+    if (w->told && !w->made)
+        RedisModule_ReplicateVerbatim(ctx);
+    else
+        RedisModule_Replicate(ctx, command, "vcs", argv + 1, (size_t)3, "AT",
+                              command_clock_text(w->ms));
     if (w->made) command_changed(ctx, argv[1], "seen.create");
     command_changed(ctx, argv[1], event);
 }
@@ -75,6 +87,7 @@ static void reply_claim(RedisModuleCtx *ctx, const char *answer, uint64_t number
 /* A claim of what was seen is a record like any other: it renews its key, as refresh= says. */
 static void claim_seen(RedisModuleCtx *ctx, RedisModuleString **argv, struct work *w) {
     uint8_t verdict;
+    w->told |= w->bare && !w->o.value->timed; /* then the time makes no difference */
     bool changed = value_add(w->o.value, 1, &w->digest, now_of(w), &verdict);
     if (changed) replicate(ctx, argv, w, "SEEN.CLAIM", "seen.add");
     reply_claim(ctx, "seen", 0);

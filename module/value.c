@@ -117,6 +117,7 @@ void value_link(struct value *v, seen_detector *d) {
     v->link[v->links++] = (struct link){.filter = d};
     v->timed = s->unit == SEEN_UNIT_MICROSECONDS;
     v->quiet = is_quiet(s);
+    v->claims = seen_spec_has(s, "claims");
     v->plain = seen_spec_get_count(s, "hash") == SEEN_HASH_XXH3 ||
                seen_spec_get_count(s, "hash") == SEEN_HASH_SIPHASH;
     value_changed(v);

@@ -58,6 +58,7 @@ struct value {
     bool timed;         /* its clock is time */
     bool quiet;         /* a duplicate changes nothing */
     bool plain;         /* any bytes are a key */
+    bool claims;        /* takes claims */
     uint8_t links, room;
     struct chain chain;
     uint64_t seed;            /* of a chain: of all links */

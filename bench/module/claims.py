@@ -3,7 +3,8 @@
 
     bench/module/claims.py [--build build] [--server redis-server] [--rounds 7] [--before BUILD]
 
-The items are new to both, in the window of both, or for SEEN.CLAIM already claimed.  Each ratio is the median over rounds in
+The items are new to both, in the window of both, or for SEEN.CLAIM already claimed.  "full": all places of the table are
+taken by claims that ended, so that each new claim has to remove one.  Each ratio is the median over rounds in
 which redis-benchmark measures the two commands in turn: how much longer SEEN.CLAIM takes, by requests a second and
 by the processor time of the server's main thread.  A busy machine disturbs the second less.
 
@@ -16,8 +17,9 @@ import statistics
 
 from bench import ITEM, ROOT, Server
 
-SPECS = ["sliding:24h fp=1e-4 mem=64MiB claims=1e5", "landmark fp=1e-6 mem=64MiB claims=1e5",
-         "sliding:24h filter=exact mem=64MiB claims=1e5"]
+SPECS = ["sliding:24h fp=1e-4 mem=128MiB claims=1e6", "landmark fp=1e-6 mem=128MiB claims=1e6",
+         "sliding:24h filter=exact mem=128MiB claims=1e6"]
+FULL = "sliding:24h fp=1e-4 mem=64MiB claims=1e4"
 PIPELINES = ((1, 30000), (16, 100000), (64, 200000))
 MANY, FEW = 10_000_000, 10_000  # different items
 
@@ -43,20 +45,24 @@ def fill(client, claim):
 def claims(server, rounds):
     print("%-46s %-8s %-4s %-14s %s" % ("filter", "items", "-P", "by requests/s", "by server time"))
     client = server.client
-    for spec in SPECS:
-        for items, keys, lease in (("new", MANY, 1), ("seen", FEW, 1), ("pending", FEW, 10 ** 9)):
-            for pipeline, requests in PIPELINES:
-                client.delete("k")
-                client.execute_command("SEEN.CREATE", "k", spec)
-                client.execute_command("SEEN.CREATE", "added", spec) if not client.exists("added") else None
-                if items != "new":
-                    fill(client, items == "pending")
-                add = "added" if items == "pending" else "k"
-                by_rate, by_time = ratios(
-                    rounds, lambda: server.measure(requests, pipeline, keys, "SEEN.ADD", add, ITEM),
-                    lambda: server.measure(requests, pipeline, keys, "SEEN.CLAIM", "k", ITEM, str(lease)))
-                print("%-46s %-8s %-4d %-14.2f %.2f" % (spec, items, pipeline, by_rate, by_time), flush=True)
-        client.delete("added")
+    cases = [(spec, *case) for spec in SPECS
+             for case in (("new", MANY, 1), ("seen", FEW, 1), ("pending", FEW, 10 ** 9))]
+    added = None
+    for spec, items, keys, lease in [*cases, (FULL, "full", MANY, 1)]:
+        if spec != added:
+            client.delete("added")
+            client.execute_command("SEEN.CREATE", "added", spec)
+            added = spec
+        for pipeline, requests in PIPELINES:
+            client.delete("k")
+            client.execute_command("SEEN.CREATE", "k", spec)
+            if items in ("seen", "pending"):
+                fill(client, items == "pending")
+            add = "k" if items == "seen" else "added"
+            by_rate, by_time = ratios(
+                rounds, lambda: server.measure(requests, pipeline, keys, "SEEN.ADD", add, ITEM),
+                lambda: server.measure(requests, pipeline, keys, "SEEN.CLAIM", "k", ITEM, str(lease)))
+            print("%-46s %-8s %-4d %-14.2f %.2f" % (spec, items, pipeline, by_rate, by_time), flush=True)
 
 
 def before(server, old, rounds):

@@ -5,15 +5,16 @@
  * Layout     One table a detector, at the end of its block, of fixed size:
  *
  *                | struct claims | claim[N] | heap[N] | index[slots] |
- *                                  digest, token, end of the lease, place in heap, slot in index
- *                                  heap:  claims by the end of their leases, the first at the top
+ *                                  digest, token, place in the heap, slot in the index
+ *                                  heap:  the end of each lease, the first at the top; four
+ *                                         children a node, which lie side by side
  *                                  index: digest -> claim + 1, linear probing
  *
  *            A slot of the index is taken if the claim that it names is in use and names the slot.
  *            So all claims end at once when `used` becomes 0, and nothing is cleared.
  * Example    claims=1: a is claimed until 30.  At 20 a claim of b is refused, because the lease of
  *            a lasts.  At 30 b takes its place.
- * Cost       52 to 60 bytes a claim; a probe or two, and at most log2 N steps in the heap.
+ * Cost       56 to 64 bytes a claim; a probe or two, and at most log4 N steps in the heap.
  */
 #include "detector/claims.h"
 
@@ -30,8 +31,13 @@
 struct claim {
     seen_digest key;
     uint64_t token;
-    seen_time until; /* the end of its lease */
     uint32_t place, slot;
+};
+
+/* A node of the heap. */
+struct turn {
+    seen_time until; /* the end of the claim's lease */
+    uint64_t claim;
 };
 
 /* The part of the table that a snapshot keeps as it is. */
@@ -56,8 +62,9 @@ static uint64_t slots_of(uint64_t most) {
 
 uint64_t claims_bytes(uint64_t most) {
     if (!most) return 0;
-    uint64_t index = (most + slots_of(most)) * sizeof(uint32_t);
-    return (sizeof(struct claims) + most * sizeof(struct claim) + index + 63) / 64 * 64;
+    uint64_t each = sizeof(struct claim) + sizeof(struct turn);
+    uint64_t bytes = sizeof(struct claims) + most * each + slots_of(most) * sizeof(uint32_t);
+    return (bytes + 63) / 64 * 64;
 }
 
 /* The table of a detector; NULL: its spec has no claims=. */
@@ -66,8 +73,10 @@ static struct claims *claims_of(const seen_detector *d) {
     return bytes ? (struct claims *)((uintptr_t)d + d->bytes - bytes) : NULL;
 }
 
-static uint32_t *heap_of(struct claims *c) { return (uint32_t *)(void *)(c->claim + c->most); }
-static uint32_t *index_of(struct claims *c) { return heap_of(c) + c->most; }
+static struct turn *heap_of(struct claims *c) {
+    return (struct turn *)(void *)(c->claim + c->most);
+}
+static uint32_t *index_of(struct claims *c) { return (uint32_t *)(void *)(heap_of(c) + c->most); }
 
 void claims_init(seen_detector *d) {
     struct claims *c = claims_of(d);
@@ -145,51 +154,66 @@ static void free_slot(struct claims *c, uint64_t hole) {
 
 /* -- the heap ----------------------------------------------------------------------------- */
 
-static void put_place(struct claims *c, uint64_t place, uint32_t i) {
-    heap_of(c)[place] = i;
-    c->claim[i].place = (uint32_t)place;
+enum { CHILDREN = 4 };
+
+static void put_turn(struct claims *c, uint64_t place, struct turn turn) {
+    heap_of(c)[place] = turn;
+    c->claim[turn.claim].place = (uint32_t)place;
 }
 
-/* Claim i belongs at `place` or above or below it. */
-static void settle(struct claims *c, uint64_t place, uint32_t i) {
-    const uint32_t *heap = heap_of(c);
-    seen_time until = c->claim[i].until;
-    for (; place && c->claim[heap[(place - 1) / 2]].until > until; place = (place - 1) / 2)
-        put_place(c, place, heap[(place - 1) / 2]);
-    for (uint64_t child; (child = 2 * place + 1) < c->head.used; place = child) {
-        bool right = child + 1 < c->head.used &&
-                     c->claim[heap[child + 1]].until < c->claim[heap[child]].until;
-        child += right;
-        if (c->claim[heap[child]].until >= until) break;
-        put_place(c, place, heap[child]);
+/* Puts a turn at `place`, or above or below it where it belongs. */
+static void settle(struct claims *c, uint64_t place, struct turn turn) {
+    const struct turn *heap = heap_of(c);
+    for (uint64_t up; place && heap[up = (place - 1) / CHILDREN].until > turn.until; place = up)
+        put_turn(c, place, heap[up]);
+    for (uint64_t child; (child = CHILDREN * place + 1) < c->head.used; place = child) {
+        uint64_t end = bits_min(child + CHILDREN, c->head.used);
+        for (uint64_t i = child + 1; i < end; i++)
+            if (heap[i].until < heap[child].until) child = i;
+        if (heap[child].until >= turn.until) break;
+        put_turn(c, place, heap[child]);
     }
-    put_place(c, place, i);
+    put_turn(c, place, turn);
+}
+
+static seen_time until_of(struct claims *c, const struct claim *claim) {
+    return heap_of(c)[claim->place].until;
+}
+
+static void set_until(struct claims *c, const struct claim *claim, seen_time until) {
+    settle(c, claim->place, (struct turn){until, (uint64_t)(claim - c->claim)});
 }
 
 /* -- adding and removing ------------------------------------------------------------------ */
 
-/* A claim of a key that has none; there is room for it. */
-static struct claim *insert(struct claims *c, seen_digest key, uint64_t token, seen_time until) {
+/* A claim of a key that has none.  If all places are taken, it takes that of the claim that ended
+ * first. */
+static void insert(struct claims *c, seen_digest key, uint64_t token, seen_time until) {
+    uint64_t i = c->head.used, place = i;
+    if (i == c->most) {
+        place = 0;
+        i = heap_of(c)[0].claim;
+        free_slot(c, c->claim[i].slot);
+        c->head.dropped++;
+    }
     uint64_t slot = probe(c, key);
-    uint32_t i = (uint32_t)c->head.used++;
-    c->claim[i] = (struct claim){.key = key, .token = token, .until = until};
-    put_slot(c, i, slot);
-    settle(c, i, i);
-    return &c->claim[i];
+    if (c->head.used < c->most) c->head.used++;
+    c->claim[i] = (struct claim){.key = key, .token = token};
+    put_slot(c, (uint32_t)i, slot);
+    settle(c, place, (struct turn){until, i});
 }
 
 /* The last claim takes the place of this one, in the heap and among the claims. */
 static void removed(struct claims *c, struct claim *gone) {
-    uint32_t i = (uint32_t)(gone - c->claim), last = (uint32_t)c->head.used - 1;
-    uint64_t place = gone->place;
+    uint64_t i = (uint64_t)(gone - c->claim), place = gone->place, last = c->head.used - 1;
+    struct turn moved = heap_of(c)[last];
     free_slot(c, gone->slot);
-    uint32_t moved = heap_of(c)[last];
-    c->head.used--;
-    if (moved != i) settle(c, place, moved);
+    c->head.used = last;
+    if (moved.claim != i) settle(c, place, moved);
     if (i == last) return;
     c->claim[i] = c->claim[last];
-    put_slot(c, i, c->claim[i].slot);
-    put_place(c, c->claim[i].place, i);
+    put_slot(c, (uint32_t)i, c->claim[i].slot);
+    heap_of(c)[c->claim[i].place].claim = i;
 }
 
 void claims_observe(seen_detector *d, size_t n, const seen_digest *key) {
@@ -234,22 +258,18 @@ int seen_claim(seen_detector *d, const seen_digest *key, seen_time now, uint64_t
     struct claims *c = check_claims(d);
     now = clock_of(c, now);
     *number = 0;
+    seen_prefetch(d, 1, key);
     if (!lease) return error_set(e, SEEN_EINVAL, 0, "a lease lasts for a microsecond at least");
     struct claim *claim = at_slot(c, probe(c, *key));
-    if (claim && claim->until > now) {
-        *number = claim->until - now;
+    if (claim && until_of(c, claim) > now) {
+        *number = until_of(c, claim) - now;
         return SEEN_CLAIM_PENDING;
     }
     if (!claim && is_seen(d, key, now)) return SEEN_CLAIM_SEEN;
-    if (!claim && c->head.used == c->most) {
-        struct claim *first = &c->claim[heap_of(c)[0]];
-        if (first->until > now)
-            return error_set(e, SEEN_EREFUSED, 0,
-                             "%llu claims are open; ack sooner, or ask for more with claims=",
-                             (unsigned long long)c->most);
-        removed(c, first);
-        c->head.dropped++;
-    }
+    if (!claim && c->head.used == c->most && heap_of(c)[0].until > now)
+        return error_set(e, SEEN_EREFUSED, 0,
+                         "%llu claims are open; ack sooner, or ask for more with claims=",
+                         (unsigned long long)c->most);
     c->head.last = now;
     c->head.claimed++;
     c->head.again += claim != NULL;
@@ -257,8 +277,7 @@ int seen_claim(seen_detector *d, const seen_digest *key, seen_time now, uint64_t
     seen_time until = now + bits_min(lease, MAX_TIME - now);
     if (claim) {
         claim->token = *number;
-        claim->until = until;
-        settle(c, claim->place, (uint32_t)(claim - c->claim));
+        set_until(c, claim, until);
     } else {
         insert(c, *key, *number, until);
     }
@@ -268,7 +287,8 @@ int seen_claim(seen_detector *d, const seen_digest *key, seen_time now, uint64_t
 /* The claim of a key that lasts at `now` and has this token; NULL: none. */
 static struct claim *find(struct claims *c, seen_digest key, seen_time now, uint64_t token) {
     struct claim *claim = at_slot(c, probe(c, key));
-    return claim && claim->token == token && claim->until > clock_of(c, now) ? claim : NULL;
+    bool lasts = claim && claim->token == token && until_of(c, claim) > clock_of(c, now);
+    return lasts ? claim : NULL;
 }
 
 int seen_ack(seen_detector *d, const seen_digest *key, seen_time now, uint64_t token,
@@ -279,7 +299,7 @@ int seen_ack(seen_detector *d, const seen_digest *key, seen_time now, uint64_t t
     uint64_t age;
     uint8_t verdict;
     if (!claim) return 0;
-    seen_time until = claim->until;
+    seen_time until = until_of(c, claim);
     now = c->head.last = clock_of(c, now);
     uint64_t at = detector_now(d, now);
     if (is_timed(d)) /* which ends the claim */
@@ -300,8 +320,8 @@ int seen_nack(seen_detector *d, const seen_digest *key, seen_time now, uint64_t 
     struct claims *c = check_claims(d);
     struct claim *claim = find(c, *key, now, token);
     if (!claim) return 0;
-    claim->until = c->head.last = clock_of(c, now);
-    settle(c, claim->place, (uint32_t)(claim - c->claim));
+    c->head.last = clock_of(c, now);
+    set_until(c, claim, c->head.last);
     c->head.nacked++;
     return 1;
 }
@@ -317,6 +337,7 @@ void seen_claims_stats(const seen_detector *d, struct seen_claims_stats *out) {
                                       .acked = c->head.acked,
                                       .nacked = c->head.nacked,
                                       .dropped = c->head.dropped,
+                                      .last = c->head.last,
                                       .bytes = claims_bytes(c->most)};
 }
 
@@ -334,8 +355,9 @@ int claims_save(const seen_detector *d, struct seen_writer out) {
     for (uint64_t i = 0, n; i < c->head.used; i += n) {
         n = bits_min(c->head.used - i, CHUNK);
         for (uint64_t j = 0; j < n; j++) {
-            const struct claim *claim = &c->claim[heap_of(c)[i + j]];
-            chunk[j] = (struct saved_claim){claim->key, claim->token, claim->until};
+            const struct turn *turn = &heap_of(c)[i + j];
+            const struct claim *claim = &c->claim[turn->claim];
+            chunk[j] = (struct saved_claim){claim->key, claim->token, turn->until};
         }
         if (out.write(out.ctx, chunk, n * sizeof *chunk)) return -1;
     }
@@ -345,7 +367,7 @@ int claims_save(const seen_detector *d, struct seen_writer out) {
 /* Appends a claim.  False: it is not one that seen_claim made, or does not follow in the heap. */
 static bool load_claim(struct claims *c, const struct saved_claim *saved) {
     uint64_t slot = probe(c, saved->key), i = c->head.used;
-    bool astray = i && c->claim[(i - 1) / 2].until > saved->until;
+    bool astray = i && heap_of(c)[(i - 1) / CHILDREN].until > saved->until;
     if (at_slot(c, slot) || astray || ((slot - home(c, saved->key)) & (c->slots - 1)) > REACH ||
         !saved->token || saved->token > c->head.token || saved->until > MAX_TIME)
         return false;
