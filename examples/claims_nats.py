@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A worker of a NATS JetStream consumer.  Each job is done once in a day, however often it is published and whichever
-worker dies.
+"""A worker of a NATS JetStream consumer.  Each job is done once in a day, however often it is published and even
+if workers die.
 
     redis-cli SEEN.CREATE jobs sliding:24h filter=exact claims=10000
     examples/claims_nats.py nats://127.0.0.1:4222 [REDIS-PORT]            as many as you like

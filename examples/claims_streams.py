@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """A worker of a Redis Streams consumer group.  Each job is done once in a day, however often it is in the stream and
-whichever worker dies.
+even if workers die.
 
     redis-cli SEEN.CREATE '{jobs}:seen' sliding:24h filter=exact claims=10000
     redis-cli XADD '{jobs}:in' '*' id 17 payload ...

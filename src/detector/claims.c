@@ -54,10 +54,9 @@ struct claims {
     struct claim claim[];
 };
 
+/* A power of two, at least twice as many as claims. */
 static uint64_t slots_of(uint64_t most) {
-    uint64_t slots = 2;
-    while (slots < 2 * most) slots *= 2;
-    return slots;
+    return (uint64_t)1 << (64 - __builtin_clzll(2 * most - 1));
 }
 
 uint64_t claims_bytes(uint64_t most) {
@@ -120,7 +119,7 @@ static uint64_t home(const struct claims *c, seen_digest key) {
 
 /* The claim that a slot names; NULL: the slot is free. */
 static struct claim *at_slot(struct claims *c, uint64_t slot) {
-    uint32_t named = index_of(c)[slot];
+    uint32_t named = c->head.used ? index_of(c)[slot] : 0;
     bool taken = named && named <= c->head.used && c->claim[named - 1].slot == slot;
     return taken ? &c->claim[named - 1] : NULL;
 }
