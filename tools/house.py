@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Checks the house: includes of src/, cli/ and module/ point downwards, no files include each other in a circle, each
+"""Checks the house: includes of src/, cli/, module/ and python/ point downwards, no files include each other in a circle, each
 file begins with a line that says what it is for, and no function is too long.
 
     tools/house.py             the check, and the measures of each part
@@ -19,7 +19,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PARTS = ("src", "cli", "module")
+PARTS = ("src", "cli", "module", "python")
 SHORT, LONG = 40, 60  # lines: of a file that is counted as short, of a function that is counted as long
 FUNCTION = re.compile(r"^(?!(?:struct|union|enum|typedef|extern)\b[^()]*\{)[A-Za-z_][^;=]*\)\s*(?:noexcept )?\{")
 

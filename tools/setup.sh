@@ -16,7 +16,8 @@ optional="g++ libsodium-dev libsimdjson-dev zlib1g-dev libzstd-dev liblzma-dev l
 servers="redis-server redis-tools python3-redis python3-xxhash valkey-server"
 build="$required $optional"
 test="$build libcmocka-dev python3 python3-pytest clang-format tzdata binutils xz-utils bzip2 zstd
-      mandoc groff-base zsh fish kcat codespell abigail-tools clang"
+      mandoc groff-base zsh fish kcat codespell abigail-tools clang
+      python3-dev python3-setuptools python3-wheel python3-pip python3-venv python3-numpy"
 
 case $1 in
     build) wanted=$build ;;
