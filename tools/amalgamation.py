@@ -432,7 +432,8 @@ def text_of(code):
 
 def make_static(unit, public, code):
     """Gives functions and variables at file scope that are not public internal linkage."""
-    out = list(code)
+    out = [Token(token.kind, re.sub(r"\bextern\b", "static", token.text)) if token.kind == "directive" else token
+           for token in code]  # macros that declare
     for item in unit.items:
         if item.static or item.typedef or not item.ordinary or item.words[0] == "_Static_assert":
             continue
