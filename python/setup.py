@@ -38,7 +38,7 @@ sources = sorted(str(path.relative_to(HERE)) for path in (HERE / "src").glob("*.
 setup(
     ext_modules=[Extension("seen._engine", sources, include_dirs=["generated"], define_macros=macros,
                            depends=["src/engine.h", "generated/seen.h"], libraries=["m"],
-                           extra_compile_args=["-std=gnu11", "-O2", "-fvisibility=hidden", "-fno-math-errno",
+                           extra_compile_args=["-std=gnu11", "-O3", "-fvisibility=hidden", "-fno-math-errno",
                                                "-Wall", "-Wextra", "-Werror=implicit-function-declaration"],
                            py_limited_api=bool(macros))],
     options=more,

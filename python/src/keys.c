@@ -14,22 +14,30 @@
 
 /* -- the bytes of a key ------------------------------------------------------------------- */
 
-/* Two digits at a time, from the end. */
+/* Eight digits of a number below 10^8, the first in the lowest byte: halves of four digits, then of
+ * two, then of one, side by side. */
+static inline uint64_t eight_digits(uint32_t value) {
+    uint64_t x = value / 10000 | (uint64_t)(value % 10000) << 32;
+    uint64_t high = x * 10486 >> 20 & 0x0000007f0000007fu; /* over 100 */
+    x = high | (x - 100 * high) << 16;
+    high = x * 103 >> 10 & 0x000f000f000f000fu; /* over 10 */
+    return high | (x - 10 * high) << 8;
+}
+
+/* Writes the digits so that they end at `end`, and zeros before them: 24 bytes in all.  Returns
+ * where the first digit is. */
 static inline char *decimal(char *end, uint64_t value) {
-    static const char pairs[] =
-        "0001020304050607080910111213141516171819202122232425262728293031323334"
-        "3536373839404142434445464748495051525354555657585960616263646566676869"
-        "707172737475767778798081828384858687888990919293949596979899";
-    while (value >= 100) {
-        end -= 2;
-        memcpy(end, pairs + 2 * (value % 100), 2);
-        value /= 100;
+    const uint64_t zeros = 0x3030303030303030u, part = 100000000;
+    uint64_t digits = eight_digits((uint32_t)(value % part)), text = digits + zeros;
+    char *at = end - 8;
+    memcpy(at, &text, sizeof text);
+    for (value /= part; value; value /= part) {
+        digits = eight_digits((uint32_t)(value % part));
+        text = digits + zeros;
+        at -= 8;
+        memcpy(at, &text, sizeof text);
     }
-    if (value < 10) {
-        *--end = (char)('0' + value);
-        return end;
-    }
-    return memcpy(end - 2, pairs + 2 * value, 2);
+    return at + __builtin_ctzll(digits | (uint64_t)1 << 56) / 8;
 }
 
 static inline char *decimal_signed(char *end, int64_t value) {

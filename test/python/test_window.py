@@ -110,6 +110,14 @@ def test_integers_of_any_width_are_their_decimal_digits(np, code):
         assert all(str(n) in f for n in numbers) and "11" not in f, name
 
 
+def test_integers_of_every_length_have_the_digits_that_str_gives(np, rng):
+    numbers = [10**i + d for i in range(1, 20) for d in (-1, 0, 1)] + [rng.randrange(2**64) for _ in range(300)]
+    for array in (np.array(numbers, "uint64"), np.array([n // 2 for n in numbers]), np.array([-(n // 2) for n in numbers])):
+        f = seen.Window("landmark items=1000 filter=exact")
+        f.observe(array)
+        assert all(f.contains([str(n) for n in array.tolist()])) and len(f) == len(set(array.tolist()))
+
+
 def test_rows_of_bytes_are_keys_of_fixed_width(np):
     rows = np.array([[1, 2, 0], [1, 2, 3], [1, 2, 0]], np.uint8)
     f = seen.Window("landmark items=100")
