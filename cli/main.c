@@ -36,7 +36,8 @@ const char *command_near(const char *name) {
     return nearest_name(name, next_command, &at);
 }
 
-void finish_output(void) {
+/* Flushes standard output.  Dies with a sentence if something could not be written. */
+static void finish_output(void) {
     if (fflush(stdout) || ferror(stdout)) die("cannot write the output: %s", strerror(errno));
 }
 

@@ -78,9 +78,6 @@ const struct option_group *command_group(const struct option_row *); /* of a row
 enum { OPTION_HELP = 1, OPTION_VERSION, OPTION_LOG };
 extern const struct option_row help_rows[];
 
-/* Flushes standard output.  Dies with a sentence if something could not be written. */
-void finish_output(void);
-
 /* -- the values that an option can have ---------------------------------------------------- */
 
 enum value_kind {

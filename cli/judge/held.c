@@ -131,7 +131,7 @@ static const char *get_part(const char *from, void *part, size_t n) {
     return from + n;
 }
 
-void shelf_reading(const struct shelf *s, const struct held *h, struct reading *r) {
+static void shelf_reading(const struct shelf *s, const struct held *h, struct reading *r) {
     const char *from = h->bytes;
     *r = (struct reading){.digest = h->key, .time = h->clock};
     if (s->with & HELD_TIME) from = get_part(from, &r->time, sizeof r->time);
@@ -176,30 +176,31 @@ void shelf_slide(struct shelf *s) {
 
 /* -- batches of records that are let go --------------------------------------------------- */
 
-void outlet_init(struct outlet *o, unsigned with) {
-    *o = (struct outlet){.batch = calloc(1, sizeof *o->batch), .read = calloc(1, sizeof *o->read)};
+void released_init(struct released *o, unsigned with) {
+    *o =
+        (struct released){.batch = calloc(1, sizeof *o->batch), .read = calloc(1, sizeof *o->read)};
     if (!o->batch || !o->read) die("out of memory for records let go");
     if (!(with & HELD_KEY)) return;
     o->read->key = calloc(BATCH, sizeof *o->read->key);
     if (!o->read->key) die("out of memory for records let go");
 }
 
-void outlet_free(struct outlet *o) {
+void released_free(struct released *o) {
     if (o->read) free(o->read->key);
     free(o->batch);
     free(o->read);
     free(o->text);
     free(o->keys);
-    *o = (struct outlet){0};
+    *o = (struct released){0};
 }
 
-void outlet_begin(struct outlet *o) {
+void released_begin(struct released *o) {
     o->batch->n = o->read->n = 0;
     o->read->due = false;
     o->used = o->keys_used = 0;
 }
 
-bool outlet_full(const struct outlet *o) {
+bool released_full(const struct released *o) {
     return o->batch->n == BATCH || o->used + o->keys_used >= MAX_TEXT;
 }
 
@@ -213,7 +214,8 @@ static void append(char **text, size_t *used, size_t *cap, const char *from, siz
     *used += n;
 }
 
-void outlet_take(struct outlet *o, const struct shelf *s, const struct held *h, uint8_t verdict) {
+void released_take(struct released *o, const struct shelf *s, const struct held *h,
+                   uint8_t verdict) {
     size_t i = o->batch->n++;
     struct reading read;
     shelf_reading(s, h, &read);
@@ -231,7 +233,7 @@ void outlet_take(struct outlet *o, const struct shelf *s, const struct held *h, 
 }
 
 /* The text stands still from now on. */
-void outlet_end(struct outlet *o) {
+void released_end(struct released *o) {
     const char *at = o->text, *key = o->keys;
     for (size_t i = 0; i < o->batch->n; at += o->batch->record[i++].len) {
         o->batch->record[i].at = at;

@@ -66,12 +66,11 @@ struct held *shelf_next(const struct shelf *, const struct held *);
 void shelf_plan(struct shelf *);
 void shelf_slide(struct shelf *);
 
-void shelf_reading(const struct shelf *, const struct held *, struct reading *);
 uint32_t shelf_serial(const struct shelf *, const struct held *); /* of HELD_SERIAL */
 
 /* -- let go: batches of them -------------------------------------------------------------- */
 
-struct outlet {
+struct released {
     struct batch *batch; /* records stand in `text`, one behind the other */
     struct readable *read;
     char *text;
@@ -80,15 +79,15 @@ struct outlet {
     size_t keys_used, keys_cap;
 };
 
-/* A batch of records that are let go.  outlet_begin empties it, outlet_take adds a record with its
- * verdict, and after outlet_end the batch can be read until the next outlet_begin.  `with`: as of
- * the shelf that the records come from. */
-void outlet_init(struct outlet *, unsigned with);
-void outlet_free(struct outlet *);
-void outlet_begin(struct outlet *);
-bool outlet_full(const struct outlet *);
-void outlet_take(struct outlet *, const struct shelf *, const struct held *, uint8_t verdict);
-void outlet_end(struct outlet *);
+/* A batch of records that are let go.  released_begin empties it, released_take adds a record with
+ * its verdict, and after released_end the batch can be read until the next released_begin.  `with`:
+ * as of the shelf that the records come from. */
+void released_init(struct released *, unsigned with);
+void released_free(struct released *);
+void released_begin(struct released *);
+bool released_full(const struct released *);
+void released_take(struct released *, const struct shelf *, const struct held *, uint8_t verdict);
+void released_end(struct released *);
 
 /* -- --reorder and --keep last (holding.c) ----------------------------------------------------- */
 

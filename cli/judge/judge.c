@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *b, uint16_t *order,
-                  seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause) {
+/* Reads the two keys of each record of a batch.  Records that have neither are left out. */
+static void read_feed(struct keyer *asked, struct keyer *added, const struct batch *b,
+                      struct readable *r) {
     seen_digest asks[BATCH], adds[BATCH];
     uint16_t asking[BATCH + 1], adding[BATCH + 1];
     size_t n = 0;
@@ -15,36 +16,22 @@ size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *
     adding[key_batch(added, b, adds, adding)] = BATCH;
     for (size_t i = 0, p = 0, q = 0; i < b->n; i++) {
         bool has_ask = asking[p] == i, has_add = adding[q] == i;
-        if (has_ask) ask[n] = asks[p++];
-        if (has_add) add[n] = adds[q++];
+        if (has_ask) r->digest[n] = asks[p++];
+        if (has_add) r->add[n] = adds[q++];
         has_ask = has_ask && !key_is_empty(asked, b, i);
         has_add = has_add && !key_is_empty(added, b, i);
-        order[n] = (uint16_t)i;
-        parts[n] = (uint8_t)(has_ask * FEED_ASKS + has_add * FEED_ADDS);
-        if (parts[n]) {
+        r->order[n] = (uint16_t)i;
+        r->parts[n] = (uint8_t)(has_ask * FEED_ASKS + has_add * FEED_ADDS);
+        if (r->parts[n]) {
             n++;
             continue;
         }
         /* A field missing in one key need not matter to the other: then both keys are empty. */
         enum cause why = key_cause(asked, b, i);
         bool whole = why == CAUSE_LONG || why == CAUSE_NOT_JSON || why == CAUSE_NOT_LOG;
-        cause[i] = (uint8_t)(whole ? why : CAUSE_EMPTY);
+        r->cause[i] = (uint8_t)(whole ? why : CAUSE_EMPTY);
     }
-    return n;
-}
-
-uint8_t feed_observe(struct feed_counts *c, seen_detector *d, uint8_t parts, seen_digest ask,
-                     seen_digest add, const seen_time *time, uint64_t within) {
-    uint8_t verdict = UNREADABLE, unasked;
-    if (parts & FEED_ASKS) {
-        observe_query(d, 1, &ask, time, within, &verdict);
-        c->unique += verdict == SEEN_NEW;
-        c->duplicates += verdict != SEEN_NEW;
-    } else {
-        c->only_added++;
-    }
-    if (parts & FEED_ADDS) observe_records(d, 1, &add, time, &unasked);
-    return verdict;
+    r->n = n;
 }
 
 /* Fewer records are not worth waking another thread for: about ten microseconds of work. */
@@ -60,7 +47,9 @@ static void run(void *ctx, unsigned who) {
                         s->verdict);
 }
 
-void shard_jobs_init(struct shard_jobs *s, seen_detector *d, struct pool *pool) {
+/* Divides the detector's shards among the pool's threads.  Pool (NULL: none) and detector stay the
+ * caller's. */
+static void shard_jobs_init(struct shard_jobs *s, seen_detector *d, struct pool *pool) {
     uint64_t shards = seen_spec_get_count(seen_spec_of(d), "shards");
     s->detector = d;
     s->pool = pool;
@@ -72,8 +61,9 @@ void shard_jobs_init(struct shard_jobs *s, seen_detector *d, struct pool *pool) 
                                        .to = shards * (i + 1) / s->n};
 }
 
-void shard_jobs_observe(struct shard_jobs *s, size_t n, const seen_digest *digest,
-                        const seen_time *time, uint8_t *verdict) {
+/* As seen_observe, for BATCH records at most. */
+static void shard_jobs_observe(struct shard_jobs *s, size_t n, const seen_digest *digest,
+                               const seen_time *time, uint8_t *verdict) {
     if (s->n == 1 || n < WORTHWHILE) {
         observe_records(s->detector, n, digest, time, verdict);
         return;
@@ -99,7 +89,7 @@ void judge_init(struct judge *j, seen_detector *d, const struct layout *layout,
     for (int i = 0; i < MAX_THREADS; i++) key_init(&j->keyer[i], d, layout, max_record);
     key_init(&j->wide, d, layout, max_record);
     shard_jobs_init(&j->jobs, d, NULL);
-    j->in = &j->own;
+    j->in = &j->local;
 }
 
 void judge_init_server(struct judge *j, struct server *server, const struct layout *layout,
@@ -111,7 +101,7 @@ void judge_init_server(struct judge *j, struct server *server, const struct layo
     for (int i = 0; i < MAX_THREADS; i++)
         key_init_seeded(&j->keyer[i], SERVER_SEED, layout, max_record);
     key_init_seeded(&j->wide, SERVER_SEED, layout, max_record);
-    j->in = &j->own;
+    j->in = &j->local;
 }
 
 void judge_feed(struct judge *j, const struct layout *added) {
@@ -193,12 +183,12 @@ bool judge_landmarks(const struct judge *j) { return j->zone || j->pattern; }
 
 void judge_ahead(struct judge *j, unsigned who, const struct batch *b, seen_time now,
                  struct readable *r) {
-    if (j->adder)
-        r->n = feed_batch(&j->keyer[who], &j->adder[who], b, r->order, r->digest, r->add, r->parts,
-                          r->cause);
-    else
+    if (j->adder) {
+        read_feed(&j->keyer[who], &j->adder[who], b, r);
+    } else {
         r->n = key_batch(&j->keyer[who], b, r->digest, r->order);
-    if (!j->adder) key_causes(&j->keyer[who], b, r->n, r->order, r->cause);
+        key_causes(&j->keyer[who], b, r->n, r->order, r->cause);
+    }
     r->due = false;
     r->now = now;
     if (j->times) read_times(j, b, now, r);
@@ -237,7 +227,8 @@ static void observe_windows(struct judge *j, size_t n, uint8_t *verdict) {
     observe(j, from, n, verdict);
 }
 
-void judge_spread(const struct judge *j, struct batch *b, size_t n) {
+/* Moves the first n verdicts of the batch to the places of its n readable records. */
+static void judge_spread(const struct judge *j, struct batch *b, size_t n) {
     if (n == b->n) return;
     for (size_t i = b->n; i-- > 0;) {
         if (n > 0 && j->in->order[n - 1] == i)
@@ -270,18 +261,26 @@ size_t judge_take(struct judge *j, struct readable *r) {
 }
 
 size_t judge_read(struct judge *j, const struct batch *b, seen_time now) {
-    judge_ahead(j, 0, b, now, &j->own);
-    judge_note(j, b, &j->own);
-    return judge_take(j, &j->own);
+    judge_ahead(j, 0, b, now, &j->local);
+    judge_note(j, b, &j->local);
+    return judge_take(j, &j->local);
 }
 
 /* Judges record m of a feed, or with --within, where the key asked about is the key remembered. */
 static uint8_t observe_feed(struct judge *j, size_t m) {
     const struct readable *in = j->in;
-    uint8_t parts = j->adder ? in->parts[m] : FEED_ASKS | FEED_ADDS;
-    seen_digest add = j->adder ? in->add[m] : in->digest[m];
-    return feed_observe(&j->fed, j->detector, parts, in->digest[m], add,
-                        j->timed ? &in->time[m] : NULL, j->within);
+    const seen_time *time = j->timed ? &in->time[m] : NULL;
+    uint8_t parts = j->adder ? in->parts[m] : FEED_ASKS | FEED_ADDS, verdict = UNREADABLE, unasked;
+    if (parts & FEED_ASKS) {
+        observe_query(j->detector, 1, &in->digest[m], time, j->within, &verdict);
+        j->fed.unique += verdict == SEEN_NEW;
+        j->fed.duplicates += verdict != SEEN_NEW;
+    } else {
+        j->fed.only_added++;
+    }
+    if (parts & FEED_ADDS)
+        observe_records(j->detector, 1, j->adder ? &in->add[m] : &in->digest[m], time, &unasked);
+    return verdict;
 }
 
 bool judge_counts(const struct judge *j) { return j->adder || j->within; }

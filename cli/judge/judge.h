@@ -36,17 +36,6 @@ struct feed_counts {
     uint64_t unique, duplicates, only_added;
 };
 
-/* Reads the keys of a batch.  Returns how many records have at least one of the two keys, and
- * writes for each its place in the batch, the keys, and which of them it has (FEED_ASKS |
- * FEED_ADDS).  For each other record, `cause` at its place says why it has none. */
-size_t feed_batch(struct keyer *asked, struct keyer *added, const struct batch *, uint16_t *order,
-                  seen_digest *ask, seen_digest *add, uint8_t *parts, uint8_t *cause);
-
-/* Asks about one record and adds it, as `parts` says; returns the verdict.  A key counts as seen if
- * it was seen at most `within` ago; 0: anywhere in the window. */
-uint8_t feed_observe(struct feed_counts *, seen_detector *, uint8_t parts, seen_digest ask,
-                     seen_digest add, const seen_time *, uint64_t within);
-
 /* A batch observed by several threads, for detectors with shards=: each thread takes the keys of
  * some shards.  The verdicts are the same as with one thread. */
 
@@ -67,14 +56,6 @@ struct shard_jobs {
     const seen_digest *digest;
     uint8_t *verdict;
 };
-
-/* Divides the detector's shards among the pool's threads.  Pool (NULL: none) and detector stay the
- * caller's. */
-void shard_jobs_init(struct shard_jobs *, seen_detector *, struct pool *);
-
-/* As seen_observe, for BATCH records at most. */
-void shard_jobs_observe(struct shard_jobs *, size_t n, const seen_digest *, const seen_time *,
-                        uint8_t *verdict);
 
 /* The n records of a batch that can be judged, in order. */
 struct readable {
@@ -142,8 +123,8 @@ struct judge {
     const struct input_options *input; /* of the records; NULL: any time will do */
     struct clocks clocks;
     struct lateness lateness;
-    struct readable *in; /* the batch in work: either `own` or the caller's */
-    struct readable own;
+    struct readable *in; /* the batch in work: either `local` or the caller's */
+    struct readable local;
 };
 
 /* Detector, layout, zone and pattern stay the caller's.  judge_feed: a record's other key, by that
@@ -213,9 +194,6 @@ struct judge_kept {
 void judge_pack(const struct judge *, uint64_t unreadable, struct packer *);
 void judge_unpack(struct judge_kept *, struct unpacker *);
 void judge_resume(struct judge *, const struct judge_kept *);
-
-/* Moves the first n verdicts of the batch to the places of its n readable records. */
-void judge_spread(const struct judge *, struct batch *, size_t n);
 
 /* judge_ahead, judge_note and judge_take in one. */
 size_t judge_read(struct judge *, const struct batch *, seen_time now);

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void parts_free(struct parts *p) {
+static void parts_free(struct parts *p) {
     if (p->compiled) regfree(&p->pattern);
     free(p->text);
     free(p->part);
@@ -76,8 +76,9 @@ static bool add_field(struct parts *p, const struct key_form *form, const struct
     return true;
 }
 
-bool parts_find(struct parts *p, const struct layout *l, const struct record *r,
-                const struct slice *slot) {
+/* Finds the parts of a record's key; `slot` are its fields.  False: the record has no key. */
+static bool parts_find(struct parts *p, const struct layout *l, const struct record *r,
+                       const struct slice *slot) {
     p->used = p->n = 0;
     if (l->keys == 0) return add_field(p, l->form, &(struct slice){r->at, r->bare, AS_IT_IS});
     bool any = false;

@@ -22,12 +22,6 @@ struct parts {
     bool some; /* set by the caller: a record has a key if it has any of the fields */
 };
 
-void parts_free(struct parts *);
-
-/* Finds the parts of a record's key; `slot` are its fields.  False: the record has no key. */
-bool parts_find(struct parts *, const struct layout *, const struct record *,
-                const struct slice *slot);
-
 static inline const char *parts_text(const struct parts *p, size_t i) {
     return p->text + p->part[i].at;
 }

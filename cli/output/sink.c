@@ -152,12 +152,8 @@ void sink_header(struct sink *s, const struct record *r) {
         put_bytes(s, r->at, r->at + r->len);
 }
 
-void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool last) {
-    sink_unjudged(s, p, n, verdict_name(UNREADABLE), first, last);
-}
-
-void sink_unjudged(struct sink *s, const char *p, size_t n, const char *tag, bool first,
-                   bool last) {
+static void put_unjudged(struct sink *s, const char *p, size_t n, const char *tag, bool first,
+                         bool last) {
     if (!s->shows[UNREADABLE]) return;
     if (first) separate(s);
     if (first && s->mode == SINK_TAG && !s->column) put_text(s, tag), sink_put(s, "\t", 1);
@@ -168,6 +164,10 @@ void sink_unjudged(struct sink *s, const char *p, size_t n, const char *tag, boo
     }
     sink_put(s, p, n);
     if (last) s->unended = n > 0 && p[n - 1] != s->end;
+}
+
+void sink_unreadable(struct sink *s, const char *p, size_t n, bool first, bool last) {
+    put_unjudged(s, p, n, verdict_name(UNREADABLE), first, last);
 }
 
 /* -- JSON objects ------------------------------------------------------------------------- */
@@ -223,22 +223,22 @@ void sink_object_piece(struct sink *s, const char *p, size_t n, const char *memb
 
 /* -- with tags --------------------------------------------------------------------------------- */
 
-void sink_details(struct sink *s, const struct batch *b, const struct fact *facts) {
+void sink_details(struct sink *s, const struct batch *b, const struct details *details) {
     char text[TAGS_TEXT];
     for (size_t i = 0; i < b->n; i++) {
         uint8_t verdict = b->verdict[i];
         if (!s->shows[verdict]) continue;
         if (s->json) {
-            tags_json(s->tags, verdict, &facts[i], text);
+            tags_json(s->tags, verdict, &details[i], text);
             sink_object(s, &b->record[i], text);
         } else {
-            tags_text(s->tags, verdict, &facts[i], s->column ? s->column : '\t', text);
+            tags_text(s->tags, verdict, &details[i], s->column ? s->column : '\t', text);
             sink_tagged(s, &b->record[i], text);
         }
     }
 }
 
-void sink_loose(struct sink *s, const char *p, size_t n, const struct fact *f, bool first,
+void sink_loose(struct sink *s, const char *p, size_t n, const struct details *f, bool first,
                 bool last) {
     char text[TAGS_TEXT];
     if (!s->shows[UNREADABLE]) return;
@@ -248,5 +248,5 @@ void sink_loose(struct sink *s, const char *p, size_t n, const struct fact *f, b
         return;
     }
     tags_text(s->tags, UNREADABLE, f, s->column ? s->column : '\t', text);
-    sink_unjudged(s, p, n, text, first, last);
+    put_unjudged(s, p, n, text, first, last);
 }

@@ -48,9 +48,8 @@ void sink_batch(struct sink *, const struct batch *);
 void sink_tagged(struct sink *, const struct record *, const char *tag);
 
 /* Writes one record that could not be judged, in any number of pieces.  The last piece is not empty
- * and holds the whole line end.  sink_unjudged writes a tag of the caller's with it. */
+ * and holds the whole line end. */
 void sink_unreadable(struct sink *, const char *p, size_t n, bool first, bool last);
-void sink_unjudged(struct sink *, const char *p, size_t n, const char *tag, bool first, bool last);
 
 /* One record as a line with a JSON object: the caller's members, then the record.  The second form
  * takes a record in pieces, with the same members in each call. */
@@ -59,8 +58,9 @@ void sink_object_piece(struct sink *, const char *p, size_t n, const char *membe
                        bool last);
 
 /* Records of a batch, or one in pieces that could not be judged, with the tags of `tags`. */
-void sink_details(struct sink *, const struct batch *, const struct fact *);
-void sink_loose(struct sink *, const char *p, size_t n, const struct fact *, bool first, bool last);
+void sink_details(struct sink *, const struct batch *, const struct details *);
+void sink_loose(struct sink *, const char *p, size_t n, const struct details *, bool first,
+                bool last);
 
 void sink_put(struct sink *, const char *p, size_t n); /* bytes as they are */
 void sink_flush(struct sink *);

@@ -86,7 +86,7 @@ static int number_text(uint64_t n, char *out, size_t cap) {
 }
 
 /* Returns the length of the value; 0: the tag has no value here.  *quoted: a string in JSON. */
-static int value_text(enum tag tag, bool spans, uint8_t verdict, const struct fact *f, char *out,
+static int value_text(enum tag tag, bool spans, uint8_t verdict, const struct details *f, char *out,
                       size_t cap, bool *quoted) {
     *quoted =
         tag == TAG_VERDICT || tag == TAG_TIME || tag == TAG_FIRST_TIME || tag == TAG_LAST_TIME;
@@ -105,7 +105,7 @@ static int value_text(enum tag tag, bool spans, uint8_t verdict, const struct fa
     }
 }
 
-void tags_text(const struct tags *t, uint8_t verdict, const struct fact *f, char separator,
+void tags_text(const struct tags *t, uint8_t verdict, const struct details *f, char separator,
                char text[TAGS_TEXT]) {
     char *p = text;
     bool quoted;
@@ -132,7 +132,8 @@ const char *tags_column(const char *name) {
     return name;
 }
 
-void tags_json(const struct tags *t, uint8_t verdict, const struct fact *f, char text[TAGS_TEXT]) {
+void tags_json(const struct tags *t, uint8_t verdict, const struct details *f,
+               char text[TAGS_TEXT]) {
     char *p = text, value[48];
     bool quoted;
     for (size_t i = 0; i < t->n; i++) {

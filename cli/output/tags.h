@@ -15,7 +15,7 @@ struct occurrence {
     seen_time time;  /* NO_TIME: no tag needs it */
 };
 
-struct fact {
+struct details {
     struct occurrence itself;
     uint64_t age;            /* since its key was last seen, as the detector says; or SEEN_NEVER */
     struct occurrence first; /* the record with this key that was let through */
@@ -51,7 +51,7 @@ const char *verdict_name(uint8_t verdict);
 
 /* Writes the values with `separator` between them, and "-" for a missing value.  tags_heading
  * writes the names of their columns, which begin with `column`. */
-void tags_text(const struct tags *, uint8_t verdict, const struct fact *, char separator,
+void tags_text(const struct tags *, uint8_t verdict, const struct details *, char separator,
                char text[TAGS_TEXT]);
 void tags_heading(const struct tags *, const char *column, char separator, char text[TAGS_TEXT]);
 
@@ -60,6 +60,6 @@ void tags_heading(const struct tags *, const char *column, char separator, char 
 const char *tags_column(const char *name);
 
 /* Writes "name":value,"name":value, with null for a missing value. */
-void tags_json(const struct tags *, uint8_t verdict, const struct fact *, char text[TAGS_TEXT]);
+void tags_json(const struct tags *, uint8_t verdict, const struct details *, char text[TAGS_TEXT]);
 
 #endif

@@ -46,8 +46,8 @@ static struct batch *new_batch(const struct blocks *a) {
     if (!b) die("out of memory for a batch of records");
     b->field = malloc((BATCH * a->layout->slots + 1) * sizeof *b->field);
     if (!b->field) die("out of memory for %u fields a record", a->layout->slots);
-    b->own = malloc(a->on->own + 1);
-    if (!b->own) die("out of memory for a batch of records");
+    b->result = malloc(a->on->result_size + 1);
+    if (!b->result) die("out of memory for a batch of records");
     return b;
 }
 
@@ -186,7 +186,7 @@ struct blocks *blocks_new(struct pool *pool, struct input *in, const struct layo
 
 static void free_batches(struct block *b) {
     for (size_t i = 0; i < BATCHES && b->batch[i]; i++) {
-        free(b->batch[i]->own);
+        free(b->batch[i]->result);
         free(b->batch[i]->field);
         free(b->batch[i]);
     }

@@ -17,9 +17,9 @@
 
 struct block_events {
     /* Work on a batch before its turn, on thread `who` (0: the calling one), while other threads
-     * work on other batches.  The result goes to batch->own, which has `own` bytes. */
+     * work on other batches.  The result goes to batch->result, which has `result_size` bytes. */
     void (*ahead)(void *ctx, unsigned who, struct batch *, seen_time now);
-    size_t own;
+    size_t result_size;
     void (*batch)(void *ctx, struct batch *, seen_time now); /* the batch's turn has come */
     bool (*ending)(void *ctx);                               /* no further batch is wanted */
 };

@@ -11,7 +11,8 @@
 
 /* -- reading ------------------------------------------------------------------------------ */
 
-bool reader_ending(const struct reader *r) {
+/* Should the run end, because of a failure, a signal, or the caller's `ending`? */
+static bool reader_ending(const struct reader *r) {
     return r->failed || signals_stop() || (r->on->ending && r->on->ending(r->ctx));
 }
 
@@ -290,7 +291,7 @@ void reader_init(struct reader *r, const struct input_options *s, const struct r
     r->splitter = input_options_splitter(s, &r->layout);
     if (s->threads > 1) r->pool = pool_new(s->threads);
     r->events = (struct block_events){.ahead = on->ahead ? on_ahead : NULL,
-                                      .own = on->own,
+                                      .result_size = on->result_size,
                                       .batch = on_batch,
                                       .ending = on_ending};
     r->blocks = blocks_new(r->pool, &r->in, &r->layout, &r->events, r);

@@ -21,7 +21,7 @@ struct reader_events {
     void (*closed)(void *ctx); /* the file is about to be closed */
     /* These three are as in block_events. */
     void (*ahead)(void *ctx, unsigned who, struct batch *, seen_time now);
-    size_t own;
+    size_t result_size;
     void (*batch)(void *ctx, struct batch *, seen_time now);
     /* A record that cannot be judged, in pieces.  The last piece is not empty. */
     void (*unreadable)(void *ctx, const char *p, size_t n, bool first, bool last);
@@ -68,9 +68,6 @@ void reader_adopt_header(struct reader *, const char *line, size_t len);
  * and its length; NULL: none was read. */
 void reader_pack_header(const struct reader *, struct packer *);
 const char *reader_unpack_header(struct unpacker *, size_t *len);
-
-/* Should the run end, because of a failure, a signal, or the caller's `ending`? */
-bool reader_ending(const struct reader *);
 
 /* How many bytes of the files, as they stand on disk, have been read so far. */
 uint64_t reader_done(const struct reader *);

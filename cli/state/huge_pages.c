@@ -21,21 +21,16 @@
 
 enum { PARTS = HUGE / SMALL };
 
-static bool wanted(void) {
-    char text[64] = "";
-    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
-    if (!f) return false;
-    bool read = fgets(text, sizeof text, f) != NULL;
-    fclose(f);
-    return read && !strstr(text, "[never]") && sysconf(_SC_PAGESIZE) == SMALL;
-}
-
 void huge_pages_find(struct huge_pages *h) {
     char line[512];
     unsigned long at = 0, end = 0, a, b;
     if (atomic_load(&h->mending)) return;
     h->n = 0;
-    FILE *f = wanted() ? fopen("/proc/self/smaps", "re") : NULL;
+    char mode[64] = ""; /* which huge pages the system gives */
+    FILE *f = fopen("/sys/kernel/mm/transparent_hugepage/enabled", "re");
+    bool wanted = f && fgets(mode, sizeof mode, f) && !strstr(mode, "[never]");
+    if (f) fclose(f);
+    f = wanted && sysconf(_SC_PAGESIZE) == SMALL ? fopen("/proc/self/smaps", "re") : NULL;
     while (f && fgets(line, sizeof line, f)) {
         if (sscanf(line, "%lx-%lx ", &a, &b) == 2) at = a, end = b;
         if (strncmp(line, "VmFlags:", 8) != 0 || !strstr(line, " hg")) continue;

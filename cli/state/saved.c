@@ -20,13 +20,6 @@ static const char *const free_to_change[] = {
     "sum",        "unpack-mem",  "max-field",  "log",
 };
 
-static bool counts(const char *name) {
-    if (seen_option_find(name)) return false;
-    for (size_t i = 0; i < sizeof free_to_change / sizeof *free_to_change; i++)
-        if (!strcmp(free_to_change[i], name)) return false;
-    return true;
-}
-
 static struct saved_option *find(const struct saved_options *w, const char *name) {
     for (size_t i = 0; i < w->n; i++)
         if (!strcmp(w->option[i].name, name)) return (struct saved_option *)&w->option[i];
@@ -47,7 +40,10 @@ void saved_options_take(struct saved_options *w, const struct args *args) {
     for (size_t i = 0; i < args->n; i++) {
         const struct option_row *row = args->given[i].row;
         const char *value = args->given[i].value;
-        if (!counts(row->name)) continue;
+        bool counts = !seen_option_find(row->name);
+        for (size_t f = 0; f < sizeof free_to_change / sizeof *free_to_change; f++)
+            counts &= strcmp(free_to_change[f], row->name) != 0;
+        if (!counts) continue;
         if (row->letter)
             snprintf(name, sizeof name, "-%c", row->letter);
         else
@@ -161,7 +157,7 @@ void places_pack(const struct places *p, struct packer *out) {
     }
 }
 
-void places_unpack(struct places *p, struct unpacker *u) {
+static void places_unpack(struct places *p, struct unpacker *u) {
     size_t n = unpack_count(u, 8 * sizeof(uint64_t));
     if (n > MAX_PLACES) u->bad = true;
     for (size_t i = 0; i < n && !u->bad; i++) {
@@ -281,15 +277,6 @@ void places_note(struct places *p, const struct input *in, uint64_t offset, uint
 
 const char *const saved_commands[] = {"dedup", "count", "top", NULL};
 
-/* Writes the spec of a state with the names that options have today.  False if no run can use it:
- * a run without --window takes it from the state. */
-static bool read_spec(struct saved *b, const char *text) {
-    struct seen_spec spec;
-    struct seen_plan plan;
-    return !seen_spec_parse(&spec, text, NULL) && !seen_plan_make(&plan, &spec, NULL) &&
-           seen_spec_print(&spec, b->spec, sizeof b->spec) < (int)sizeof b->spec;
-}
-
 const char *saved_command(const void *blob, size_t len) {
     struct unpacker u = {.at = blob, .end = blob ? (const char *)blob + len : NULL};
     const char *magic = unpack_text(&u);
@@ -342,6 +329,11 @@ void saved_unpack(struct saved *b, const char *name) {
     b->unended = unpack_number(&u);
     b->header = reader_unpack_header(&u, &b->header_len);
     places_unpack(&b->places, &u);
-    b->own = format > 1 ? unpack_bytes(&u, &b->own_len) : "";
-    if (u.bad || u.at != u.end || !read_spec(b, spec)) saved_refuse(name);
+    b->extra = format > 1 ? unpack_bytes(&u, &b->extra_len) : "";
+    /* The spec gets the names that options have today.  A run without --window needs it. */
+    struct seen_spec parsed;
+    struct seen_plan plan;
+    bool usable = !seen_spec_parse(&parsed, spec, NULL) && !seen_plan_make(&plan, &parsed, NULL) &&
+                  seen_spec_print(&parsed, b->spec, sizeof b->spec) < (int)sizeof b->spec;
+    if (u.bad || u.at != u.end || !usable) saved_refuse(name);
 }

@@ -136,7 +136,7 @@ static void resume(struct state *s) {
     *s->of.unended = b->unended;
     if (b->header && s->of.reader->input->header)
         reader_adopt_header(s->of.reader, b->header, b->header_len);
-    if (!s->kind->unpack(s->of.ctx, b->own, b->own_len)) saved_refuse(s->name);
+    if (!s->kind->unpack(s->of.ctx, b->extra, b->extra_len)) saved_refuse(s->name);
     if (s->kind->load) load_more(s);
     s->saved = *s->of.number = s->of.reader->records = b->number;
     if (!s->quiet) say_resumed(s);
@@ -205,10 +205,10 @@ static struct packer pack(struct state *s, bool ended) {
     pack_number(&p, *s->of.unended);
     reader_pack_header(s->of.reader, &p);
     places_pack(&s->places, &p);
-    struct packer own = {0};
-    s->kind->pack(s->of.ctx, &own);
-    pack_bytes(&p, own.buf, own.n);
-    pack_free(&own);
+    struct packer extra = {0};
+    s->kind->pack(s->of.ctx, &extra);
+    pack_bytes(&p, extra.buf, extra.n);
+    pack_free(&extra);
     return p;
 }
 

@@ -175,7 +175,6 @@ struct places {
 
 void places_free(struct places *);
 void places_pack(const struct places *, struct packer *);
-void places_unpack(struct places *, struct unpacker *);
 
 /* Finds where to go on in the file that is open as `in`; NULL: at its start.  If another file was
  * read under this name before, `what` says so; otherwise `what` is empty. */
@@ -207,8 +206,8 @@ struct saved {
     const char *header; /* NULL: none was read */
     size_t header_len;
     struct places places;
-    const char *own; /* what the command adds */
-    size_t own_len;
+    const char *extra; /* what the command adds */
+    size_t extra_len;
 };
 
 /* The command that wrote the blob.  NULL: it is not the blob of a state; snapshots of other

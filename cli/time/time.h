@@ -77,7 +77,6 @@ void calendar_window(const struct calendar *, seen_time t, seen_time *begin, see
 
 /* The beginning of the day of t in the process's time zone, or of its week (from Monday), and the
  * beginning of the next one. */
-seen_time time_boundary(seen_time t, bool week);
 seen_time time_next_boundary(seen_time t, bool week);
 
 #endif

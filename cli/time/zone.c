@@ -99,7 +99,7 @@ static seen_time first_of_day(int64_t target) {
 
 static int64_t since_monday(int64_t day) { return (day + 3) % 7; } /* day 0 was a Thursday */
 
-seen_time time_boundary(seen_time t, bool week) {
+static seen_time time_boundary(seen_time t, bool week) {
     int64_t today = local_day((time_t)(t / SECOND));
     return first_of_day(week ? today - since_monday(today) : today);
 }

@@ -41,7 +41,9 @@ static void window_of(char *buf, size_t cap, const struct seen_plan *plan, bool 
     }
 }
 
-void true_window_spec(char *spec, size_t cap, const struct seen_plan *plan, bool forever) {
+/* Writes the spec of the exact window for a plan whose seed is set.  `forever`: it holds all
+ * records, and ages count records. */
+static void true_window_spec(char *spec, size_t cap, const struct seen_plan *plan, bool forever) {
     char window[128], hash[16];
     seen_spec_get(&plan->spec, "hash", hash, sizeof hash);
     window_of(window, sizeof window, plan, forever);
@@ -49,8 +51,9 @@ void true_window_spec(char *spec, size_t cap, const struct seen_plan *plan, bool
              seen_spec_get_count(&plan->spec, "seed"));
 }
 
-void true_window_init(struct true_window *t, const char *text, const struct layout *layout,
-                      uint32_t max_record) {
+/* Makes the window of that spec, or dies if memory is short.  The layout stays the caller's. */
+static void true_window_init(struct true_window *t, const char *text, const struct layout *layout,
+                             uint32_t max_record) {
     struct seen_error e;
     struct seen_spec spec;
     memset(t, 0, sizeof *t);
@@ -61,13 +64,9 @@ void true_window_init(struct true_window *t, const char *text, const struct layo
     judge_init(&t->judge, t->detector, layout, max_record);
 }
 
-void true_window_free(struct true_window *t) {
-    judge_free(&t->judge);
-    seen_free(t->detector);
-}
-
-void true_window_batch(struct true_window *t, const struct batch *b, seen_time now,
-                       const uint8_t *verdict) {
+/* Fills `read` and `age` for a batch.  `verdict`: the candidate's, if the window is not shared. */
+static void true_window_batch(struct true_window *t, const struct batch *b, seen_time now,
+                              const uint8_t *verdict) {
     static const seen_digest no_key = {UINT64_C(0x6e6f626f64793a3a), UINT64_C(0x6e6f626f64793b3b)};
     struct judge *j = &t->judge;
     uint8_t ignored;
@@ -86,7 +85,8 @@ void true_window_batch(struct true_window *t, const struct batch *b, seen_time n
     }
 }
 
-enum truth_of_key truth_of_key(const struct seen_plan *plan, uint64_t age) {
+/* The right answer in the window of a plan, for a key that was last seen `age` ago. */
+static enum truth_of_key truth_of_key(const struct seen_plan *plan, uint64_t age) {
     const struct seen_spec *s = &plan->spec;
     if (age == SEEN_NEVER) return TRUTH_NEW;
     if (s->window == SEEN_WINDOW_LANDMARK || s->window == SEEN_WINDOW_DECAYING)
@@ -95,7 +95,8 @@ enum truth_of_key truth_of_key(const struct seen_plan *plan, uint64_t age) {
     return inside ? TRUTH_DUPLICATE : TRUTH_EITHER;
 }
 
-void candidate_judge(struct candidate *c, struct batch *b, seen_time now) {
+/* Judges a batch and adds the time that this took. */
+static void candidate_judge(struct candidate *c, struct batch *b, seen_time now) {
     size_t n = judge_read(&c->judge, b, now);
     double begun = time_monotonic();
     judge_observe(&c->judge, b, n);
@@ -103,7 +104,10 @@ void candidate_judge(struct candidate *c, struct batch *b, seen_time now) {
     for (size_t i = 0; i < b->n; i++) c->verdict[i] = b->verdict[i];
 }
 
-void candidate_count(struct candidate *c, const struct batch *b, const struct true_window *ever) {
+/* Counts the errors of a batch, after its true window has seen it.  `ever`: the true window of all
+ * records, which knows how many records ago each key came. */
+static void candidate_count(struct candidate *c, const struct batch *b,
+                            const struct true_window *ever) {
     for (size_t i = 0; i < b->n; i++) {
         if (!c->truth->read[i]) continue;
         enum truth_of_key truth = truth_of_key(&c->plan, c->truth->age[i]);
@@ -268,16 +272,6 @@ static const struct reader_events events = {.batch = on_batch};
 
 /* -- a run -------------------------------------------------------------------------------- */
 
-static int finish(struct run *r, bool read) {
-    uint64_t unreadable = r->reader.unreadable + r->candidate[0].judge.unreadable;
-    r->records -= r->candidate[0].judge.unreadable;
-    r->report(&(struct comparison){r->candidate, r->n, r->records, unreadable});
-    judge_tell(&r->candidate[0].judge, r->candidate[0].judge.lateness.run_late);
-    bool bad = unjudged_end(&r->reader.unjudged, "left out", r->stats.wanted);
-    run_stats_print(&r->stats, &r->reader.unjudged);
-    return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
-}
-
 static int compare_main(const struct args *args) {
     struct run *r = &this_run;
     if (!r->window.specs) die("compare needs the specs to compare: -w SPEC -w SPEC ...");
@@ -287,8 +281,17 @@ static int compare_main(const struct args *args) {
     run_stats_begin(&r->stats);
     start(r, &events);
     bool read = reader_run(&r->reader);
-    int code = finish(r, read);
-    for (size_t i = 0; i < r->truths; i++) true_window_free(r->truth[i]), free(r->truth[i]);
+    uint64_t unreadable = r->reader.unreadable + r->candidate[0].judge.unreadable;
+    r->records -= r->candidate[0].judge.unreadable;
+    r->report(&(struct comparison){r->candidate, r->n, r->records, unreadable});
+    judge_tell(&r->candidate[0].judge, r->candidate[0].judge.lateness.run_late);
+    bool bad = unjudged_end(&r->reader.unjudged, "left out", r->stats.wanted);
+    run_stats_print(&r->stats, &r->reader.unjudged);
+    for (size_t i = 0; i < r->truths; i++) {
+        judge_free(&r->truth[i]->judge);
+        seen_free(r->truth[i]->detector);
+        free(r->truth[i]);
+    }
     for (size_t i = 0; i < r->n; i++) {
         judge_free(&r->candidate[i].judge);
         seen_free(r->candidate[i].detector);
@@ -296,7 +299,7 @@ static int compare_main(const struct args *args) {
     reader_free(&r->reader);
     window_free(&r->window);
     if (signals_stop()) fflush(stdout), signals_die(signals_stop());
-    return code;
+    return !read || bad ? EXIT_TROUBLE : EXIT_FINE;
 }
 
 static const struct example examples[] = {

@@ -24,22 +24,6 @@ struct true_window {
 
 enum truth_of_key { TRUTH_NEW, TRUTH_EITHER, TRUTH_DUPLICATE };
 
-/* Writes the spec of the exact window for a plan whose seed is set.  `forever`: it holds all
- * records, and ages count records. */
-void true_window_spec(char *spec, size_t cap, const struct seen_plan *, bool forever);
-
-/* Makes the window of that spec, or dies if memory is short.  The layout stays the caller's. */
-void true_window_init(struct true_window *, const char *spec, const struct layout *,
-                      uint32_t max_record);
-void true_window_free(struct true_window *);
-
-/* Fills `read` and `age` for a batch.  `verdict`: the candidate's, if the window is not shared. */
-void true_window_batch(struct true_window *, const struct batch *, seen_time now,
-                       const uint8_t *verdict);
-
-/* The right answer in the window of a plan, for a key that was last seen `age` ago. */
-enum truth_of_key truth_of_key(const struct seen_plan *, uint64_t age);
-
 enum { DECADES = 16 };
 
 struct candidate {
@@ -59,13 +43,6 @@ struct candidate {
     } gap[DECADES]; /* [i]: of keys that were last seen 10^i to 10^(i+1) - 1 records ago */
     double seconds; /* in the detector */
 };
-
-/* Judges a batch and adds the time that this took. */
-void candidate_judge(struct candidate *, struct batch *, seen_time now);
-
-/* Counts the errors of a batch, after its true window has seen it.  `ever`: the true window of all
- * records, which knows how many records ago each key came. */
-void candidate_count(struct candidate *, const struct batch *, const struct true_window *ever);
 
 /* The rate of x in n independent trials, and the interval that holds it in 95 of 100 cases (Wilson
  * 1927). */

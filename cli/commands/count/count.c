@@ -109,12 +109,12 @@ static void *on_begin(void *ctx) { return part_new(&((struct run *)ctx)->how); }
 static void on_end(void *ctx, const struct window *w, size_t n) {
     struct run *r = ctx;
     char from[32];
-    struct part *p = w[0].own;
+    struct part *p = w[0].counts;
     if (n > 1) { /* the sub-windows of a jumping window together */
         if (!r->whole) r->whole = part_new(&r->how);
         p = r->whole;
         part_clear(&r->how, p);
-        for (size_t i = 0; i < n; i++) part_merge(&r->how, p, w[i].own);
+        for (size_t i = 0; i < n; i++) part_merge(&r->how, p, w[i].counts);
         counting_check(&r->how);
     }
     windows_from(&r->run.windows, w[0].from, from);
@@ -124,14 +124,14 @@ static void on_end(void *ctx, const struct window *w, size_t n) {
         counts_put(&r->rows, from, NULL, 0, counts_figures(p->records, p->counter));
 }
 
-static void on_drop(void *ctx, void *own) {
+static void on_drop(void *ctx, void *counts) {
     (void)ctx;
-    part_free(own);
+    part_free(counts);
 }
 
-static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
+static void on_save(const void *ctx, const void *counts, struct blocks_out *out) {
     (void)ctx;
-    part_save(own, out);
+    part_save(counts, out);
 }
 
 static void *on_load(void *ctx, struct blocks_in *in) {
@@ -162,7 +162,7 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
             recent_add(&r->recent, &r->run.windows.judge.in->digest[m],
                        r->run.windows.judge.in->time[m]);
         else if (w)
-            part_add(&r->how, w->own, &r->run.windows.judge.in->digest[m],
+            part_add(&r->how, w->counts, &r->run.windows.judge.in->digest[m],
                      &b->field[i * r->run.reader.layout.slots]);
     }
     counting_check(&r->how);
@@ -211,7 +211,11 @@ static const struct state_kind kept = {.command = "count",
 
 /* -- a run -------------------------------------------------------------------------------- */
 
-static void check_sliding(const struct run *r) {
+static void start(struct run *r) {
+    r->run.windows.may_slide = true;
+    r->run.windows.every = r->every;
+    windows_init(&r->run.windows, &r->run.window, &r->run.input, &r->run.reader.layout,
+                 &r->run.state);
     bool slides = r->run.windows.slides;
     if (r->every && !slides)
         die("--every serves sliding windows, such as -w sliding:1h; jumping:1h/12 has a row every "
@@ -221,14 +225,6 @@ static void check_sliding(const struct run *r) {
             "the last hour every minute");
     if (slides && r->how.kind == SEEN_COUNTER_FM)
         die("--fm serves landmark and jumping windows; leave it out, or write jumping:1h/60");
-}
-
-static void start(struct run *r) {
-    r->run.windows.may_slide = true;
-    r->run.windows.every = r->every;
-    windows_init(&r->run.windows, &r->run.window, &r->run.input, &r->run.reader.layout,
-                 &r->run.state);
-    check_sliding(r);
     r->several =
         r->how.by || r->run.windows.length || r->run.window.landmark_on || r->run.window.zone;
     if (r->rows.value && r->several)
@@ -259,7 +255,7 @@ static int finish(struct run *r, bool read) {
     if (rows->n == 0 && !r->how.by) counts_put(rows, "-", NULL, 0, all);
     if (rows->n > 1 || r->how.by) counts_put(rows, "all", NULL, 0, all);
     recent_tell(&r->recent, &r->run.input);
-    return count_run_end(&r->run, read && saved, r->run.windows.own || r->recent.window,
+    return count_run_end(&r->run, read && saved, r->run.windows.own_times || r->recent.window,
                          "in the row 'all' alone");
 }
 

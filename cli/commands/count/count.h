@@ -37,7 +37,7 @@ struct window {
     uint64_t number; /* grows with time; sub-windows that follow one another differ by 1 */
     uint64_t from;   /* its earliest record: the number from 1, or the time */
     seen_time begin, end;
-    void *own; /* what the caller counts in it */
+    void *counts; /* what the caller counts in it */
 };
 
 struct windows_events {
@@ -45,10 +45,11 @@ struct windows_events {
     /* A window ends: the last of these n.  Before it stand, the oldest first, the sub-windows that
      * ended earlier and are in the same jumping window.  They end in the order of their numbers. */
     void (*end)(void *ctx, const struct window *, size_t n);
-    void (*drop)(void *ctx, void *own); /* no later row holds it: `own` is the caller's again */
+    void (*drop)(void *ctx,
+                 void *counts); /* no later row holds it: `counts` is the caller's again */
     /* Write what is counted in a window to a state and read it back; NULL if that cannot be
      * right. */
-    void (*save)(const void *ctx, const void *own, struct blocks_out *);
+    void (*save)(const void *ctx, const void *counts, struct blocks_out *);
     void *(*load)(void *ctx, struct blocks_in *);
 };
 
@@ -68,7 +69,7 @@ struct windows {
     uint64_t records;    /* so far */
     uint64_t seed;
     bool timed;
-    bool own;                  /* windows go by the records' own times */
+    bool own_times;            /* windows go by the records' own times */
     bool live;                 /* ... and end when they are over: some input is a pipe */
     uint64_t lateness;         /* --lateness, microseconds */
     uint64_t most;             /* --open-windows; 0: not given */
@@ -190,11 +191,6 @@ void counting_check(const struct counting *);
  * is of another kind than the run's. */
 void counting_save(const seen_counter *, struct blocks_out *);
 seen_counter *counting_load(struct counting *, struct blocks_in *);
-
-/* The same for sliding windows.  *counter, the run's, is replaced. */
-seen_sliding_counter *counting_new_sliding(struct counting *, uint64_t window);
-void counting_save_sliding(const seen_sliding_counter *, struct blocks_out *);
-bool counting_load_sliding(struct counting *, struct blocks_in *, seen_sliding_counter **counter);
 
 struct group {
     seen_counter *counter; /* NULL: the group has no record yet */

@@ -131,7 +131,7 @@ seen_counter *counting_load(struct counting *c, struct blocks_in *in) {
     return NULL;
 }
 
-seen_sliding_counter *counting_new_sliding(struct counting *c, uint64_t window) {
+static seen_sliding_counter *counting_new_sliding(struct counting *c, uint64_t window) {
     const struct seen_allocator bounded = {take_bytes, give_bytes, &c->memory}, *memory = NULL;
     struct seen_error e;
     seen_sliding_counter *new;
@@ -142,12 +142,13 @@ seen_sliding_counter *counting_new_sliding(struct counting *c, uint64_t window) 
     return new;
 }
 
-void counting_save_sliding(const seen_sliding_counter *c, struct blocks_out *out) {
+static void counting_save_sliding(const seen_sliding_counter *c, struct blocks_out *out) {
     seen_sliding_counter_save(c, blocks_writer(out), NULL);
 }
 
-bool counting_load_sliding(struct counting *c, struct blocks_in *in,
-                           seen_sliding_counter **counter) {
+/* Reads a sliding counter, which replaces *counter.  False: the bytes cannot be right. */
+static bool counting_load_sliding(struct counting *c, struct blocks_in *in,
+                                  seen_sliding_counter **counter) {
     const struct seen_allocator bounded = {take_bytes, give_bytes, &c->memory}, *memory = NULL;
     seen_sliding_counter *new;
     if (c->exact) memory = &bounded;
@@ -204,18 +205,16 @@ void part_add(struct counting *c, struct part *p, const seen_digest *digest,
     seen_counter_add(g->counter, 1, digest);
 }
 
-static void merge_group(struct counting *c, struct part *p, const struct part *from, uint32_t i) {
-    size_t len;
-    const char *key = names_key(&from->names, i, &len);
-    struct group *g = group_at(c, p, names_find_key(&p->names, key, len));
-    g->records += from->group[i].records;
-    seen_counter_merge(g->counter, from->group[i].counter, NULL);
-}
-
 void part_merge(struct counting *c, struct part *p, const struct part *from) {
     p->records += from->records;
     if (p->counter) seen_counter_merge(p->counter, from->counter, NULL);
-    for (uint32_t i = GROUP_FIRST; i < from->names.n; i++) merge_group(c, p, from, i);
+    for (uint32_t i = GROUP_FIRST; i < from->names.n; i++) {
+        size_t len;
+        const char *key = names_key(&from->names, i, &len);
+        struct group *g = group_at(c, p, names_find_key(&p->names, key, len));
+        g->records += from->group[i].records;
+        seen_counter_merge(g->counter, from->group[i].counter, NULL);
+    }
 }
 
 void part_clear(struct counting *c, struct part *p) {
@@ -330,10 +329,10 @@ static void on_end(void *ctx, const struct window *w, size_t n) {
     r->told = r->newest;
 }
 
-static void on_drop(void *ctx, void *own) { (void)ctx, (void)own; }
+static void on_drop(void *ctx, void *counts) { (void)ctx, (void)counts; }
 
-static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
-    (void)ctx, (void)own, (void)out;
+static void on_save(const void *ctx, const void *counts, struct blocks_out *out) {
+    (void)ctx, (void)counts, (void)out;
 }
 
 static void *on_load(void *ctx, struct blocks_in *in) {

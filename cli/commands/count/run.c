@@ -28,7 +28,7 @@ void count_run_settle(struct count_run *r, const struct args *a) {
 /* -- events of the reader ----------------------------------------------------------------- */
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
-    judge_ahead(&((struct count_run *)ctx)->windows.judge, who, b, now, b->own);
+    judge_ahead(&((struct count_run *)ctx)->windows.judge, who, b, now, b->result);
 }
 
 static void on_attend(void *ctx) { state_attend(&((struct count_run *)ctx)->state); }
@@ -43,7 +43,7 @@ void count_run_open(struct count_run *r, void (*columns)(void *ctx, const struct
                     void (*batch)(void *ctx, struct batch *, seen_time now)) {
     r->events = (struct reader_events){.columns = columns,
                                        .ahead = on_ahead,
-                                       .own = sizeof(struct readable),
+                                       .result_size = sizeof(struct readable),
                                        .opened = on_opened,
                                        .closed = on_closed,
                                        .batch = batch,
@@ -54,7 +54,7 @@ void count_run_open(struct count_run *r, void (*columns)(void *ctx, const struct
 }
 
 size_t count_run_batch(struct count_run *r, struct batch *b, seen_time now) {
-    struct readable *in = b->own;
+    struct readable *in = b->result;
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     judge_note(&r->windows.judge, b, in);
     return judge_take(&r->windows.judge, in);

@@ -58,12 +58,12 @@ void windows_init(struct windows *p, struct window_options *a, struct input_opti
     p->seed = seen_seed(p->detector);
     p->timed = p->judge.timed || zone || (p->slides && plan.asked.unit == SEEN_UNIT_MICROSECONDS);
     p->judge.times |= p->timed;
-    p->own = p->timed && input->time && !a->landmark_on && !p->slides &&
-             !(p->by_order && p->subwindows > 1);
+    p->own_times = p->timed && input->time && !a->landmark_on && !p->slides &&
+                   !(p->by_order && p->subwindows > 1);
     p->live = !input_options_regular_file(input);
     p->calendar = (struct calendar){p->length, zone};
     p->at = SIZE_MAX;
-    if ((p->most || p->lateness) && !p->own)
+    if ((p->most || p->lateness) && !p->own_times)
         die("--open-windows and --lateness serve windows of the records' own time: landmark:1d or "
             "jumping:1h/12, and --time FIELD");
 }
@@ -113,7 +113,7 @@ static struct window *window_at(struct windows *p, size_t i) { return &p->open[p
 static void drop_past(struct windows *p, uint64_t number) {
     size_t old = 0;
     while (old < p->pasts && p->past[old].number + p->subwindows <= number)
-        p->on->drop(p->ctx, p->past[old++].own);
+        p->on->drop(p->ctx, p->past[old++].counts);
     p->pasts -= old;
     memmove(p->past, p->past + old, p->pasts * sizeof *p->past);
 }
@@ -149,7 +149,7 @@ static void make_room(struct windows *p) {
 
 /* Opens a new window, the i-th of the open ones. */
 static struct window *insert(struct windows *p, size_t i, struct window w) {
-    w.own = p->on->begin(p->ctx);
+    w.counts = p->on->begin(p->ctx);
     make_room(p);
     struct window *at = window_at(p, i);
     memmove(at + 1, at, (p->n++ - i) * sizeof *at);
@@ -240,7 +240,7 @@ static struct window *next_window(struct windows *p, size_t m) {
 
 struct window *windows_find(struct windows *p, size_t m) {
     p->records++;
-    if (!p->own) return next_window(p, m);
+    if (!p->own_times) return next_window(p, m);
     seen_time t = p->judge.in->time[m];
     struct window *w = own_window(p, t);
     if (w && t < w->from) w->from = t;
@@ -257,7 +257,7 @@ static void save_windows(const struct windows *p, const struct window *w, size_t
         blocks_put_number(out, w->from);
         blocks_put_number(out, w->begin);
         blocks_put_number(out, w->end);
-        p->on->save(p->ctx, w->own, out);
+        p->on->save(p->ctx, w->counts, out);
     }
 }
 
@@ -273,7 +273,7 @@ void windows_save(const struct windows *p, struct blocks_out *out) {
 static bool follows(const struct windows *p, const struct window *before, const struct window *w) {
     if ((w->number | w->from | w->begin | w->end) >> 62) return false;
     if (before && w->number <= before->number) return false;
-    if (!p->own) return true;
+    if (!p->own_times) return true;
     if (w->begin > w->from || w->from >= w->end) return false;
     return !before || w->begin >= before->end;
 }
@@ -284,7 +284,7 @@ static bool load_window(struct windows *p, const struct window *before, struct b
     w->from = blocks_get_number(in);
     w->begin = blocks_get_number(in);
     w->end = blocks_get_number(in);
-    return follows(p, before, w) && (w->own = p->on->load(p->ctx, in));
+    return follows(p, before, w) && (w->counts = p->on->load(p->ctx, in));
 }
 
 /* Loads the ended sub-windows of later rows, which are fewer than a window has.  Returns the
@@ -307,7 +307,7 @@ bool windows_load(struct windows *p, struct blocks_in *in) {
     p->over = blocks_get_number(in);
     if ((p->records | p->newest | p->over) >> 62) return false;
     const struct window *before = load_past(p, in, &bad);
-    uint64_t n = bad ? 0 : blocks_get_number(in), most = p->own ? p->most : 1;
+    uint64_t n = bad ? 0 : blocks_get_number(in), most = p->own_times ? p->most : 1;
     if (bad || n > most) return false;
     for (; n && !in->bad; n--) {
         struct window w;

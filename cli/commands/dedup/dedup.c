@@ -63,12 +63,12 @@ static void on_columns(void *ctx, const struct header *header) {
 }
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
-    judge_ahead(&((struct run *)ctx)->judge, who, b, now, b->own);
+    judge_ahead(&((struct run *)ctx)->judge, who, b, now, b->result);
 }
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    const struct readable *in = b->own;
+    const struct readable *in = b->result;
     unjudged_batch(&r->reader.unjudged, b, now, in->n, in->order, in->cause);
     flow_batch(&r->flow, b);
     state_judged(&r->options.state);
@@ -112,7 +112,7 @@ static void on_closed(void *ctx) { state_closed(&((struct run *)ctx)->options.st
 static const struct reader_events events = {.columns = on_columns,
                                             .header = on_header,
                                             .ahead = on_ahead,
-                                            .own = sizeof(struct readable),
+                                            .result_size = sizeof(struct readable),
                                             .opened = on_opened,
                                             .closed = on_closed,
                                             .batch = on_batch,

@@ -34,8 +34,8 @@ struct occurrences {
 void occurrences_init(struct occurrences *, const seen_detector *);
 void occurrences_free(struct occurrences *);
 
-/* The next record and its verdict: fills the fact's age, first and last. */
-void occurrences_note(struct occurrences *, seen_digest, uint8_t verdict, struct fact *);
+/* The next record and its verdict: fills the details' age, first and last. */
+void occurrences_note(struct occurrences *, seen_digest, uint8_t verdict, struct details *);
 
 /* A window began: the first `noted` records are not in it. */
 void occurrences_landmark(struct occurrences *, uint64_t noted);
@@ -205,11 +205,6 @@ void groups_count(struct groups *, uint32_t found, uint8_t verdict);
 /* Counts a record with no known fields. */
 void groups_count_lacking(struct groups *, uint64_t number);
 
-/* For groups_pack.c: arrays for all groups that have a number; a group's sums. */
-void groups_make_room(struct groups *);
-struct sum *groups_sum(const struct groups *, uint32_t group);
-uint64_t groups_misread(const struct groups *); /* amounts, so far */
-
 /* Print the groups; the one with most records comes first. */
 void groups_print_text(const struct groups *, FILE *);
 void groups_print_json(const struct groups *, struct json *); /* group_by, groups, sums */
@@ -235,14 +230,14 @@ struct flow {
     struct sink *sink;
     struct reorder reorder;
     struct keep keep;
-    struct outlet sorted, kept; /* let go by reorder and by keep */
+    struct released sorted, kept; /* let go by reorder and by keep */
     struct occurrences occurrences;
     struct groups groups;
     struct unjudged ungrouped; /* records that lack a field of --group-by: judged all the same */
     uint64_t number;           /* records so far */
     uint64_t landmarks;        /* that `occurrences` knows of */
     uint64_t age[BATCH];
-    struct fact fact[BATCH];
+    struct details details[BATCH];
     char heading[TAGS_TEXT];
 };
 
@@ -270,13 +265,6 @@ enum { FLOW_STATE_GROUPS = 8 << 20 };
 extern const struct state_kind flow_kept;
 
 /* -- warnings (warnings.c) --------------------------------------------------------------------- */
-
-/* The end of a sentence that says which options to raise. */
-const char *room_more(const struct seen_plan *);
-
-/* Writes the options that would have kept all of a window that was cut short, such as "mem=128MiB"
- * or "items=2000000 and mem=128MiB"; they were planned with.  Empty where none would. */
-void room_fix(const struct seen_plan *, const struct seen_stats *, char *text, size_t cap);
 
 struct warnings {
     const seen_detector *detector;

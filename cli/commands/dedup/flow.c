@@ -11,9 +11,9 @@ static void init_holding(struct flow *f) {
     unsigned keeping = with | (tags_have(&o->tags, TAG_TIME) ? HELD_TIME : 0);
     if (judge_needs_keys(f->judge)) sorting |= HELD_KEY;
     reorder_init(&f->reorder, o->reorder, o->hold, sorting, f->sink->end);
-    if (o->reorder) outlet_init(&f->sorted, sorting);
+    if (o->reorder) released_init(&f->sorted, sorting);
     if (!o->keep_last) return;
-    outlet_init(&f->kept, keeping);
+    released_init(&f->kept, keeping);
     keep_init(&f->keep, judge_window(f->judge), o->hold, keeping, f->sink->end);
 }
 
@@ -41,9 +41,9 @@ void flow_begin(struct flow *f) {
 void flow_free(struct flow *f) {
     free(f->added.key);
     reorder_free(&f->reorder);
-    outlet_free(&f->sorted);
+    released_free(&f->sorted);
     keep_free(&f->keep);
-    outlet_free(&f->kept);
+    released_free(&f->kept);
     occurrences_free(&f->occurrences);
     groups_free(&f->groups);
 }
@@ -66,20 +66,20 @@ void flow_columns(struct flow *f, const struct header *header) {
 
 /* -- what is known of records ------------------------------------------------------------- */
 
-static const struct fact nothing = {{0, NO_TIME}, SEEN_NEVER, {0, NO_TIME}, {0, NO_TIME}};
+static const struct details nothing = {{0, NO_TIME}, SEEN_NEVER, {0, NO_TIME}, {0, NO_TIME}};
 
 /* Fills in numbers and times.  `before` counts the records before the batch.  Judged records bring
  * their own number. */
-static void fill_facts(struct flow *f, const struct batch *b, const struct readable *in,
-                       uint64_t before) {
+static void fill_details(struct flow *f, const struct batch *b, const struct readable *in,
+                         uint64_t before) {
     for (size_t i = 0; i < b->n; i++) {
-        f->fact[i] = nothing;
-        f->fact[i].itself.number = before + i + 1;
+        f->details[i] = nothing;
+        f->details[i].itself.number = before + i + 1;
     }
     for (size_t m = 0; m < in->n; m++) {
-        struct fact *fact = &f->fact[in->order[m]];
-        fact->itself.number = in->number[m];
-        if (f->judge->times) fact->itself.time = in->time[m];
+        struct details *details = &f->details[in->order[m]];
+        details->itself.number = in->number[m];
+        if (f->judge->times) details->itself.time = in->time[m];
     }
 }
 
@@ -90,7 +90,7 @@ static void judge(struct flow *f, struct batch *b, size_t n) {
         return;
     }
     judge_observe_ages(f->judge, b, n, f->age);
-    for (size_t m = 0; m < n; m++) f->fact[in->order[m]].age = f->age[m];
+    for (size_t m = 0; m < n; m++) f->details[in->order[m]].age = f->age[m];
 }
 
 static void note_occurrences(struct flow *f, const struct batch *b) {
@@ -99,7 +99,7 @@ static void note_occurrences(struct flow *f, const struct batch *b) {
     struct seen_stats s;
     for (size_t m = 0; m < in->n; m++) {
         uint16_t i = in->order[m];
-        occurrences_note(&f->occurrences, in->digest[m], b->verdict[i], &f->fact[i]);
+        occurrences_note(&f->occurrences, in->digest[m], b->verdict[i], &f->details[i]);
     }
     if (seen_spec_of(f->detector)->window != SEEN_WINDOW_LANDMARK) return;
     /* A landmark window that begins in a batch begins with its first record. */
@@ -110,17 +110,17 @@ static void note_occurrences(struct flow *f, const struct batch *b) {
 
 static void print(struct flow *f, const struct batch *b) {
     if (wants_details(f->options))
-        sink_details(f->sink, b, f->fact);
+        sink_details(f->sink, b, f->details);
     else
         sink_batch(f->sink, b);
 }
 
 static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number, bool first,
                         bool last) {
-    struct fact fact = nothing;
-    fact.itself.number = number;
+    struct details details = nothing;
+    details.itself.number = number;
     if (wants_details(f->options))
-        sink_loose(f->sink, p, n, &fact, first, last);
+        sink_loose(f->sink, p, n, &details, first, last);
     else
         sink_unreadable(f->sink, p, n, first, last);
 }
@@ -129,16 +129,16 @@ static void print_loose(struct flow *f, const char *p, size_t n, uint64_t number
 
 static void let_go_kept(struct flow *f) {
     if (f->kept.batch->n) {
-        outlet_end(&f->kept);
-        if (wants_details(f->options)) fill_facts(f, f->kept.batch, f->kept.read, 0);
+        released_end(&f->kept);
+        if (wants_details(f->options)) fill_details(f, f->kept.batch, f->kept.read, 0);
         print(f, f->kept.batch);
     }
-    outlet_begin(&f->kept);
+    released_begin(&f->kept);
 }
 
 static void keep_on(struct flow *f, const struct held *h, uint8_t verdict) {
-    if (outlet_full(&f->kept)) let_go_kept(f);
-    outlet_take(&f->kept, &f->keep.shelf, h, verdict);
+    if (released_full(&f->kept)) let_go_kept(f);
+    released_take(&f->kept, &f->keep.shelf, h, verdict);
     const struct readable *read = f->kept.read;
     if (wants_groups(f->options)) groups_count(&f->groups, read->group[read->n - 1], verdict);
 }
@@ -156,7 +156,7 @@ static void take_kept(struct flow *f, bool all) {
 static void keep_last(struct flow *f, const struct batch *b, const struct readable *in,
                       uint64_t before) {
     size_t m = 0;
-    outlet_begin(&f->kept);
+    released_begin(&f->kept);
     for (size_t i = 0; i < b->n; i++) {
         const struct record *r = &b->record[i];
         if (m == in->n || in->order[m] != i) {
@@ -185,7 +185,7 @@ static void keep_last(struct flow *f, const struct batch *b, const struct readab
 
 static void judge_and_print(struct flow *f, struct batch *b, struct readable *in, uint64_t before) {
     size_t n = judge_take(f->judge, in);
-    if (wants_details(f->options)) fill_facts(f, b, in, before);
+    if (wants_details(f->options)) fill_details(f, b, in, before);
     judge(f, b, n);
     if (f->options->occurrences) note_occurrences(f, b);
     if (f->options->keep_last) {
@@ -201,17 +201,17 @@ static void judge_and_print(struct flow *f, struct batch *b, struct readable *in
 
 static void let_go(struct flow *f) {
     if (f->sorted.batch->n) {
-        outlet_end(&f->sorted);
+        released_end(&f->sorted);
         judge_and_print(f, f->sorted.batch, f->sorted.read, 0);
     }
-    outlet_begin(&f->sorted);
+    released_begin(&f->sorted);
 }
 
 /* Runs after each record, so that nothing depends on how many come at once. */
 static void take_due(struct flow *f, bool all) {
     for (const struct held *h; (h = reorder_take(&f->reorder, all));) {
-        outlet_take(&f->sorted, &f->reorder.shelf, h, SEEN_NEW);
-        if (outlet_full(&f->sorted)) let_go(f);
+        released_take(&f->sorted, &f->reorder.shelf, h, SEEN_NEW);
+        if (released_full(&f->sorted)) let_go(f);
     }
 }
 
@@ -219,7 +219,7 @@ static void take_due(struct flow *f, bool all) {
 static void hold(struct flow *f, const struct batch *b, const struct readable *in,
                  uint64_t before) {
     size_t m = 0;
-    outlet_begin(&f->sorted);
+    released_begin(&f->sorted);
     for (size_t i = 0; i < b->n; i++) {
         const struct record *r = &b->record[i];
         if (m == in->n || in->order[m] != i) {
@@ -262,7 +262,7 @@ static void find_groups(struct flow *f, const struct batch *b, struct readable *
 }
 
 void flow_batch(struct flow *f, struct batch *b) {
-    struct readable *in = b->own;
+    struct readable *in = b->result;
     uint64_t before = f->number;
     f->number += b->n;
     judge_note(f->judge, b, in);
@@ -284,7 +284,7 @@ void flow_unreadable(struct flow *f, const char *p, size_t n, bool first, bool l
 
 void flow_end(struct flow *f) {
     if (f->options->reorder) {
-        outlet_begin(&f->sorted);
+        released_begin(&f->sorted);
         take_due(f, true);
         let_go(f);
     }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void groups_make_room(struct groups *g) {
+static void groups_make_room(struct groups *g) {
     uint32_t room = g->room;
     g->group = names_array(&g->names, g->group, &room, sizeof *g->group);
     g->sum = names_array(&g->names, g->sum, &g->room, g->sums.fields.n * sizeof *g->sum);
@@ -39,7 +39,7 @@ void groups_free(struct groups *g) {
 
 /* -- counting ----------------------------------------------------------------------------- */
 
-struct sum *groups_sum(const struct groups *g, uint32_t group) {
+static struct sum *groups_sum(const struct groups *g, uint32_t group) {
     return g->sum + (size_t)group * g->sums.fields.n;
 }
 
@@ -175,7 +175,8 @@ void groups_print_json(const struct groups *g, struct json *j) {
     free(total);
 }
 
-uint64_t groups_misread(const struct groups *g) {
+/* The number of amounts that could not be read so far. */
+static uint64_t groups_misread(const struct groups *g) {
     struct group_counts all;
     struct sum *total = total_of(g, &all);
     uint64_t n = sums_misread(&g->sums, total);

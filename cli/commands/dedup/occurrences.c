@@ -31,7 +31,7 @@ void occurrences_free(struct occurrences *l) {
     while (l->entries) drop(l, l->entries);
 }
 
-void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, struct fact *f) {
+void occurrences_note(struct occurrences *l, seen_digest key, uint8_t verdict, struct details *f) {
     struct entry *e;
     window_clock_step(&l->clock, f->itself.time);
     uint64_t now = l->clock.now;

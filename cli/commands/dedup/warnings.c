@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *room_more(const struct seen_plan *plan) {
+/* The end of a sentence that says which options to raise. */
+static const char *room_more(const struct seen_plan *plan) {
     bool items = seen_spec_has(&plan->asked, "items"), mem = seen_spec_has(&plan->asked, "mem");
     bool lasting = !plan->spec.length;
     if (items && mem) return "give more items= and mem=, as many keys as the window holds";
@@ -56,7 +57,10 @@ static uint64_t keys_needed(const struct seen_stats *s, uint64_t length) {
     return (uint64_t)(1.1 * need) + 1;
 }
 
-void room_fix(const struct seen_plan *plan, const struct seen_stats *s, char *text, size_t cap) {
+/* Writes the options that would have kept all of a window that was cut short, such as "mem=128MiB"
+ * or "items=2000000 and mem=128MiB"; they were planned with.  Empty where none would. */
+static void room_fix(const struct seen_plan *plan, const struct seen_stats *s, char *text,
+                     size_t cap) {
     uint64_t keys = keys_needed(s, plan->spec.length);
     if (plan->spec.unit == SEEN_UNIT_RECORDS && keys > plan->spec.length) keys = plan->spec.length;
     fix_for(&plan->asked, keys, text, cap);

@@ -41,7 +41,7 @@ static const struct option_row own_rows[] = {
     {"Output (default: a table, TAB between columns; CSV with --csv)", 0, NULL, NULL, 0},
     {"only", 0, "left|right|both", "only keys of that side alone; both: of both sides", ONLY},
     {"output", 'o', "text|csv|json", "json: an object a line", OUTPUT},
-    {"stats", 0, "[=text|json]", "an account of both sides, on stderr", STATS},
+    {"stats", 0, "[=text|json]", "an totals of both sides, on stderr", STATS},
     {"exit-code", 0, NULL, "exit 1 if a row was printed, as diff(1) does", EXIT_CODE},
     {"Memory", 0, NULL, NULL, 0},
     {"mem", 0, "SIZE", "most memory for counting (default: 64MiB)", MEM},
@@ -63,7 +63,7 @@ struct run {
     const char *output, *tmp;
     struct tally tally;
     struct rows rows;
-    struct account account;
+    struct totals totals;
     uint64_t printed;
 };
 
@@ -232,7 +232,7 @@ static void compare(struct run *r) {
     if (named->resolved) rows_head(&r->rows);
     pairs_init(&pairs, &r->tally, r->tolerant ? &r->tolerance : NULL);
     while (!signals_stop() && !ferror(stdout) && pairs_next(&pairs, &pair)) {
-        account_add(&r->account, &pair);
+        totals_add(&r->totals, &pair);
         if (!pair_differs(&pair) || !shown(r, &pair)) continue;
         rows_put(&r->rows, &pair);
         r->printed++;
@@ -243,9 +243,9 @@ static void compare(struct run *r) {
 static int finish(const struct run *r) {
     bool out = r->side[LEFT].left_out || r->side[RIGHT].left_out;
     if (r->json_stats)
-        account_json(&r->account, r->side, &r->tally);
+        totals_json(&r->totals, r->side, &r->tally);
     else if (r->stats)
-        account_text(&r->account, r->side, &r->tally);
+        totals_text(&r->totals, r->side, &r->tally);
     bool misread = r->side[LEFT].misread || r->side[RIGHT].misread;
     if (r->input.strict && (out || misread)) return EXIT_TROUBLE;
     if (misread) return EXIT_DEGRADED;

@@ -84,7 +84,6 @@ struct spill_in {
 };
 
 void spill_in_init(struct spill_in *, int fd, const char *folder, bool sums, char *buf, size_t cap);
-bool spill_next(struct spill_in *); /* false: the run has ended, and the file is closed */
 
 struct merge_lane {
     struct spill_in in;
@@ -269,14 +268,6 @@ struct match {
     uint64_t matched;
 };
 
-void match_init(struct match *, uint64_t tolerance, const char *folder);
-void match_free(struct match *);
-
-/* Begins a key. */
-void match_begin(struct match *);
-/* Adds the key's records of one time.  Times grow from call to call. */
-void match_add(struct match *, seen_time, const uint64_t n[2]);
-
 /* The keys of both sides in the order of their bytes, and how many of their records match. */
 
 struct pair {
@@ -325,16 +316,16 @@ void rows_head(const struct rows *);
 void rows_put(struct rows *, const struct pair *);
 void rows_free(struct rows *);
 
-struct account {
+struct totals {
     uint64_t both, different; /* keys of both sides; those whose counts or sums differ */
     uint64_t only[2];         /* keys of one side */
     uint64_t matched;         /* records of either side */
 };
 
-void account_add(struct account *, const struct pair *);
+void totals_add(struct totals *, const struct pair *);
 
 /* Print the statistics on stderr. */
-void account_text(const struct account *, const struct side[2], const struct tally *);
-void account_json(const struct account *, const struct side[2], const struct tally *);
+void totals_text(const struct totals *, const struct side[2], const struct tally *);
+void totals_json(const struct totals *, const struct side[2], const struct tally *);
 
 #endif

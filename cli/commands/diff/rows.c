@@ -43,7 +43,7 @@ static struct moment *front(struct queue *q) {
 
 /* -- matching ----------------------------------------------------------------------------- */
 
-void match_init(struct match *m, uint64_t tolerance, const char *folder) {
+static void match_init(struct match *m, uint64_t tolerance, const char *folder) {
     *m = (struct match){.tolerance = tolerance};
     m->waiting.fd = -1;
     m->waiting.folder = folder;
@@ -52,13 +52,14 @@ void match_init(struct match *m, uint64_t tolerance, const char *folder) {
     if (!m->waiting.head || !m->waiting.tail) die("out of memory for matching times");
 }
 
-void match_free(struct match *m) {
+static void match_free(struct match *m) {
     free(m->waiting.head);
     free(m->waiting.tail);
     if (m->waiting.fd >= 0) close(m->waiting.fd);
 }
 
-void match_begin(struct match *m) {
+/* Begins a key. */
+static void match_begin(struct match *m) {
     struct queue *q = &m->waiting;
     q->front = q->head_n = q->tail_n = 0;
     q->read = q->written = 0;
@@ -87,7 +88,8 @@ static void arrive(struct match *m, int side, seen_time time, uint64_t n) {
     q->tail[q->tail_n++] = (struct moment){time, n};
 }
 
-void match_add(struct match *m, seen_time time, const uint64_t n[2]) {
+/* Adds the key's records of one time.  Times grow from call to call. */
+static void match_add(struct match *m, seen_time time, const uint64_t n[2]) {
     for (struct moment *oldest; (oldest = front(&m->waiting));) {
         if (time - oldest->time <= m->tolerance) break;
         m->waiting.front++;
@@ -275,7 +277,7 @@ void rows_put(struct rows *r, const struct pair *p) {
 
 void rows_free(struct rows *r) { free(r->value); }
 
-void account_add(struct account *a, const struct pair *p) {
+void totals_add(struct totals *a, const struct pair *p) {
     const uint64_t *n = p->entry.n;
     a->matched += p->matched;
     if (n[LEFT] && n[RIGHT]) {
@@ -291,7 +293,7 @@ static void put_line(const char *what, uint64_t left, uint64_t right) {
             number_grouped(right).text);
 }
 
-void account_text(const struct account *a, const struct side side[2], const struct tally *t) {
+void totals_text(const struct totals *a, const struct side side[2], const struct tally *t) {
     const struct side *l = &side[LEFT], *r = &side[RIGHT];
     fprintf(stderr, "%-16s %20s %20s\n", "", "left", "right");
     put_line("records", l->records, r->records);
@@ -313,7 +315,7 @@ void account_text(const struct account *a, const struct side side[2], const stru
     fprintf(stderr, "%s, written in %s runs\n", t->folder, number_grouped(t->spilled_runs).text);
 }
 
-void account_json(const struct account *a, const struct side side[2], const struct tally *t) {
+void totals_json(const struct totals *a, const struct side side[2], const struct tally *t) {
     static const char *const names[] = {"left", "right"};
     struct json j = {.out = stderr};
     char sum[DECIMAL_TEXT];

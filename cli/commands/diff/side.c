@@ -37,17 +37,6 @@ static char *name_of_field(const struct side *s, const struct header *h, const s
     return copy;
 }
 
-static void name_fields(struct side *s, const struct header *header) {
-    struct layout *l = &s->reader.layout;
-    uint32_t n = side_columns(s);
-    struct fields path = {0};
-    if (l->paths && s->input.keys) columns_fields(l, "-k", s->input.keys, NULL, &path);
-    s->name = calloc(n, sizeof *s->name);
-    if (!s->name) die("out of memory for the names of columns");
-    for (uint32_t i = 0; i < n; i++) s->name[i] = name_of_field(s, header, &path, i);
-    columns_free_fields(&path);
-}
-
 struct reading_side {
     struct side *side;
     void (*resolved)(void *ctx, struct side *);
@@ -62,14 +51,20 @@ static void on_columns(void *ctx, const struct header *header) {
     s->fields = parts_of_key(l);
     if (s->fields == 0) s->fields = 1; /* the whole record */
     s->resolved = true;
-    name_fields(s, header);
+    struct fields path = {0};
+    if (l->paths && s->input.keys) columns_fields(l, "-k", s->input.keys, NULL, &path);
+    uint32_t n = side_columns(s);
+    s->name = calloc(n, sizeof *s->name);
+    if (!s->name) die("out of memory for the names of columns");
+    for (uint32_t i = 0; i < n; i++) s->name[i] = name_of_field(s, header, &path, i);
+    columns_free_fields(&path);
     r->resolved(r->ctx, s);
 }
 
 /* -- ahead, on any thread ------------------------------------------------------------------- */
 
 /* The n records of a batch that have all fields needed, with their times and amounts. */
-struct facts {
+struct countable {
     size_t n;
     uint16_t order[BATCH]; /* a record's place among all */
     seen_time time[BATCH];
@@ -90,7 +85,7 @@ static bool amount_of(const struct slice *f, decimal *amount, unsigned *places) 
 
 /* Reads times and amounts.  Records without a time are left out.  An amount that cannot be read
  * counts as nothing. */
-static void read_facts(const struct side *s, const struct batch *b, struct facts *r) {
+static void read_countable(const struct side *s, const struct batch *b, struct countable *r) {
     const struct layout *l = &s->reader.layout;
     size_t m = 0;
     for (size_t i = 0; i < r->n; i++) {
@@ -115,14 +110,14 @@ static void read_facts(const struct side *s, const struct batch *b, struct facts
 
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     struct side *s = ((struct reading_side *)ctx)->side;
-    struct facts *r = b->own;
+    struct countable *r = b->result;
     seen_digest digest[BATCH];
     (void)now;
     r->n = key_batch(&s->keyer[who], b, digest, r->order);
     r->places = 0;
     r->misread = 0;
     key_causes(&s->keyer[who], b, r->n, r->order, r->cause);
-    if (s->timed || s->sum) read_facts(s, b, r);
+    if (s->timed || s->sum) read_countable(s, b, r);
 }
 
 /* -- in order: counting ------------------------------------------------------------------- */
@@ -147,7 +142,7 @@ static size_t put_key(struct side *s, const struct batch *b, size_t record, seen
 }
 
 /* Makes the keys of all readable records.  Records whose key is too long are left out. */
-static void put_keys(struct side *s, const struct batch *b, struct facts *r) {
+static void put_keys(struct side *s, const struct batch *b, struct countable *r) {
     size_t n = 0;
     s->at[0] = 0;
     for (size_t m = 0; m < r->n; m++) {
@@ -165,7 +160,7 @@ static void put_keys(struct side *s, const struct batch *b, struct facts *r) {
     r->n = n;
 }
 
-static void count(struct side *s, const struct facts *r) {
+static void count(struct side *s, const struct countable *r) {
     enum { SLOT_AHEAD = 16, ENTRY_AHEAD = 8 };
     for (size_t i = 0; i < r->n; i++) {
         if (i + SLOT_AHEAD < r->n) tally_prefetch_slot(s->tally, s->hash[i + SLOT_AHEAD]);
@@ -184,7 +179,7 @@ static void count(struct side *s, const struct facts *r) {
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct side *s = ((struct reading_side *)ctx)->side;
-    struct facts *r = b->own;
+    struct countable *r = b->result;
     put_keys(s, b, r);
     unjudged_batch(&s->reader.unjudged, b, now, r->n, r->order, r->cause);
     count(s, r);
@@ -193,8 +188,10 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
     if (r->places > s->places) s->places = r->places;
 }
 
-static const struct reader_events events = {
-    .columns = on_columns, .ahead = on_ahead, .own = sizeof(struct facts), .batch = on_batch};
+static const struct reader_events events = {.columns = on_columns,
+                                            .ahead = on_ahead,
+                                            .result_size = sizeof(struct countable),
+                                            .batch = on_batch};
 
 /* -- a side ------------------------------------------------------------------------------- */
 

@@ -221,7 +221,8 @@ static bool hold(struct spill_in *in, size_t n) {
     return in->end >= n;
 }
 
-bool spill_next(struct spill_in *in) {
+/* Reads the next entry.  False: the run has ended, and the file is closed. */
+static bool spill_next(struct spill_in *in) {
     uint64_t len;
     hold(in, SPILL_HEAD);
     if (in->begin == in->end) {

@@ -134,7 +134,7 @@ static void on_columns(void *ctx, const struct header *header) {
 /* Any thread may ask the lists, because they do not change. */
 static void on_ahead(void *ctx, unsigned who, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    struct matched *m = b->own;
+    struct matched *m = b->result;
     (void)now;
     if (r->any) {
         any_batch(&r->any[who], b, m);
@@ -164,7 +164,7 @@ static void show_batch(struct run *r, const struct batch *b, const struct matche
 
 static void on_batch(void *ctx, struct batch *b, seen_time now) {
     struct run *r = ctx;
-    const struct matched *m = b->own;
+    const struct matched *m = b->result;
     unjudged_batch(&r->reader.unjudged, b, now, m->n, m->order, m->cause);
     for (size_t i = 0; i < b->n; i++) b->verdict[i] = UNREADABLE;
     for (size_t i = 0; i < m->n; i++) {
@@ -202,7 +202,7 @@ static bool on_ending(void *ctx) { return ((struct run *)ctx)->sink.error; }
 static const struct reader_events events = {.columns = on_columns,
                                             .header = on_header,
                                             .ahead = on_ahead,
-                                            .own = sizeof(struct matched),
+                                            .result_size = sizeof(struct matched),
                                             .batch = on_batch,
                                             .unreadable = on_unreadable,
                                             .attend = on_attend,

@@ -28,19 +28,11 @@ void cut_take_gram(struct cut *, const char *number);
 
 static inline bool cut_any(const struct cut *c) { return c->words || c->gram; }
 
-/* Can a value be cut into this key? */
-bool cut_is_key(const struct cut *, const char *key, size_t len);
-
 /* A walk over the keys of a value, which stays the caller's. */
 struct cutter {
     const struct cut *cut;
     const char *at, *end, *to; /* to: the end of the last n-gram */
 };
-
-struct cutter cutter_of(const struct cut *, const char *value, size_t len);
-
-/* The next key.  False: there is none left; an empty value has no key. */
-bool cutter_next(struct cutter *, const char **key, size_t *len);
 
 /* -- lists (lists.c) --------------------------------------------------------------------------- */
 
@@ -93,9 +85,6 @@ void lists_read(struct lists *, const struct input_options *, const struct layou
 
 /* Sets bit l of in[i] if digest i is in the l-th list.  Any thread may call it. */
 void lists_find(const struct lists *, size_t n, const seen_digest *, uint64_t *in);
-
-/* The false-positive rate e of a list. */
-double list_fp(const struct list *);
 
 /* The keys of a record under --any: each of its fields, or each word or n-gram of them.
  *
@@ -167,7 +156,7 @@ void show_free(struct show *);
 void show_tag(struct show *, const struct batch *, size_t i, uint64_t lists);
 void show_json(struct show *, const struct batch *, size_t i, uint64_t lists, uint64_t number);
 
-/* Prints a record that cannot be judged, in pieces as sink_unjudged takes them. */
+/* Prints a record that cannot be judged, in pieces as sink_unreadable takes them. */
 void show_json_unjudged(struct show *, const char *p, size_t n, uint64_t number, bool first,
                         bool last);
 

@@ -149,8 +149,4 @@ struct repeats {
 const char *repeats_make(struct repeats *);
 void repeats_free(struct repeats *);
 
-/* The class of a slot, and of an id. */
-const struct repeat_class *repeats_of_slot(const struct repeats *, uint64_t slot);
-const struct repeat_class *repeats_of_id(const struct repeats *, uint64_t id);
-
 #endif

@@ -35,6 +35,25 @@ static uint64_t permute(const struct permutation *p, uint64_t i) {
     return i;
 }
 
+static const struct repeat_class *repeats_of_slot(const struct repeats *p, uint64_t slot) {
+    const struct repeat_class *c = p->class + p->guide[(u128)slot * GUIDES / p->records];
+    while (c[1].first_slot <= slot) c++;
+    return c;
+}
+
+/* The class of a slot, and of an id. */
+static const struct repeat_class *repeats_of_id(const struct repeats *p, uint64_t id) {
+    uint64_t low = 0, high = p->n;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (p->class[middle].first_id <= id)
+            low = middle;
+        else
+            high = middle;
+    }
+    return p->class + low;
+}
+
 static size_t next_shuffled(struct order *o, size_t n, uint64_t *id, uint8_t *fresh) {
     for (size_t i = 0; i < n; i++) {
         uint64_t slot = permute(&o->permutation, o->at + i);
@@ -295,21 +314,3 @@ const char *repeats_make(struct repeats *p) {
 }
 
 void repeats_free(struct repeats *p) { free(p->class); }
-
-const struct repeat_class *repeats_of_slot(const struct repeats *p, uint64_t slot) {
-    const struct repeat_class *c = p->class + p->guide[(u128)slot * GUIDES / p->records];
-    while (c[1].first_slot <= slot) c++;
-    return c;
-}
-
-const struct repeat_class *repeats_of_id(const struct repeats *p, uint64_t id) {
-    uint64_t low = 0, high = p->n;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (p->class[middle].first_id <= id)
-            low = middle;
-        else
-            high = middle;
-    }
-    return p->class + low;
-}

@@ -76,17 +76,6 @@ static void take(void *options, const struct option_row *row, const char *value)
     }
 }
 
-static int read_plans(struct seen_plan *plans, const struct window_options *a) {
-    struct seen_error e;
-    struct seen_spec spec;
-    char text[MAX_SPEC];
-    window_spec(a, 0, &spec);
-    int n = seen_plan_all(&spec, plans, MAX_PLANS, &e);
-    if (n >= 0) return n;
-    seen_spec_print(&spec, text, sizeof text);
-    die_at(a->n ? text : a->spec[0], e.where, e.text);
-}
-
 /* -- the table ---------------------------------------------------------------------------- */
 
 static void fill_plan_row(table_row row, const struct seen_plan *p) {
@@ -147,7 +136,15 @@ static int plan_main(const struct args *args) {
         run_stats_print(&r->stats, &r->sample.reader.unjudged);
         return code;
     }
-    int n = read_plans(plans, &r->window);
+    struct seen_error e;
+    struct seen_spec asked;
+    window_spec(&r->window, 0, &asked);
+    int n = seen_plan_all(&asked, plans, MAX_PLANS, &e);
+    if (n < 0) {
+        char text[MAX_SPEC];
+        seen_spec_print(&asked, text, sizeof text);
+        die_at(r->window.n ? text : r->window.spec[0], e.where, e.text);
+    }
     if (r->json) {
         print_json(plans, n, &r->bounds);
     } else {

@@ -52,8 +52,8 @@ static void look(struct view *v) {
     if (v->more != v->counts)
         die("the state %s cannot be used: %s its end", v->name,
             v->more ? "more follows behind" : "it lacks");
-    if (v->counts && !kept_unpack(&v->kept, s->own, s->own_len)) saved_refuse(v->name);
-    if (dedup && !groups_unpack_fresh(&v->groups, s->own, s->own_len)) saved_refuse(v->name);
+    if (v->counts && !kept_unpack(&v->kept, s->extra, s->extra_len)) saved_refuse(v->name);
+    if (dedup && !groups_unpack_fresh(&v->groups, s->extra, s->extra_len)) saved_refuse(v->name);
     seen_stats(s->detector, &v->stats);
     if (s->judge.fed.unique || s->judge.fed.duplicates) { /* verdicts of --query-key */
         v->stats.unique = s->judge.fed.unique;

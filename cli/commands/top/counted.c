@@ -20,7 +20,8 @@ void name_of_key(struct name *n, struct keyer *k, const struct batch *b, size_t 
     }
 }
 
-bool name_is_sound(const struct name *n) {
+/* Checks a name from a state: its bytes are `values` values and nothing else. */
+static bool name_is_sound(const struct name *n) {
     const char *at = n->bytes;
     size_t len;
     for (size_t i = 0; i < n->values; i++)
@@ -54,7 +55,7 @@ void ranking_free(struct ranking *k) {
     seen_top_free(k->top);
 }
 
-void ranking_clear(struct ranking *k) {
+static void ranking_clear(struct ranking *k) {
     seen_top_clear(k->top);
     k->used = 0;
 }
@@ -87,17 +88,6 @@ void ranking_save(const struct ranking *k, struct blocks_out *out) {
     }
 }
 
-static bool load_names(struct ranking *k, uint64_t n, struct blocks_in *in) {
-    for (uint64_t i = 0; i < n; i++) {
-        struct name name = {.values = blocks_get_number(in)};
-        name.used = blocks_get_number(in);
-        if (name.used > MAX_NAME || !blocks_get(in, name.bytes, name.used)) return false;
-        if (!name_is_sound(&name)) return false;
-        ranking_name(k, i, &name);
-    }
-    return true;
-}
-
 bool ranking_load(struct ranking *k, struct blocks_in *in) {
     seen_top *top;
     uint64_t bytes = seen_top_bytes(k->top);
@@ -109,14 +99,22 @@ bool ranking_load(struct ranking *k, struct blocks_in *in) {
     if (!list) die("out of memory for %" PRIu64 " counters", k->keep);
     size_t used = seen_top_list(top, list); /* counters in use */
     free(list);
-    return blocks_get_number(in) == used && load_names(k, used, in);
+    if (blocks_get_number(in) != used) return false;
+    for (uint64_t i = 0; i < used; i++) {
+        struct name name = {.values = blocks_get_number(in)};
+        name.used = blocks_get_number(in);
+        if (name.used > MAX_NAME || !blocks_get(in, name.bytes, name.used)) return false;
+        if (!name_is_sound(&name)) return false;
+        ranking_name(k, i, &name);
+    }
+    return true;
 }
 
 /* -- pairs that are missing ---------------------------------------------------------------- */
 
 #define SURE 0.9995
 
-void missing_init(struct missing *m, uint64_t counters) {
+static void missing_init(struct missing *m, uint64_t counters) {
     *m = (struct missing){.counters = counters,
                           .count = calloc(counters, sizeof *m->count),
                           .of = calloc(counters, sizeof *m->of)};
@@ -124,7 +122,7 @@ void missing_init(struct missing *m, uint64_t counters) {
     if (bad || !m->of || !m->count) die("out of memory for %ju counters", (uintmax_t)counters);
 }
 
-void missing_free(struct missing *m) {
+static void missing_free(struct missing *m) {
     free(m->count);
     free(m->of);
     seen_top_free(m->duplicates);
@@ -138,7 +136,8 @@ static void ask(struct missing *m, const seen_detector *d) {
     m->due = m->counted + 1 + s.capacity / 256;
 }
 
-void missing_begin(struct missing *m, const seen_detector *d) {
+/* Begins a window: the detector has just had a landmark, or is new. */
+static void missing_begin(struct missing *m, const seen_detector *d) {
     struct seen_stats s;
     seen_stats(d, &s);
     memset(m->count, 0, m->counters * sizeof *m->count);
@@ -202,7 +201,7 @@ uint64_t missing_twice(const struct missing *m, const seen_detector *d) {
 
 /* -- in a state --------------------------------------------------------------------------- */
 
-void missing_save(const struct missing *m, uint64_t used, struct blocks_out *out) {
+static void missing_save(const struct missing *m, uint64_t used, struct blocks_out *out) {
     const uint64_t numbers[] = {m->answers, m->counted, m->due, m->forgotten};
     const double expected[] = {m->all, m->odds};
     blocks_put(out, numbers, sizeof numbers);
@@ -215,7 +214,8 @@ void missing_save(const struct missing *m, uint64_t used, struct blocks_out *out
 /* Can this expectation be the result of records? */
 static bool possible(double x) { return x >= 0 && x < 1e18; }
 
-bool missing_load(struct missing *m, uint64_t used, struct blocks_in *in) {
+/* Reads what missing_save has written.  False: the bytes cannot be right. */
+static bool missing_load(struct missing *m, uint64_t used, struct blocks_in *in) {
     uint64_t numbers[4], bytes = seen_top_bytes(m->duplicates);
     double expected[2];
     if (!blocks_get(in, numbers, sizeof numbers) || !blocks_get(in, expected, sizeof expected) ||
@@ -276,20 +276,16 @@ void counted_save(const struct counted *t, struct blocks_out *out) {
     missing_save(&t->missing, t->keys.used, out);
 }
 
-/* A later version may plan another structure for the same window.  The state's structure is
- * kept. */
-static bool serves(const seen_detector *d, const struct seen_plan *plan) {
-    const struct seen_spec *a = &plan->spec, *b = seen_spec_of(d);
-    return a->window == b->window && a->unit == b->unit && a->length == b->length;
-}
-
 struct counted *counted_load(uint64_t keep, const struct seen_plan *pairs, struct blocks_in *in) {
     struct counted *t = make(keep);
     bool good = ranking_load(&t->keys, in);
     if (good && pairs) {
         missing_init(&t->missing, keep);
-        good = !seen_load(&t->pairs, blocks_reader(in), state_file_memory(), NULL, NULL, NULL) &&
-               serves(t->pairs, pairs) && missing_load(&t->missing, t->keys.used, in);
+        good = !seen_load(&t->pairs, blocks_reader(in), state_file_memory(), NULL, NULL, NULL);
+        /* A later version may plan another structure for the same window.  The state's is kept. */
+        const struct seen_spec *a = &pairs->spec, *b = good ? seen_spec_of(t->pairs) : NULL;
+        good = good && a->window == b->window && a->unit == b->unit && a->length == b->length &&
+               missing_load(&t->missing, t->keys.used, in);
     }
     if (good) return t;
     counted_free(t);

@@ -11,13 +11,16 @@
 
 static const char *unit(const struct listing *l) { return l->distinct ? "partners" : "records"; }
 
-void listing_heading(struct listing *l) {
+/* Prints the heading of the table, once. */
+static void listing_heading(struct listing *l) {
     if (!l->json && !l->headed) printf("from\tkey\t%s\terror\twindows\n", unit(l));
     l->headed = true;
 }
 
-void listing_row(const struct listing *l, const char *from, const struct name *name,
-                 const struct seen_heavy *h, uint64_t windows) {
+/* Prints the row of a key in a window.  `windows` is the number of windows in which it was among
+ * the most frequent keys. */
+static void listing_row(const struct listing *l, const char *from, const struct name *name,
+                        const struct seen_heavy *h, uint64_t windows) {
     if (!l->json) {
         printf("%s\t", from);
         name_print_text(name, l->delimiter, stdout);
@@ -32,8 +35,9 @@ void listing_row(const struct listing *l, const char *from, const struct name *n
            h->count, h->error, windows);
 }
 
-void listing_persistent(const struct listing *l, const struct ranking *windows,
-                        struct seen_heavy *list, uint64_t number) {
+/* Prints the n keys that were in the rows of most windows.  `list` has room for all keys. */
+static void listing_persistent(const struct listing *l, const struct ranking *windows,
+                               struct seen_heavy *list, uint64_t number) {
     size_t n = seen_top_list(windows->top, list);
     for (size_t i = 0; i < n && i < number; i++) {
         const struct name *name = windows->name[list[i].counter];
@@ -50,7 +54,8 @@ void listing_persistent(const struct listing *l, const struct ranking *windows,
     }
 }
 
-void shortfall_note(struct shortfall *s, const struct missing *m, uint64_t twice) {
+/* Notes that a window ends.  At most `twice` of its pairs were counted twice. */
+static void shortfall_note(struct shortfall *s, const struct missing *m, uint64_t twice) {
     bool sure;
     double missed = missing_all(m, &sure);
     double pairs = (double)m->counted + missed;

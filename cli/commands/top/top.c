@@ -112,23 +112,23 @@ static void on_end(void *ctx, const struct window *w, size_t n) {
     char from[32];
     struct counted **parts = malloc(n * sizeof *parts);
     if (!parts) die("out of memory for %zu windows", n);
-    for (size_t i = 0; i < n; i++) parts[i] = w[i].own;
+    for (size_t i = 0; i < n; i++) parts[i] = w[i].counts;
     shown_put(&r->shown, windows_from(&r->run.windows, w[0].from, from), parts,
               r->distinct ? 1 : n);
     free(parts);
 }
 
 /* The next window uses the memory of this one. */
-static void on_drop(void *ctx, void *own) {
+static void on_drop(void *ctx, void *counts) {
     struct run *r = ctx;
     counted_free(r->spare);
-    counted_clear(own);
-    r->spare = own;
+    counted_clear(counts);
+    r->spare = counts;
 }
 
-static void on_save(const void *ctx, const void *own, struct blocks_out *out) {
+static void on_save(const void *ctx, const void *counts, struct blocks_out *out) {
     (void)ctx;
-    counted_save(own, out);
+    counted_save(counts, out);
 }
 
 static void *on_load(void *ctx, struct blocks_in *in) {
@@ -177,9 +177,10 @@ static void on_batch(void *ctx, struct batch *b, seen_time now) {
         if (w && r->distinct) {
             const struct windows *p = &r->run.windows;
             for (size_t i = 0; i < p->pasts; i++)
-                if (p->past[i].number + p->subwindows > w->number) count(r, p->past[i].own, b, m);
+                if (p->past[i].number + p->subwindows > w->number)
+                    count(r, p->past[i].counts, b, m);
         }
-        if (w) count(r, w->own, b, m);
+        if (w) count(r, w->counts, b, m);
     }
 }
 
@@ -242,7 +243,7 @@ static int finish(struct run *r, bool read) {
     windows_end(&r->run.windows);
     shown_end(&r->shown);
     if (!r->run.input.quiet) shortfall_tell(&r->shown.short_of, &r->partners.plan, r->shown.keep);
-    return count_run_end(&r->run, read && saved, r->run.windows.own, "in no row");
+    return count_run_end(&r->run, read && saved, r->run.windows.own_times, "in no row");
 }
 
 static int top_main(const struct args *args) {

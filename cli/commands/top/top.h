@@ -23,9 +23,6 @@ struct name {
 /* The key of record i. */
 void name_of_key(struct name *, struct keyer *, const struct batch *, size_t i);
 
-/* Checks a name from a state: its bytes are `values` values and nothing else. */
-bool name_is_sound(const struct name *);
-
 /* The values with the delimiter between. */
 void name_print_text(const struct name *, char delimiter, FILE *);
 
@@ -38,7 +35,6 @@ struct ranking {
 
 void ranking_init(struct ranking *, uint64_t keep);
 void ranking_free(struct ranking *);
-void ranking_clear(struct ranking *);
 
 /* Counts a key and returns its counter.  *taken: the counter was another key's and needs a name. */
 size_t ranking_add(struct ranking *, seen_digest key, bool *taken);
@@ -75,12 +71,6 @@ struct missing {
     uint64_t forgotten;        /* pairs forgotten before this window */
 };
 
-void missing_init(struct missing *, uint64_t counters);
-void missing_free(struct missing *);
-
-/* A window begins: the detector has just had a landmark, or is new. */
-void missing_begin(struct missing *, const seen_detector *);
-
 /* Notes that the last pair was called new and counted.  `taken`: its counter was another key's. */
 void missing_note(struct missing *, const seen_detector *, size_t counter, bool taken);
 
@@ -96,11 +86,6 @@ double missing_all(const struct missing *, bool *sure);
 
 /* An upper bound for the pairs of this window that were counted once too often. */
 uint64_t missing_twice(const struct missing *, const seen_detector *);
-
-/* Write and read the part of a state, with `used` counters in use.  missing_load comes after
- * missing_init; false: the bytes cannot be right. */
-void missing_save(const struct missing *, uint64_t used, struct blocks_out *);
-bool missing_load(struct missing *, uint64_t used, struct blocks_in *);
 
 struct counted {
     struct ranking keys;
@@ -148,18 +133,6 @@ struct listing {
     char delimiter;      /* between the values of a key */
 };
 
-/* Prints the heading of the table, once. */
-void listing_heading(struct listing *);
-
-/* Prints the row of a key in a window.  `windows` is the number of windows in which it was among
- * the most frequent keys. */
-void listing_row(const struct listing *, const char *from, const struct name *,
-                 const struct seen_heavy *, uint64_t windows);
-
-/* Prints the n keys that were in the rows of most windows.  `list` has room for all keys. */
-void listing_persistent(const struct listing *, const struct ranking *windows,
-                        struct seen_heavy *list, uint64_t n);
-
 struct shortfall {
     uint64_t left_out; /* rows whose error is as large as their count */
     uint64_t twice;    /* pairs that may have been counted twice */
@@ -167,9 +140,6 @@ struct shortfall {
     double most_pairs; /* pairs expected in the window that had most */
     bool missed_most;  /* `missed` is an upper bound */
 };
-
-/* Notes that a window ends.  At most `twice` of its pairs were counted twice. */
-void shortfall_note(struct shortfall *, const struct missing *, uint64_t twice);
 
 /* Warns of all that.  `pairs` is the plan of the detectors of pairs; `keep` counters count keys. */
 void shortfall_tell(const struct shortfall *, const struct seen_plan *pairs, uint64_t keep);

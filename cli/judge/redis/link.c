@@ -76,12 +76,12 @@ void link_close(struct link *l) {
 
 /* -- opening ------------------------------------------------------------------------------ */
 
-static bool give_password(struct link *l, const struct redis_url *account) {
-    const char *words[] = {"AUTH", account->user, account->password};
-    if (!account->password[0]) return true;
-    wire_array(&l->out, account->user[0] ? 3 : 2);
+static bool give_password(struct link *l, const struct redis_url *login) {
+    const char *words[] = {"AUTH", login->user, login->password};
+    if (!login->password[0]) return true;
+    wire_array(&l->out, login->user[0] ? 3 : 2);
     for (int i = 0; i < 3; i++)
-        if (i != 1 || account->user[0]) wire_word(&l->out, words[i]);
+        if (i != 1 || login->user[0]) wire_word(&l->out, words[i]);
     redisReply *r = link_flush(l) ? link_reply(l) : NULL;
     if (!r) return false;
     bool good = r->type == REDIS_REPLY_STATUS;
@@ -90,7 +90,7 @@ static bool give_password(struct link *l, const struct redis_url *account) {
     return good;
 }
 
-bool link_open(struct link *l, const char *host, int port, const struct redis_url *account,
+bool link_open(struct link *l, const char *host, int port, const struct redis_url *login,
                double patience) {
     uint64_t us = (uint64_t)(patience * 1e6) + 1; /* 0 would be for ever */
     const struct timeval limit = {(time_t)(us / 1000000), (suseconds_t)(us % 1000000)};
@@ -100,7 +100,7 @@ bool link_open(struct link *l, const char *host, int port, const struct redis_ur
     if (l->context->err) return fail(l, l->context->errstr);
     redisSetTimeout(l->context, limit);
     redisEnableKeepAlive(l->context);
-    return give_password(l, account);
+    return give_password(l, login);
 }
 
 void link_probe(struct link *l) {

@@ -40,7 +40,7 @@ struct link {
 
 /* Connects and gives the password.  A server may be silent for `patience` seconds, then and later.
  * False: see `why`. */
-bool link_open(struct link *, const char *host, int port, const struct redis_url *account,
+bool link_open(struct link *, const char *host, int port, const struct redis_url *login,
                double patience);
 void link_close(struct link *);
 

@@ -97,7 +97,7 @@ struct batch {
     uint64_t before; /* records of the whole input before these; known at the batch's turn */
     struct record record[BATCH];
     struct slice *field; /* [BATCH * layout.slots] */
-    void *own;           /* the result of block_events.ahead */
+    void *result;        /* of block_events.ahead */
     uint8_t verdict[BATCH];
 };
 
