@@ -30,7 +30,7 @@ const struct option_row window_spec_rows[] = {
 };
 
 const struct option_row window_time_rows[] = {
-    {"time-format", 0, "FORMAT", "how it is written, as in strptime(3): '%d/%b/%Y %T %z'",
+    {"time-format", 0, "FORMAT", "how times are written (strptime(3)): '%d/%b/%Y %T %z'",
      TIME_FORMAT},
     {"zone", 0, "ZONE", "where times without an offset are, and days begin", ZONE},
     {0},

@@ -25,10 +25,10 @@ enum {
 const struct option_row input_time_rows[] = {
     {"time", 0, "FIELD", "when a record happened (default: when it arrives)", TIME},
     {"arrival", 0, NULL, "go by when a record arrives, also from a file", ARRIVAL},
-    {"now", 0, "TIME", "what the clock says, for replays and tests", NOW},
+    {"now", 0, "TIME", "what the clock says (for replays and tests)", NOW},
     {"allow-future", 0, NULL, "judge times more than a day later than the clock, too",
      ALLOW_FUTURE},
-    {"merge", 0, NULL, "several FILEs as one, in order of their --time", MERGE},
+    {"merge", 0, NULL, "read several FILEs as one, in the order of --time", MERGE},
     {0},
 };
 
@@ -39,15 +39,15 @@ const struct option_row input_key_rows[] = {
 };
 
 const struct option_row input_format_rows[] = {
-    {"ignore-case", 0, NULL, "of keys: A and a are one letter (ASCII letters)", IGNORE_CASE},
-    {"trim", 0, NULL, "of keys: blanks around each field do not count", TRIM},
+    {"ignore-case", 0, NULL, "in keys, A and a are the same letter (ASCII letters)", IGNORE_CASE},
+    {"trim", 0, NULL, "in keys, blanks around each field do not count", TRIM},
     {"key-regex", 0, "RE", "the key is what the groups of an extended RE match", KEY_REGEX},
-    {"key-url", 0, NULL, "of keys: URLs without fragment, tracking and default port", KEY_URL},
+    {"key-url", 0, NULL, "in keys, URLs lose fragment, tracking and default port", KEY_URL},
     {"delimiter", 'd', "C", "byte between fields (default: TAB; comma with --csv)", DELIMITER},
     {"blanks", 0, NULL, "fields stand between runs of blanks and TABs, as in awk", BLANKS},
     {"csv", 0, NULL, "values quoted as in RFC 4180, with a header line", CSV},
     {"tsv", 0, NULL, "TAB between fields, no quoting, with a header line", TSV},
-    {"ndjson", 0, NULL, "JSON a line; fields are paths, as user.id or items.0", NDJSON},
+    {"ndjson", 0, NULL, "a JSON text a line; fields are paths such as user.id", NDJSON},
     {"clf", 0, NULL, "web log: host, user, time, path, status, agent, ...", CLF},
     {"null", '0', NULL, "records end in a NUL byte instead of a newline", END_NULL},
     {"no-header", 0, NULL, "the first line is a record like others", NO_HEADER},
@@ -67,7 +67,7 @@ const struct option_row input_thread_rows[] = {
 
 const struct option_row input_quiet_rows[] = {
     {"quiet", 'q', NULL, "no progress, no warnings", QUIET},
-    {"no-progress", 0, NULL, "warnings, but no line that tells how far it is", NO_PROGRESS},
+    {"no-progress", 0, NULL, "show warnings, but no line of progress", NO_PROGRESS},
     {0},
 };
 

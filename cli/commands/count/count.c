@@ -18,9 +18,9 @@ static const struct option_row counting_rows[] = {
     {"error", 0, "X", "relative standard error (default: 0.01; groups: 0.05)", ERROR},
     {"fm", 0, NULL, "Flajolet-Martin's sketch instead of HyperLogLog's", FM},
     {"exact", 0, NULL, "keep every key instead of a sketch: no error", EXACT},
-    {"mem", 0, "SIZE", "of --exact: refuse what does not fit (default: 1GiB)", MEM},
+    {"mem", 0, "SIZE", "most memory for --exact (default: 1GiB)", MEM},
     {"seed", 0, "N", "of the hash: equal seeds give equal estimates", SEED},
-    {"every", 0, "N|SPAN", "sliding windows: a row as often (default: one at the end)", EVERY},
+    {"every", 0, "N|SPAN", "sliding windows: a row this often (default: at the end)", EVERY},
     {0},
 };
 

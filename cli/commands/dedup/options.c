@@ -25,7 +25,7 @@ static const struct option_row judging_rows[] = {
     {"add-key", 0, "LIST", "fields of the key to remember (a news feed)", ADD_KEY},
     {"within", 0, "SPAN|N", "a key counts only if it was seen this recently", WITHIN},
     {"tag", 0, "[=LIST]", "all, with new, dup, sure or - in front (tables: last)", TAG},
-    {"tag-column", 0, "NAME", "what that column of a table is called (default: seen)", TAG_COLUMN},
+    {"tag-column", 0, "NAME", "name of that column in a table (default: seen)", TAG_COLUMN},
     {"audit", 0, NULL, "print the duplicates, each with its first occurrence; exact", AUDIT},
     {"output", 'o', "text|json", "records as they are, or as JSON objects", OUTPUT},
     {"group-by", 0, "LIST", "counts for each value of the fields, on stderr", GROUP_BY},

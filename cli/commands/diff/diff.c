@@ -29,11 +29,11 @@ static const struct option_row own_rows[] = {
     {"sum", 0, "FIELD", "compare the sums of that field as well, a decimal amount", SUM},
     {"left-sum", 0, "FIELD", "the same for LEFT alone", LEFT_SUM},
     {"right-sum", 0, "FIELD", "the same for RIGHT alone", RIGHT_SUM},
-    {"tolerance", 0, "SPAN", "two records match if their times differ by at most that", TOLERANCE},
+    {"tolerance", 0, "SPAN", "two records match if their times differ by at most SPAN", TOLERANCE},
     {"time", 0, "FIELD", "when a record happened, for --tolerance", TIME},
     {"left-time", 0, "FIELD", "the same for LEFT alone", LEFT_TIME},
     {"right-time", 0, "FIELD", "the same for RIGHT alone", RIGHT_TIME},
-    {"time-format", 0, "FORMAT", "how it is written, as in strptime(3): '%d/%b/%Y %T %z'",
+    {"time-format", 0, "FORMAT", "how times are written (strptime(3)): '%d/%b/%Y %T %z'",
      TIME_FORMAT},
     {"zone", 0, "ZONE", "where times without an offset are (default: UTC)", ZONE},
     {"left-zone", 0, "ZONE", "the same for LEFT alone", LEFT_ZONE},
@@ -45,7 +45,7 @@ static const struct option_row own_rows[] = {
     {"exit-code", 0, NULL, "exit 1 if a row was printed, as diff(1) does", EXIT_CODE},
     {"Memory", 0, NULL, NULL, 0},
     {"mem", 0, "SIZE", "most memory for counting (default: 64MiB)", MEM},
-    {"tmp", 0, "FOLDER", "where to keep what exceeds it (default: $TMPDIR, or /tmp)", TMP},
+    {"tmp", 0, "FOLDER", "for what memory does not hold (default: $TMPDIR or /tmp)", TMP},
     {0},
 };
 

@@ -20,9 +20,9 @@ enum { NUMBER = 1, KEEP, DISTINCT, LEAST, OUTPUT, STATS };
 
 static const struct option_row counting_rows[] = {
     {"Counting", 0, NULL, NULL, 0},
-    {"distinct", 0, "FIELD", "count a key's different values of that field", DISTINCT},
+    {"distinct", 0, "FIELD", "count the different values of FIELD for each key", DISTINCT},
     {"number", 'n', "N", "at most N keys a window (default: 10)", NUMBER},
-    {"at-least", 0, "N", "only keys that surely came so often", LEAST},
+    {"at-least", 0, "N", "only keys that surely came at least N times", LEAST},
     {"keep", 0, "N", "counters; errors are below records/N (default: 10000)", KEEP},
     {0},
 };
