@@ -47,18 +47,21 @@ static int check_hash(const struct seen_plan *plan, struct seen_error *e) {
 }
 
 /* Refuses options that belong to other structures. */
-static int check_options(const struct seen_plan *plan, struct seen_error *e) {
+static int check_options(const struct seen_plan *plan, const struct registry_choice *c,
+                         struct seen_error *e) {
     const struct seen_option *o;
     bool times =
         plan->spec.window == SEEN_WINDOW_SLIDING && plan->spec.unit == SEEN_UNIT_MICROSECONDS;
     if (options_has(&plan->asked, OPTION_LATENESS) && !times)
         return error_set(e, SEEN_EREFUSED, 0,
                          "lateness= serves sliding windows of time, such as sliding:1h");
-    for (size_t i = 0; (o = seen_option(i)); i++)
+    for (size_t i = 0; (o = seen_option(i)); i++) {
+        if (i == OPTION_K && c->filter && c->filter->theory.k_most) continue; /* it has probes */
         if (options_has(&plan->asked, (enum option)i) &&
             !options_serve((enum option)i, plan->filter))
             return error_set(e, SEEN_EREFUSED, 0, "%s= is for filter=%s only; leave it out here",
                              o->name, o->of);
+    }
     return 0;
 }
 
@@ -110,7 +113,7 @@ int planner_choice(struct seen_plan *plan, const struct seen_spec *asked,
     plan->filter = c->name;
     plan->spec = *asked;
     plan->spec.value[OPTION_FILTER].name = c->name;
-    int bad = check_options(plan, e);
+    int bad = check_options(plan, c, e);
     if (!bad) bad = plan_measured(plan, asked, c, e);
     if (!bad && (plan->bytes > SIZE_MAX / 2 || plan->bytes > (uint64_t)1 << 48))
         bad = error_set(e, SEEN_EREFUSED, 0, "this would take %.3g GiB; ask for less",

@@ -316,7 +316,8 @@ static void predict(struct request *r) {
     options_assume(spec, OPTION_SUBSTRING, r->shape.substring);
     static const enum option decided[] = {OPTION_BLOCKS, OPTION_K, OPTION_BITS, OPTION_SUBSTRING};
     for (size_t i = 0; i < sizeof decided / sizeof *decided; i++) {
-        if (options_serve(decided[i], options_name(spec, OPTION_FILTER)))
+        bool probes = decided[i] == OPTION_K && r->fit->filter->k_most;
+        if (probes || options_serve(decided[i], options_name(spec, OPTION_FILTER)))
             options_mark(spec, decided[i]);
     }
     if (!errs(r)) return;

@@ -1,45 +1,47 @@
 /* line - a sliding window without false negatives at one cache line a record.
  *
- * Idea       A table of 64-byte lines.  A line is a queue of fingerprints in order of age, and
- *            beside it a map in unary says to which generation each belongs: order carries the
- *            age, so that it costs about 2.1 bits an entry.  A record looks at its one line; a
- *            duplicate's entry moves to the newest end; entries whose generation has left the
- *            window are shifted out when the line is next touched, so that nothing is ever
+ * Idea       A table of 64-byte lines.  A line is a queue of fingerprints in order of age.  Beside
+ *            the queue stands a map in unary code, which gives the generation of each entry.  The
+ *            order carries most of the age, so an age costs about 2.1 bits.  A record looks at one
+ *            line.  The entry of a duplicate moves to the newest end.  Entries whose generation has
+ *            left the window are shifted out when the line is next touched, so nothing is ever
  *            cleared or searched elsewhere.
- * Guarantee  No false negatives inside the window that was kept: every input and CPU.  False
- *            positives are comparisons x 2^-f, some c x fill x 2^-f.  With at most the planned keys
- *            a window of N is kept for N to N(1+1/31), or N(1+1/25) where keys may come in bursts.
- *            With more, overload=shrink (the default): the oldest generation leaves early, and new
- *            keys stay new.  The shortest window kept is reported.  A generation ends by the clock,
- *            or when it has taken in its share of new keys: so a burst does not leave as a whole
- *            (line_generations.c).
- *            With more, overload=saturate: the window keeps its length.  While a key that found no
- *            place may be in it, keys that are looked for behind four marked lines and not found
- *            are called duplicates.
- * Source     This project; the bound for such windows is Naor, Yogev, ISAAC 2013
- *            (theory/sliding.h).  doc/line.md says what else there was, and why this.
+ * Guarantee  No false negatives inside the window that was kept, for every input and CPU.  The
+ *            false-positive rate is comparisons x 2^-f, about c x fill x 2^-f.  With at most the
+ *            planned keys, a window of N is kept for N to N(1+1/31), or to N(1+1/25) if keys may
+ *            come in bursts.
+ *            With more keys and overload=shrink (the default), the oldest generation leaves early,
+ *            and new keys stay new.  The statistics report the shortest window kept.  A generation
+ *            ends by the clock, or when it has taken in its share of new keys, so that a burst does
+ *            not leave as a whole (line_generations.c).
+ *            With more keys and overload=saturate, the window keeps its length.  A key may then
+ *            find no place.  While such a key may be in the window, every key that is not found
+ *            behind four marked lines is called a duplicate.
+ * Source     This project.  The lower bound for such windows is Naor, Yogev, ISAAC 2013
+ *            (theory/sliding.h).  doc/line.md compares other designs.
  * Layout     line.h has the bits.  f from 16 to 43, c = 432/f entries:
  *
  *                entries  | a | d | b | c | e |        oldest … newest
  *                map        0   1 0   0 1 0   0   1…   b, d: one generation; c, e: the current one
  *                             └ ends of generations
  *
- *            A full line marks the key's class (one of six, by its fingerprint) and the key goes
- *            to the next line, drawn from this line and the fingerprint; from there, if that is
- *            full, to a third and a fourth, and then to a small hashed spare area.  A query
- *            follows the marks and no further.  Marks last for this epoch and the next.  An epoch
- *            is longer than the life of the entries that the marks point to.
+ *            A full line marks the class of a new key (one of six, by its fingerprint).  The key
+ *            goes to the next line, which follows from this line and the fingerprint; if that is
+ *            full, to a third and a fourth, and then to a small hashed spare area.  A query goes
+ *            only as far as the marks.  Marks last for this epoch and the next.  An epoch is longer
+ *            than the life of the entries that the marks point to.
  *
  *                home ──full, marked──► next ──full, marked──► … four ──full, marked──► spare area
  *
- * Rules      No entry ever moves to another line: a second key with the same fingerprint may rely
- *            on it.  A match is renewed, true or false; but where it is behind the first line, and
- *            that has room again, the key is put there instead, and the match grows old.  Renewing
- *            behind marks renews the marks too.  For ages the youngest of all matches counts.
- *            Under refresh=first a record called a duplicate, even falsely, is not stored: the
- *            guarantee is relative to those called new.
+ * Rules      No entry ever moves to another line, because a second key with the same fingerprint
+ *            may depend on it.  A match is renewed, whether it is true or false.  If the match is
+ *            behind the first line and the first line has room again, the key enters the first line
+ *            instead, and the match grows old.  To renew an entry behind marks renews the marks
+ *            too.  The age of a key is that of its youngest match.  Under refresh=first a record
+ *            called a duplicate, even falsely, is not stored: the guarantee is relative to the
+ *            records called new.
  * Example    sliding:1e6 fp=5e-4: f = 16, c = 27, 48,127 lines of 64 bytes: 24.7 bits a key.
- * Cost       1.1 lines a record where a quarter repeats, 1.3 where none does.
+ * Cost       1.1 lines a record if a quarter of the records repeats, 1.3 if none does.
  */
 #include "sliding/line.h"
 
@@ -91,7 +93,7 @@ ALWAYS_INLINE void entries_store(uint64_t *line, vector v, uint64_t word6, uint6
     line[7] = word7;
 }
 
-/* An entry begins at a byte's bit 0 to 7 and ends within 8 bytes of it. */
+/* An entry begins within a byte and ends within the 8 bytes from there on. */
 ALWAYS_INLINE uint32_t entries_match(const uint64_t *line, uint64_t print, uint32_t f) {
     uint32_t found = 0;
     for (uint32_t i = 0; i < LINE_PAYLOAD / f; i++) {
@@ -105,9 +107,9 @@ ALWAYS_INLINE uint32_t entries_match(const uint64_t *line, uint64_t print, uint3
 #include "sliding/line_kernel.h"
 #include "spec/spec.h"
 
-#define SWEPT 16  /* lines a record, while any are due */
-#define MORE  1.1 /* entries over planned ones: a key that stood behind its line is there twice */
-#define FEW   16  /* entries more: by chance, in small tables */
+#define SWEPT 16  /* lines that a record sweeps, while any are due */
+#define MORE  1.1 /* entries over planned keys: a key from behind its line may be there twice */
+#define FEW   16  /* more entries, because small tables vary by chance */
 
 static line_observe_fn *kernel_of(uint32_t cpu, uint32_t bits) {
 #if defined __x86_64__
@@ -179,9 +181,9 @@ static void prefetch(const struct window *w, seen_digest d) {
 
 /* -- asking ------------------------------------------------------------------------------- */
 
-/* Generations ago of the youngest match in the chain; UINT64_MAX if there is none. */
+/* The age in generations of the youngest match in the chain; UINT64_MAX: there is none. */
 static uint64_t youngest(const struct line_state *s, const struct line_view *view, seen_digest d) {
-    uint64_t print = line_print(d, s->bits), at = line_home(s, d), best = UINT64_MAX;
+    uint64_t print = line_fingerprint(d, s->bits), at = line_home(s, d), best = UINT64_MAX;
     for (uint32_t i = 0; i < LINE_CHAIN; i++, at = line_next(s, at, print)) {
         struct open o = open_line(view, line_at(s, at), print, s->bits);
         if (o.found) {
@@ -212,19 +214,19 @@ static void find(const struct window *w, size_t n, const seen_digest *d, uint64_
     const struct line_state *s = w->state;
     struct line_view view = line_view_at(s, at);
     for (size_t i = 0; i < n; i++) {
-        uint64_t ago = line_anew(s, at) ? UINT64_MAX : youngest(s, &view, d[i]);
+        uint64_t ago = line_expired(s, at) ? UINT64_MAX : youngest(s, &view, d[i]);
         age[i] = ago == UINT64_MAX ? SEEN_NEVER : line_age_at(s, &view, ago, at);
     }
 }
 
 static void landmark(struct window *w, uint64_t at) {
     struct line_state *s = w->state;
-    if (line_anew(s, at)) return;
+    if (line_expired(s, at)) return;
     s->h.rotation.begun++;
     s->h.cleared = 1;
 }
 
-/* How much of the current generation has gone by. */
+/* The part of the current generation that has passed. */
 static double turned(const struct line_state *s, uint64_t at) {
     uint64_t boundary = s->h.rotation.boundary;
     if (at >= boundary) return (double)((at - boundary) % s->step) / (double)s->step;
@@ -235,11 +237,11 @@ static void stats(const struct window *w, uint64_t at, struct seen_stats *out) {
     const struct line_state *s = w->state;
     struct line_view view = line_view_at(s, at);
     uint64_t stored = 0, spared = 0;
-    for (uint64_t ago = 0; ago <= view.live && !line_anew(s, at); ago++)
+    for (uint64_t ago = 0; ago <= view.live && !line_expired(s, at); ago++)
         if (view.generation - ago <= s->h.rotation.generation) {
             uint64_t held = s->held[(view.generation - ago) % LINE_RING];
             uint64_t age = at - s->h.start[(view.generation - ago) % LINE_RING];
-            if (held) stats_oldest(out, age == UINT64_MAX ? 0 : age); /* it begins just behind */
+            if (held) stats_oldest(out, age == UINT64_MAX ? 0 : age); /* -1: begins with the next */
             stored += held;
             spared += s->spared[(view.generation - ago) % LINE_RING];
         }
@@ -281,7 +283,7 @@ static int save(const struct window *w, struct seen_writer out) {
     return out.write(out.ctx, line_at(s, 0), s->lines * 64 + s->spares * sizeof(struct line_spare));
 }
 
-/* Entries of each generation are counted, not read. */
+/* A snapshot does not have the counts of entries: this counts those of a line. */
 static void count(struct line_state *s, const uint64_t *line) {
     uint64_t ago = line_ago(line, s->view.generation), i = 0;
     for (uint64_t map = line_map(line); map; map &= map - 1, i++) {

@@ -5,14 +5,14 @@
  *                         └ floor                 └ current
  *
  * A step of the clock ends the current generation.  Generations that ended a window ago leave at
- * that step: a window needs as many generations as it has steps.  Under overload=shrink a
- * generation also ends when it has taken in `quota` new keys; a map has ends left for these.  Such
- * a generation changes neither verdicts nor ages to the worse: all generations between two steps
- * leave at one step.  They serve bursts.  When there are more than `most` entries, the oldest
+ * that step, so a window needs one generation for each step.  Under overload=shrink a generation
+ * also ends when it has taken in `quota` new keys; a map has spare ends for these.  Such a
+ * generation makes no verdict or age worse, because all generations between two steps leave
+ * together.  They serve bursts.  When there are more than `most` entries, the oldest
  * generation leaves before its time, and the keys of one burst should not leave all at once.
  *
- * Entries are counted behind records that follow from the state alone.  So batches make no
- * difference, and a query says what the next record will be told. */
+ * The state alone decides after which records entries are counted.  So batches make no difference,
+ * and a query gives the verdict that the next record will get. */
 #include "sliding/line.h"
 
 #define SLICES 896 /* generations after which every line is due to be swept again */
@@ -21,9 +21,9 @@
 /* Generations after its last touch when a line has neither entries nor marks that count. */
 #define DEAD(live) (2 * ((live) + 1))
 
-#define WEIGHED 256 /* between two counts entries grow by a 256th of them or more */
+#define WEIGHED 256 /* entries are counted again after at least a 256th of them has come */
 
-_Static_assert(DEAD(LINE_MAX_LIVE) + SLICES + LATE < LINE_STAMPS, "stamps would be met again");
+_Static_assert(DEAD(LINE_MAX_LIVE) + SLICES + LATE < LINE_STAMPS, "stamps must not come round");
 
 static uint64_t *start_of(struct line_state *s, uint64_t generation) {
     return &s->h.start[generation % LINE_RING];
@@ -51,18 +51,18 @@ struct line_view line_view_now(const struct line_state *s) {
 static uint64_t floor_at(const struct line_state *s, uint64_t point) {
     uint64_t i = s->h.floor;
     while (i < s->h.rotation.generation &&
-           point - s->h.start[(i + 1) % LINE_RING] >= (s->steps * s->step))
+           point - s->h.start[(i + 1) % LINE_RING] >= s->steps * s->step)
         i++;
     return i;
 }
 
-bool line_anew(const struct line_state *s, uint64_t at) {
+bool line_expired(const struct line_state *s, uint64_t at) {
     return s->h.cleared || rotation_steps(&s->h.rotation, s->step, at) > s->steps;
 }
 
-/* As line_advance would leave it. */
+/* The view that line_advance would leave. */
 struct line_view line_view_at(const struct line_state *s, uint64_t at) {
-    uint64_t steps = line_anew(s, at) ? 0 : rotation_steps(&s->h.rotation, s->step, at);
+    uint64_t steps = line_expired(s, at) ? 0 : rotation_steps(&s->h.rotation, s->step, at);
     if (!steps) return s->view;
     uint64_t now = s->h.rotation.generation;
     uint64_t floor = floor_at(s, s->h.rotation.boundary + (steps - 1) * s->step);
@@ -77,22 +77,21 @@ struct line_view line_view_at(const struct line_state *s, uint64_t at) {
 
 /* -- sweeping ----------------------------------------------------------------------------- */
 
-/* Empties a line that was dead when it was due: its stamp must not be met again.  When that is done
- * changes no answer: a line whose keys are all dead is treated as an empty one. */
-static void empty(struct line_state *s, uint64_t *line, uint64_t due) {
-    uint64_t since = s->view.generation - due, ago = line_ago(line, s->view.generation);
-    if (ago < since + DEAD(s->live)) return;
-    memset(line, 0, 64);
-    line[6] = due << LINE_STAMP_SHIFT;
-}
-
+/* Empties lines that were dead when they were due, before their stamps come round.  The moment does
+ * not matter for answers: a line with dead keys only counts as empty. */
 void line_sweep(struct line_state *s, uint64_t n, uint64_t until) {
     struct line_head *h = &s->h;
     while (n > 0 && h->due <= until) {
         uint64_t slice = h->due % SLICES;
         uint64_t start = (uint64_t)((bits_u128)s->lines * slice / SLICES), i = start + h->swept;
         uint64_t end = (uint64_t)((bits_u128)s->lines * (slice + 1) / SLICES);
-        for (; n > 0 && i < end; i++, n--) empty(s, line_at(s, i), h->due);
+        uint64_t since = s->view.generation - h->due;
+        for (; n > 0 && i < end; i++, n--) {
+            uint64_t *line = line_at(s, i);
+            if (line_ago(line, s->view.generation) < since + DEAD(s->live)) continue;
+            memset(line, 0, 64);
+            line[6] = h->due << LINE_STAMP_SHIFT;
+        }
         h->swept = i < end ? i - start : 0;
         h->due += i >= end;
     }
@@ -112,7 +111,7 @@ uint64_t line_stored(const struct line_state *s) {
     return stored;
 }
 
-/* The youngest of them came just before the next generation began. */
+/* The youngest key of a generation came just before the next one began. */
 void line_forget(struct line_state *s, uint64_t generation, uint64_t keys) {
     uint64_t kept = s->clock - *start_of(s, generation + 1) + s->time;
     if (!keys || kept >= s->length) return;
@@ -130,13 +129,6 @@ static void let_go(struct line_state *s) {
     s->view = line_view_now(s);
 }
 
-/* An epoch of marks ends when all entries from before it have left. */
-static void count_epoch(struct line_head *h) {
-    if (h->floor <= h->epoch) return;
-    h->before = h->epoch;
-    h->epoch = h->rotation.generation;
-}
-
 static void begin(struct line_state *s, uint64_t start, bool by_count) {
     struct line_head *h = &s->h;
     uint64_t generation = ++h->rotation.generation;
@@ -145,19 +137,23 @@ static void begin(struct line_state *s, uint64_t start, bool by_count) {
     if (!by_count) h->floor = floor_at(s, start);
     s->held[generation % LINE_RING] = s->spared[generation % LINE_RING] = 0;
     while (generation - h->floor > s->live) let_go(s);
-    count_epoch(h);
+    if (h->floor > h->epoch) { /* all entries from before this epoch of marks have left */
+        h->before = h->epoch;
+        h->epoch = generation;
+    }
     s->view = line_view_now(s);
     h->base = line_stored(s);
     line_sweep(s, UINT64_MAX, generation - LATE - 1);
 }
 
-/* Behind all records so far: of two at one time the first may be in the generation before. */
+/* Begins a generation behind all records so far.  The first of two records at one time may be in
+ * the generation before. */
 static void begin_by_count(struct line_state *s) { begin(s, s->clock + s->time, true); }
 
 void line_advance(struct line_state *s, uint64_t at) {
     struct rotation *r = &s->h.rotation;
     s->clock = at;
-    if (line_anew(s, at)) {
+    if (line_expired(s, at)) {
         s->h.floor = r->generation + 1;
         s->h.cleared = s->h.cut = s->h.until = 0;
         r->boundary = at + s->step;
@@ -187,7 +183,7 @@ bool line_shrink(struct line_state *s) {
     return true;
 }
 
-/* Whether a map has an end for a generation that begins by count: steps of the clock need the
+/* Whether a map has a spare end for a generation that begins by count.  Steps of the clock need the
  * others. */
 static bool may_split(const struct line_state *s) {
     uint64_t splits = 0;
@@ -196,17 +192,13 @@ static bool may_split(const struct line_state *s) {
     return s->quota && splits < s->live - s->steps;
 }
 
-/* More than `most` entries are more keys than planned.  From then on, for the length of the window,
- * the limit is what was planned, and so is the false-positive rate. */
-static uint64_t limit_now(struct line_state *s) {
-    if (line_stored(s) > s->most) s->h.until = s->clock + s->length;
-    return s->clock < s->h.until ? s->planned : s->most;
-}
-
 void line_weigh(struct line_state *s, uint64_t clock) {
     struct line_head *h = &s->h;
     s->clock = clock;
-    uint64_t limit = limit_now(s);
+    /* More than `most` entries are more keys than planned.  From then on, for the length of the
+     * window, the limit is the planned number, and so the planned rate holds. */
+    if (line_stored(s) > s->most) h->until = clock + s->length;
+    uint64_t limit = clock < h->until ? s->planned : s->most;
     while (line_stored(s) > limit) line_shrink(s);
     uint64_t stored = line_stored(s), wait = limit - stored + 1;
     if (may_split(s) && stored - h->base >= s->quota) begin_by_count(s);
@@ -216,12 +208,6 @@ void line_weigh(struct line_state *s, uint64_t clock) {
 
 /* -- snapshot ----------------------------------------------------------------------------- */
 
-static bool epochs_sane(const struct line_state *s) {
-    const struct line_head *h = &s->h;
-    return h->before <= h->epoch && h->epoch <= h->rotation.generation &&
-           h->rotation.generation - h->epoch <= s->live;
-}
-
 bool line_head_sane(const struct line_state *s, uint64_t at) {
     const struct line_head *h = &s->h;
     const struct rotation *r = &h->rotation;
@@ -230,10 +216,10 @@ bool line_head_sane(const struct line_state *s, uint64_t at) {
                 h->cut <= h->floor && h->flood <= r->generation &&
                 r->boundary <= bits_min(at, MAX_COUNT / 2) + s->step &&
                 h->until <= bits_min(at, MAX_COUNT / 2) + s->length;
-    fine = fine &&
-           (h->rotation.begun < MAX_COUNT && h->lost < MAX_COUNT && h->forgotten < MAX_COUNT &&
-            h->looked < MAX_COUNT && h->cleared <= 1) &&
-           epochs_sane(s) && h->wait && h->wait <= s->most + 2;
+    fine = fine && r->begun < MAX_COUNT && h->lost < MAX_COUNT && h->forgotten < MAX_COUNT &&
+           h->looked < MAX_COUNT && h->cleared <= 1 && h->wait && h->wait <= s->most + 2;
+    fine = fine && h->before <= h->epoch && h->epoch <= r->generation &&
+           r->generation - h->epoch <= s->live;
     for (uint64_t ago = 0; ago <= s->view.live && fine && !h->cleared; ago++) {
         uint64_t start = h->start[(r->generation - ago) % LINE_RING];
         fine = at + 1 - start < MAX_COUNT &&

@@ -1,23 +1,27 @@
 /* line_kernel.h - test and add for `line`, over what an instruction set gives:
  *
- *   uint32_t entries_match(line, print, f)  bit i: entry i of the line, as it stands, is it
- *   vector entries_shift(line, gone, at,    without the first `gone`, and without the one that is
- *                        count, f)          then at `at`, if one is; `count` are left, then zeros
- *   vector entries_put(v, at, print, f)     with a fingerprint as entry `at`, where zeros are
- *   void entries_store(line, v, w6, w7)     with the upper 16 bits of word 6, and word 7
+ *   uint32_t entries_match(line, print, f)  bit i: whether entry i of the line is the fingerprint
+ *   vector entries_shift(line, gone, at,    the entries without the first `gone`, and then without
+ *                        count, f)          entry `at`, if there is one; zeros behind `count`
+ *   vector entries_put(v, at, print, f)     v with a fingerprint as entry `at`, which is zero in v
+ *   void entries_store(line, v, w6, w7)     writes v, the upper 16 bits of w6, and w7
  *
- * A file that includes this has one algorithm, specialised for each f.  A batch goes in three
- * steps.  near: each record is looked up in its first line, and put there if there is room. answer:
- * records that marks send on are looked up in later lines.  far: a record goes on that its first
- * line has no room for.  Which step a record needs is unpredictable, so near has only one branch,
- * which leads to far.
+ * Each file that includes this header compiles the algorithm for each f.  A batch takes three
+ * steps:
+ *
+ *   near     looks each record up in its first line, and adds it there if there is room
+ *   answer   looks in later lines for the records whose marks point there
+ *   far      handles a record whose first line has no room
+ *
+ * The step that a record needs is unpredictable, so near has only one branch, which leads to far.
  */
 #ifndef LINE_KERNEL_H
 #define LINE_KERNEL_H
 
 #include "sliding/line.h"
 
-/* What a line is in the current generation; its entries are still as they stand. */
+/* The map and marks of a line as they are in the current generation.  Its entries are not yet
+ * moved. */
 struct open {
     uint64_t map, now, before, seen; /* seen: all bits if an entry was found, else none */
     uint32_t gone, count, found;     /* entries; bit i: entry i is the one looked for */
@@ -50,8 +54,8 @@ ALWAYS_INLINE void close_line(const struct line_view *view, uint64_t *line, vect
                   o->map << LINE_CLASSES | o->now);
 }
 
-/* The youngest match moves to the newest end; without one the entry is added there.  One more is
- * then held of this generation. */
+/* Moves the youngest match to the newest end, or adds the entry there if there is no match.  The
+ * caller counts one more entry of this generation. */
 ALWAYS_INLINE void renew_or_add(struct line_state *s, const struct line_view *view, uint64_t *line,
                                 struct open o, uint64_t print, uint32_t f) {
     uint32_t at = line_youngest(o.found), count = o.count + (uint32_t)o.seen; /* or -1 */
@@ -68,7 +72,7 @@ static inline void hold(struct line_state *s, uint64_t more) {
     s->held[s->view.generation % LINE_RING] += more;
 }
 
-/* A key has come to this line of its chain. */
+/* Notes that a key entered this line of its chain. */
 static inline void reach(struct line_state *s, uint32_t line) {
     s->h.reached[line] = s->view.generation;
     hold(s, 1);
@@ -78,7 +82,7 @@ ALWAYS_INLINE bool marked(const struct open *o, uint64_t print) {
     return (o->now | o->before) >> line_class(print) & 1;
 }
 
-/* Marks must outlive what they point to. */
+/* Marks a line for the class of a fingerprint, in the current epoch. */
 ALWAYS_INLINE void mark(const struct line_view *view, uint64_t *line, struct open o, uint64_t print,
                         uint32_t f) {
     o.now |= (uint64_t)1 << line_class(print);
@@ -93,13 +97,13 @@ ALWAYS_INLINE void mark_all(struct line_state *s, const uint64_t *at, uint32_t n
     }
 }
 
-/* Keys that found no place may be in the window. */
+/* Whether keys that found no place may be in the window. */
 static inline bool flooded(const struct line_state *s, const struct line_view *view) {
     return s->h.flood && line_counts(view, s->h.flood);
 }
 
-/* Follows the marks from the first line, in which it is not.  *last: where in the chain they end,
- * LINE_CHAIN if in the spare area. */
+/* Follows the marks from the first line, which does not hold the key.  *last: the line of the chain
+ * at which they end; LINE_CHAIN: the spare area. */
 ALWAYS_INLINE bool found_behind(struct line_state *s, struct open o, uint64_t *at, uint64_t print,
                                 uint32_t f, uint32_t *last) {
     for (*last = 0; marked(&o, print);) {
@@ -124,7 +128,8 @@ ALWAYS_INLINE bool found_behind(struct line_state *s, struct open o, uint64_t *a
     return false;
 }
 
-/* Into the first line of the chain, which begins with `o`, that has room; false if none has. */
+/* Adds a key to the first line of its chain that has room; false: none has.  The chain begins with
+ * `o`. */
 ALWAYS_INLINE bool add_to_chain(struct line_state *s, struct open o, uint64_t *at, uint64_t print,
                                 uint32_t f) {
     for (uint32_t i = 0;;) {
@@ -145,8 +150,9 @@ ALWAYS_INLINE bool add_to_chain(struct line_state *s, struct open o, uint64_t *a
     }
 }
 
-/* Into a line, the spare area, or nowhere: then the oldest generation goes, or keys that are looked
- * for behind all their lines count as seen until this one would have left. */
+/* Adds a key to a line or to the spare area.  If neither has room, the oldest generation leaves, or
+ * (overload=saturate) keys that are not found behind all their lines count as seen until this key
+ * would have left. */
 ALWAYS_INLINE void add_behind(struct line_state *s, struct open first, uint64_t *at, uint64_t print,
                               uint32_t f) {
     while (!add_to_chain(s, first, at, print, f)) {
@@ -167,9 +173,9 @@ ALWAYS_INLINE void add_behind(struct line_state *s, struct open first, uint64_t 
 
 /* -- records ------------------------------------------------------------------------------ */
 
-/* A record that is not in its first line, which is full, or has marks and may not take it before
- * they are followed.  Behind all marks, while keys without a place may be in the window, a key that
- * is not found may be one of them: it counts as seen, and is given a place. */
+/* Handles a record that is not in its first line, if that line is full or its marks must be
+ * followed first.  While keys without a place may be in the window, a key that is not found behind
+ * all marks may be one of them: it counts as seen, and gets a place. */
 ALWAYS_INLINE uint8_t observe_far(struct line_state *s, uint64_t home, uint64_t print, uint32_t f) {
     uint64_t at[LINE_CHAIN] = {home, LINE_NONE, LINE_NONE, LINE_NONE};
     uint32_t last;
@@ -180,9 +186,9 @@ ALWAYS_INLINE uint8_t observe_far(struct line_state *s, uint64_t home, uint64_t 
     return taken;
 }
 
-/* A record that its first line took in, though marks say that it may be behind, is looked for there
- * later: when other lines have been fetched, and others have asked too.  Until then nothing happens
- * that could change the answer, but that records put entries into their first lines. */
+/* A record that entered its first line, although marks say that it may be behind.  The kernel looks
+ * for it later, together with others, when their lines have been fetched.  Until then only records
+ * that enter their first lines can change the answer; older() takes account of them. */
 struct question {
     uint64_t line;
     uint32_t record;
@@ -199,15 +205,15 @@ struct work {
     uint64_t home[DETECTOR_BATCH + LINE_AHEAD];
 };
 
-/* Whether an entry was there before record i: none since has put it there. */
+/* Whether an entry was in the line before record i, and no later record put it there. */
 static inline bool older(const struct work *w, size_t i, uint64_t line, uint64_t print,
                          uint32_t bits) {
     for (; i < w->done; i++)
-        if (w->home[i] == line && line_print(w->d[i], bits) == print) return w->verdict[i];
+        if (w->home[i] == line && line_fingerprint(w->d[i], bits) == print) return w->verdict[i];
     return true;
 }
 
-/* Behind all marks. */
+/* Answers a question behind all marks: the spare area. */
 ALWAYS_INLINE void answer_last(struct work *w, struct question q, uint64_t print) {
     struct line_state *s = w->s;
     struct line_spare *spare = line_spare_find(s, &s->view, line_tag(q.line, print), false);
@@ -215,14 +221,14 @@ ALWAYS_INLINE void answer_last(struct work *w, struct question q, uint64_t print
     if (spare || taken) w->duplicate[w->found++] = q.record;
 }
 
-/* In the next line of each; what goes on is asked again. */
+/* Answers questions in the next line of each.  Questions that marks send on stay. */
 ALWAYS_INLINE void answer_some(struct work *w, uint32_t behind, uint32_t f) {
     struct line_state *s = w->s;
     struct line_view view = s->view;
     uint32_t n = w->asked, left = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct question q = w->ask[i];
-        uint64_t print = line_print(w->d[q.record], f);
+        uint64_t print = line_fingerprint(w->d[q.record], f);
         struct open o = open_line(&view, line_at(s, q.line), print, f);
         if (o.found && older(w, q.record, q.line, print, f)) {
             w->duplicate[w->found++] = q.record;
@@ -241,14 +247,14 @@ ALWAYS_INLINE void answer_some(struct work *w, uint32_t behind, uint32_t f) {
 ALWAYS_INLINE void answer_all(struct work *w, uint32_t f) {
     for (uint32_t behind = 1; w->asked && behind < LINE_CHAIN; behind++) answer_some(w, behind, f);
     for (uint32_t i = 0; i < w->asked; i++)
-        answer_last(w, w->ask[i], line_print(w->d[w->ask[i].record], f));
+        answer_last(w, w->ask[i], line_fingerprint(w->d[w->ask[i].record], f));
     for (uint32_t i = 0; i < w->found; i++) w->verdict[w->duplicate[i]] = SEEN_DUPLICATE;
     w->asked = w->found = 0;
 }
 
 /* Observes records up to number `end` in their first lines, and notes questions about later lines.
- * Has one branch only, since others would often be mispredicted.  Stops at a record that needs the
- * far step. */
+ * It has only one branch, because others would often be mispredicted.  It stops at a record that
+ * needs the far step. */
 ALWAYS_INLINE void observe_near(struct work *w, size_t end, uint32_t f, bool first) {
     struct line_state *s = w->s;
     const struct line_view view = s->view;
@@ -258,7 +264,7 @@ ALWAYS_INLINE void observe_near(struct work *w, size_t end, uint32_t f, bool fir
     for (; i < end; i++) {
         __builtin_prefetch(line_at(s, w->home[i + LINE_AHEAD]), 1);
         uint64_t home = w->home[i], *line = line_at(s, home);
-        uint64_t print = line_print(w->d[i], f), next = line_next(s, home, print);
+        uint64_t print = line_fingerprint(w->d[i], f), next = line_next(s, home, print);
         struct open o = open_line(&view, line, print, f);
         uint64_t asks = bits_opaque((o.now | o.before) >> line_class(print) & 1 & ~o.seen);
         if (__builtin_expect(o.count + (uint32_t)o.seen == line_room(f), 0)) break;
@@ -276,7 +282,7 @@ ALWAYS_INLINE void observe_near(struct work *w, size_t end, uint32_t f, bool fir
     hold(s, held);
 }
 
-/* The three of them for one width of fingerprints. */
+/* The three steps for one width of fingerprints. */
 struct steps {
     void (*near)(struct work *, size_t end);
     void (*answer)(struct work *);
@@ -298,12 +304,12 @@ ALWAYS_INLINE void observe_all(struct line_state *s, size_t n, const seen_digest
         steps.answer(&w);
         if (w.done == end) continue;
         s->clock = at[w.done];
-        verdict[w.done] = steps.far(s, w.home[w.done], line_print(d[w.done], f));
+        verdict[w.done] = steps.far(s, w.home[w.done], line_fingerprint(d[w.done], f));
         w.done++;
     }
 }
 
-/* -- all widths of fingerprints there are ------------------------------------------------- */
+/* -- all widths of fingerprints ----------------------------------------------------------- */
 
 #define LINE_WIDTH(f)                                                                              \
     static __attribute__((noinline)) void near_##f(struct work *w, size_t end) {                   \

@@ -1,10 +1,10 @@
 /* line_merge.c - adds the entries of one window, with their ages, to another.
  *
- * Entries of a line enter the same line of the other window, sorted by age.  An entry that finds no
- * room goes the way of a new key, since later lines follow from line and fingerprint alone.  But
- * its place in its chain is unknown: it may stand in the first line or in the last, from which a
- * query goes on to the spare area.  `reached` finds the places that are possible.  For each of them
- * an entry is put where a query for such a key would look. */
+ * Entries of a line enter the same line of the other window, in the order of age.  An entry that
+ * finds no room goes on as a new key would, because line and fingerprint give the later lines.  But
+ * the place of the line in the chain of its key is unknown: it may be the first line, or the last,
+ * from which a query goes on to the spare area.  `reached` finds the possible places.  For each of
+ * them an entry is put where a query for such a key would look. */
 #include "sliding/line.h"
 
 struct entries {
@@ -78,8 +78,8 @@ static bool reached(const struct line_state *s, const struct line_view *view, ui
     return line == 0 || (s->h.reached[line] && line_counts(view, s->h.reached[line]));
 }
 
-/* Or nowhere: as a new key that finds no room, or as one that is too old for a window that memory
- * cut short. */
+/* Adds a key to the spare area.  If there is no room, it is lost as a new key would be, or
+ * forgotten if it is too old for a window that short memory has cut. */
 static void enter_spare(struct line_state *s, uint64_t tag, uint64_t generation) {
     while (line_counts(&s->view, generation)) {
         struct line_spare *spare = line_spare_find(s, &s->view, tag, true);
@@ -95,7 +95,8 @@ static void enter_spare(struct line_state *s, uint64_t tag, uint64_t generation)
     line_forget(s, generation, 1);
 }
 
-/* Into the next line with room of those behind at[0]; how many lines on, LINE_CHAIN if none has. */
+/* Adds an entry to the next line behind at[0] that has room.  Returns the number of lines it went
+ * on; LINE_CHAIN: none has room. */
 static uint32_t enter_line(struct line_state *s, uint64_t *at, uint64_t print,
                            uint64_t generation) {
     for (uint32_t on = 1; on < LINE_CHAIN; on++) {
@@ -119,7 +120,7 @@ static void enter_behind(struct line_state *s, uint64_t line, uint64_t print, ui
     }
     uint32_t on = enter_line(s, at, print, generation);
     for (uint32_t from = LINE_CHAIN; from-- > 0;) {
-        uint32_t last = LINE_CHAIN - 1 - from; /* of its chain, for a key that has come so far */
+        uint32_t last = LINE_CHAIN - 1 - from; /* lines left in the chain of such a key */
         if (!reached(s, &s->view, from)) continue;
         if (on <= last)
             s->h.reached[from + on] = s->view.generation;
@@ -137,15 +138,15 @@ static void empty_line(struct line_state *s, uint64_t *line) {
     line[6] = now << LINE_STAMP_SHIFT;
 }
 
-/* The window began so lately, or after a landmark or silence, that it has no generation for its
- * oldest keys.  Those that memory, being short, did without do not come back. */
+/* Whether the window began so recently that it lacks generations for its oldest keys.  Generations
+ * that short memory removed do not come back. */
 static bool young(const struct line_state *s) {
     uint64_t point = s->h.rotation.boundary - s->step;
     return s->view.extra && s->h.floor != s->h.cut &&
            point - s->h.start[s->h.floor % LINE_RING] < s->steps * s->step;
 }
 
-/* Once all lines are empty of them. */
+/* Adds the missing generations, once no line holds entries of theirs. */
 static void widen(struct line_state *s) {
     struct line_head *h = &s->h;
     uint64_t floor = h->floor;
@@ -193,7 +194,8 @@ struct merging {
     uint64_t to[LINE_MAX_LIVE + 1];
 };
 
-/* What goes for all of a table is done again with every piece: the clock may have gone on. */
+/* Prepares a piece: what holds for the whole table is computed again, because the clock may have
+ * moved. */
 static void look(struct merging *g, uint64_t at, uint64_t from_at) {
     struct line_state *s = g->s;
     const struct line_state *from = g->from;
@@ -235,7 +237,8 @@ static uint64_t steps_of(const struct merging *g, enum phase phase) {
     return phase == LINES ? g->s->lines : bits_max(g->s->lines, g->s->spares);
 }
 
-/* place: steps of the phase behind us, the phase, and the floor that lines are emptied below. */
+/* The cursor holds the steps done of the phase, the phase, and the floor below which lines are
+ * emptied. */
 bool line_merge(struct window *w, uint64_t at, const struct window *other, uint64_t from_at,
                 uint64_t most, struct merge_cursor *m) {
     struct line_state *s = w->state;
@@ -247,7 +250,7 @@ bool line_merge(struct window *w, uint64_t at, const struct window *other, uint6
         s->h.looked += g.from->h.looked;
         s->h.kept = bits_min(s->h.kept, g.from->h.kept);
     }
-    if (line_anew(g.from, from_at)) return true;
+    if (line_expired(g.from, from_at)) return true;
     if (s->h.cleared || at >= s->h.rotation.boundary) line_advance(s, at);
     if (phase == WIDENING && !young(s)) phase = LINES, m->place[0] = 0;
     if (phase == WIDENING && m->place[2] != s->h.floor) m->place[0] = 0, m->place[2] = s->h.floor;

@@ -1,4 +1,4 @@
-/* line_plan.c - how wide fingerprints must be, and how many lines. */
+/* line_plan.c - plans `line`: the width of fingerprints, the number of lines, the generations. */
 #include "base/base.h"
 #include "plan/plan.h"
 #include "sliding/line.h"
@@ -11,8 +11,8 @@
  * bits keep fp=5e-4. */
 #define MAX_FULL .066
 
-/* Generations by the clock where keys may come in bursts: a map has six more ends, for generations
- * that begin by count. */
+/* Generations by the clock if keys may come in bursts.  A map then has six more ends, for
+ * generations that begin by count. */
 #define LIVE_BURSTS 25
 
 static const uint32_t widths[] = {16, 18, 20, 22, 24, 27, 30, 33, 36, 43};
@@ -27,12 +27,10 @@ uint32_t line_live(const struct seen_spec *s) {
     return (uint32_t)bits_ceil_div(s->length, line_step(s));
 }
 
-/* Ends of generations in a map: those that the clock leaves are for generations by count. */
 uint32_t line_ends(const struct seen_spec *s) {
     return options_get(s, OPTION_OVERLOAD) == SEEN_OVERLOAD_SHRINK ? LINE_MAX_LIVE : line_live(s);
 }
 
-/* One for two thousand keys, and a few more in small tables. */
 uint64_t line_spare_slots(uint64_t lines) { return 4 * (lines / 384 + 4); }
 
 static uint64_t bytes_of(uint64_t lines) {
@@ -43,13 +41,13 @@ uint64_t line_size(const struct seen_spec *spec) {
     return bytes_of(options_get(spec, OPTION_BLOCKS));
 }
 
-/* -- what is asked of a shard ------------------------------------------------------------- */
+/* -- what a shard must hold --------------------------------------------------------------- */
 
 struct demand {
-    double keys;     /* in a window; 0 if unknown */
-    double most;     /* as many as chance may give one shard */
-    double longer;   /* generations that are kept at the most, over the window's */
-    double steadily; /* and on average */
+    double keys;   /* in a window; 0 if unknown */
+    double most;   /* the most keys that chance may give one shard: five standard deviations more */
+    double longer; /* the most keys that are kept, over those of the window */
+    double steadily; /* the average of that */
     uint64_t budget; /* lines; UINT64_MAX without mem= */
 };
 
@@ -65,12 +63,13 @@ static uint64_t lines_for(const struct demand *d, double keys, uint32_t bits) {
     return (uint64_t)fmax(1, ceil(keys * d->longer / theory_line_mean(MAX_FULL, line_room(bits))));
 }
 
-/* Keys that `lines` lines are for. */
+/* The keys of a window for which `lines` lines are planned. */
 static double keys_in(const struct demand *d, uint64_t lines, uint32_t bits) {
     return line_planned(lines, bits) / d->longer;
 }
 
-/* At its worst: a full window, at the end of an epoch; what made the marks was the average. */
+/* The rate at its worst: a full window at the end of an epoch.  The marks come from average loads.
+ */
 static double rate_of(const struct demand *d, double keys, uint64_t lines, uint32_t bits) {
     double held = fmin(mean_of(d, keys, lines), line_room(bits));
     return theory_line_fp(held, held * d->steadily / d->longer, line_room(bits), bits,
@@ -91,7 +90,7 @@ static uint64_t budget_of(const struct seen_spec *s) {
     return lines;
 }
 
-/* The narrowest fingerprints that keep fp; 0 if none do. */
+/* The narrowest fingerprints that keep fp=; 0: none do. */
 static uint32_t width_for(const struct demand *d, double fp) {
     for (size_t i = 0; i < WIDTHS; i++) {
         uint64_t lines = d->keys > 0 ? lines_for(d, d->most, widths[i]) : 1;
@@ -101,7 +100,7 @@ static uint32_t width_for(const struct demand *d, double fp) {
     return 0;
 }
 
-/* The widest that leave room for all keys; 0 if none do. */
+/* The widest fingerprints that leave room for all keys; 0: none do. */
 static uint32_t width_within(const struct demand *d) {
     for (size_t i = WIDTHS; i-- > 0;)
         if (lines_for(d, d->most, widths[i]) <= d->budget) return widths[i];
@@ -188,7 +187,7 @@ static int predict(struct seen_plan *plan, const struct demand *d, struct seen_e
     }
     plan->touches = theory_line_touched(mean, room, THEORY_LINE_MEAN);
     double most = keys_in(d, options_get(s, OPTION_BLOCKS), bits);
-    bool given = options_has(&plan->asked, OPTION_BLOCKS); /* they may be too few */
+    bool given = options_has(&plan->asked, OPTION_BLOCKS); /* the given lines may be too few */
     if (!given || d->most <= most * (1 + 1e-9)) most = fmax(keys, most);
     plan->capacity = (uint64_t)fmax(1, ceil(most * (double)options_get(s, OPTION_SHARDS) - 1e-6));
     static const enum option decided[] = {OPTION_FP, OPTION_SIGNATURE, OPTION_BLOCKS,
@@ -206,21 +205,21 @@ static int choose_overload(struct seen_plan *plan, struct seen_error *e) {
     return error_set(e, SEEN_EREFUSED, 0, "filter=line does overload=shrink or saturate");
 }
 
-/* How far beyond the window generations reach, as a share of it. */
+/* The slack: how far the generations reach beyond the window, as a share of it. */
 static double slack_of(const struct seen_spec *s) {
     double reach = (double)line_step(s) * (line_live(s) + 1.) - (s->unit == SEEN_UNIT_RECORDS);
     return reach / (double)s->length - 1;
 }
 
-/* A large part of all planned keys may come in one generation by the clock, which must then be
- * split. */
+/* Whether a large part of the planned keys may come in one generation of the clock, which must then
+ * be split. */
 static bool bursts(const struct seen_spec *s, uint64_t keys) {
     if (options_get(s, OPTION_OVERLOAD) != SEEN_OVERLOAD_SHRINK) return false;
     return s->unit == SEEN_UNIT_MICROSECONDS || (keys && keys < s->length / 4);
 }
 
-/* In a jumping window of Q sub-windows: as many generations as there can be, of those that reach
- * no further than Q sub-windows do. */
+/* Decides generations=.  In a jumping window of Q sub-windows it is the largest number whose
+ * generations reach no further than the Q sub-windows. */
 static int choose_generations(struct seen_plan *plan, uint64_t keys, struct seen_error *e) {
     struct seen_spec *s = &plan->spec;
     bool some =

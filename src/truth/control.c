@@ -1,5 +1,5 @@
 /* control.c - the control sample: chooses keys, follows them exactly, and counts wrong verdicts. */
-#include "truth/control.h"
+#include "truth/truth.h"
 
 #include "base/base.h"
 #include "base/bits.h"

@@ -59,15 +59,14 @@ def test_the_planner_sizes_the_new_structure_with_its_formula(build):
 
 
 def test_its_option_is_known_and_has_bounds(build):
-    assert "--banks" in seen(build, "help", "dedup").stdout
     done = seen(build, "plan", "landmark:1e6 filter=banked banks=65")
     assert done.returncode != 0 and "banks=65 is out of range" in done.stderr
     done = seen(build, "plan", "landmark:1e6 filter=bloom banks=2")
     assert done.returncode != 0 and "banks= is for filter=banked only" in done.stderr
 
 
-def test_it_drops_duplicates(build):
-    done = seen(build, "-w", "landmark:1e6 filter=banked", input="a\nb\na\nc\nb\n")
+def test_it_drops_duplicates_with_its_option_on_the_command_line(build):
+    done = seen(build, "-w", "landmark:1e6", "--filter", "banked", "--banks", "4", input="a\nb\na\nc\nb\n")
     assert (done.returncode, done.stdout) == (0, "a\nb\nc\n"), done.stderr
 
 

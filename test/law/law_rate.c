@@ -6,7 +6,7 @@
 #include "../any_window.h"
 #include "law.h"
 
-#include "truth/control.h"
+#include "truth/truth.h"
 
 #include "detector/block.h"
 #include "filter/filter.h"

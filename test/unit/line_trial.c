@@ -50,7 +50,7 @@ static seen_digest chained(struct trial *t, seen_digest d) {
     const struct line_state *s = state_of(t);
     if (!t->n || !law_below(&t->rng, 4)) return d;
     seen_digest last = trial_past(t, t->n - 1)->key;
-    uint64_t print = line_print(last, s->bits);
+    uint64_t print = line_fingerprint(last, s->bits);
     d.hi = (d.hi >> s->bits << s->bits) | print;
     d.lo = lo_on_line(line_next(s, line_home(s, last), print), s->lines);
     return d;

@@ -29,12 +29,13 @@ static void the_adversary_knows_classes_and_chains(void **state) {
     struct trial chain = trial_begin(CHAINED, law_seed(), "sliding:1000 lines=48 signature=24");
     const struct line_state *s = chain.d->shard[0].state;
     for (uint64_t i = 0; i < 4000; i++) {
-        alike += line_class(line_print(trial_fresh(&one), 24)) == 0;
+        alike += line_class(line_fingerprint(trial_fresh(&one), 24)) == 0;
         trial_draw(&chain, 0, 0);
         if (!i) continue;
         seen_digest last = trial_past(&chain, i - 1)->key, next = trial_past(&chain, i)->key;
-        goes_on += line_home(s, next) == line_next(s, line_home(s, last), line_print(last, 24)) &&
-                   line_print(next, 24) == line_print(last, 24);
+        goes_on +=
+            line_home(s, next) == line_next(s, line_home(s, last), line_fingerprint(last, 24)) &&
+            line_fingerprint(next, 24) == line_fingerprint(last, 24);
     }
     assert_int_equal(alike, 4000);
     assert_true(goes_on > 2800 && goes_on < 3200); /* three in four */
