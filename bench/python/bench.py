@@ -100,9 +100,15 @@ def main():
         f = window()
         return lambda: f.observe(keys)
 
-    t = best(o.rounds, c=in_c, python=in_python)
+    def in_rows():
+        f, rows = window(), keys.view(np.uint8).reshape(-1, 8)
+        return lambda: f.observe(rows)
+
+    t = best(o.rounds, c=in_c, python=in_python, rows=in_rows)
     row("observe, uint64: ns a record", t["python"] / n * 1e9, "")
     row("  rate over that of C (8 raw bytes hashed)", t["c"] / t["python"], "at least 0.70")
+    row("observe, rows of eight bytes: ns a record", t["rows"] / n * 1e9, "")
+    row("  rate over that of C", t["c"] / t["rows"], "at least 0.70")
     print(f"{'  ns a record of C':58} {t['c'] / n * 1e9:8.2f}")
     arrow_rows(o, c, n, keys, verdict, window, t)
     scalar_rows(o, keys[:10**6].tolist(), window, t["python"] / n)
