@@ -113,9 +113,8 @@ static void list_options(const struct option_row *rows, struct option *name, cha
         int takes = !row->arg ? no_argument : optional ? optional_argument : required_argument;
         *name++ = (struct option){row->name, takes, NULL, FIRST_VALUE + (int)(row - rows)};
         if (known && !strcmp(known->name, row->name) && known->old_name) {
-            name[0] = name[-1];
-            name[0].name = known->old_name;
-            name++;
+            *name = name[-1];
+            (name++)->name = known->old_name;
         }
         if (row->letter)
             letter += sprintf(letter, "%c%s", row->letter, takes == required_argument ? ":" : "");
