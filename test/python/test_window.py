@@ -3,6 +3,7 @@
 import array
 import copy
 import datetime
+import os
 import pathlib
 import pickle
 import subprocess
@@ -61,7 +62,7 @@ def test_integers_of_numpy_are_integers_and_its_floats_are_not(np):
 def test_the_digest_of_a_key_is_the_same_in_every_process():
     assert seen.digest("a") == bytes.fromhex("1f4e961eb632c6e63468f15a70af6fa9")
     code = f"import sys; sys.path[:0] = [{HOME!r}]; import seen; print(seen.digest('a', seed=9).hex())"
-    found = {subprocess.run([sys.executable, "-c", code], env={"PYTHONHASHSEED": s}, capture_output=True, text=True,
+    found = {subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": s}, capture_output=True, text=True,
                             check=True).stdout for s in "12"}
     assert found == {seen.digest(b"a", seed=9).hex() + "\n"}
 
