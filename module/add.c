@@ -86,8 +86,8 @@ static bool read_items(RedisModuleCtx *ctx, const struct adding *a) {
     return true;
 }
 
-/* The effect: the same words with the time they happened at.  Where that is the time of the effect
- * before it, the words alone: a replica takes those to happen then. */
+/* Replicates the command with the time at which it happened.  The time is left out if it is that of
+ * the command before: a replica then uses that one. */
 static void replicate_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
                           const struct adding *a) {
     if (a->made) command_replicate_create(ctx, argv[1], a->o.value);

@@ -64,8 +64,8 @@ static bool open_work(RedisModuleCtx *ctx, RedisModuleString **argv, int argc, b
     return false;
 }
 
-/* The effect of SEEN.CLAIM, SEEN.ACK or SEEN.NACK: its words, and when it happened.  If that is the
- * time of the effect before it, the words alone: a replica takes those to happen then. */
+/* Replicates SEEN.CLAIM, SEEN.ACK or SEEN.NACK with the time at which it happened.  The time is
+ * left out if it is that of the command before: a replica then uses that one. */
 static void replicate(RedisModuleCtx *ctx, RedisModuleString **argv, const struct work *w,
                       const char *command, const char *event) {
     if (w->made) command_replicate_create(ctx, argv[1], w->o.value);

@@ -22,7 +22,7 @@ struct transfer {
 
     char *bytes; /* of this step: to be filled, or to be read */
     size_t at, len;
-    int pieces; /* of a dump: begun in this step */
+    int pieces; /* of a dump: how many pieces this step began */
 
     const struct value *from; /* of a dump */
     struct value *into;       /* of a load, once it is complete */

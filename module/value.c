@@ -11,7 +11,7 @@ RedisModuleType *value_type;
 long long value_bytes_most = 1LL << 30;
 
 #define FEW   4
-#define BATCH 64 /* asked at once whether all are duplicates */
+#define BATCH 64 /* keys that are asked about in one call */
 #define PLANS 16 /* kept */
 
 /* Versions count from a random number, so that a version or a cursor of another process does not

@@ -116,7 +116,7 @@ struct reorder {
     size_t peak;
     seen_time newest, gone; /* the greatest time that came; the time of what was let go early */
     uint64_t clamped, early, displaced;
-    uint64_t recent[REORDER_PARTS + 2]; /* bytes of records by their time, in parts of the span */
+    uint64_t recent[REORDER_PARTS + 2]; /* bytes of the records whose times lie in each part */
     uint64_t recent_all, recent_most;   /* of all parts; at most, so long as there were records */
 };
 

@@ -114,7 +114,7 @@ static size_t mark_length(const char *p, size_t n) {
     return n >= 3 && !memcmp(p, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
-/* Takes the header off the buffer, if that holds it to its end. */
+/* Reads the header, and removes it from the buffer.  False: the buffer ends within the header. */
 static bool take_header(struct reader *r, bool last) {
     struct splitter *s = &r->splitter;
     splitter_unfinished(s);

@@ -51,7 +51,7 @@ struct line_spare {
 struct line_head {
     struct rotation rotation;
     uint64_t floor;   /* the oldest generation that counts */
-    uint64_t cut;     /* the floor, if short memory moved it there; else 0 or an older floor */
+    uint64_t cut;     /* the last floor that a lack of memory set; 0: none */
     uint64_t cleared; /* 1: nothing counts (at birth and after a landmark) */
     uint64_t lost, forgotten, kept;
     uint64_t flood;               /* generation in which the last key was lost; 0: none */

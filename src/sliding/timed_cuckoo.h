@@ -43,7 +43,7 @@ uint32_t cuckoo_place_bits(uint64_t lambda);
 uint64_t cuckoo_lines(const struct seen_spec *); /* of 64 bytes, the tail included */
 
 void cuckoo_init(struct cuckoo_cells *, const struct seen_spec *, uint64_t at);
-/* The cells that lie in the first `lines` lines, all of each. */
+/* The number of cells that lie completely in the first `lines` lines. */
 uint64_t cuckoo_cells_within(const struct cuckoo_cells *, uint64_t lines);
 /* NULL, or what is wrong with cells that were loaded; of lines of variable length, with all of
  * those that cell `from` begins. */

@@ -141,7 +141,7 @@ int control_load(struct control *, uint64_t at, struct seen_reader, struct seen_
 
 /* The sums of one kind over shards. */
 struct control_sum {
-    double count, certain, total, poisson, weight; /* weight: the greatest of a shard's */
+    double count, certain, total, poisson, weight; /* weight: the greatest of all shards */
     double group[CONTROL_GROUPS];
     uint64_t groups;
 };

@@ -252,9 +252,9 @@ static double stretch_rate(const struct law_case *c, const struct seen_plan *pla
     return part.fp_full;
 }
 
-/* Asked about its last w records, a detector errs as one that was planned for w keys in the same
- * geometry; and the age of a key that it holds is too low as often, unless a run of slices tells
- * it, which younger ones may lengthen. */
+/* A detector that is asked about its last w records errs as often as one that was planned for w
+ * keys in the same geometry.  The age that it gives for a key is too low as often.  Structures that
+ * tell ages by runs of slices are an exception, because younger slices may lengthen a run. */
 static void stretch(const struct law_case *c, const struct seen_plan *plan, uint64_t w) {
     struct tally fresh = {0}, young = {0};
     uint64_t records = 2 * ITEMS;

@@ -10,7 +10,7 @@
 #include "sliding/timed_cuckoo.h"
 #include "spec/spec.h"
 
-/* Cells as a detector has them: their lines behind them. */
+/* The cells of a detector.  Their lines follow in the same block, as in a detector. */
 static struct cuckoo_cells *cells_new(const struct seen_spec *spec) {
     size_t head = (sizeof(struct cuckoo_cells) + 63) / 64 * 64;
     size_t bytes = head + cuckoo_lines(spec) * 64;

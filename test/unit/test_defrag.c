@@ -13,7 +13,7 @@
 
 enum { HEAD = 64, MOVES_MOST = 4096 };
 
-static size_t skew;             /* bytes by which blocks are not aligned */
+static size_t skew;             /* how many bytes each block lies off a multiple of 64 */
 static long live, moves, large; /* blocks; moved; offered but not in a slab */
 static void *old[MOVES_MOST];
 

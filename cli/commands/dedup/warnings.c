@@ -77,8 +77,8 @@ static const double warned_rates[] = {1e-3, 1e-2, .1, .5};
  * on -j, and reading it costs little. */
 enum { LOOK_EVERY = 4 * BATCH };
 
-/* The number of warnings that are due.  A window that gives up its oldest keys when it is full
- * gets none for being full. */
+/* The number of warnings that are due.  A window that is full, but gives up its oldest keys,
+ * is no reason for a warning. */
 static unsigned warnings_due(const struct seen_plan *plan, const struct seen_stats *s,
                              double rate) {
     bool full = s->capacity && s->stored >= s->capacity &&

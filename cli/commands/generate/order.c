@@ -233,7 +233,7 @@ static void put_right(struct law *law, uint64_t have) {
     }
 }
 
-/* Leaves the law the ids and records without the top ids.  Returns NULL, or why it is
+/* Takes the top ids and their records out of the law.  Returns NULL, or why it is
  * impossible. */
 static const char *remainder_of(struct law *law, const struct repeats *p) {
     uint64_t records = p->records;

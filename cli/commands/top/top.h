@@ -106,7 +106,7 @@ struct counted *counted_load(uint64_t keep, const struct seen_plan *pairs, struc
 
 struct partners {
     struct seen_plan plan; /* of the detectors */
-    bool still;            /* no time passes in them */
+    bool still;            /* their windows have no length in time */
     char *bytes;           /* scratch: a key's digest and its partner */
     size_t cap;
 };
