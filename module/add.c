@@ -116,8 +116,8 @@ static void tell_changed(RedisModuleCtx *ctx, RedisModuleString *name, const str
     command_changed(ctx, name, "seen.add");
 }
 
-/* Statistics cost too much to be looked at for each item, and those of an exact set in a jumping
- * window at any time. */
+/* Reading the statistics costs too much to do it for each item.  For an exact set in a jumping
+ * window it always costs too much. */
 void command_warn_if_short(RedisModuleCtx *ctx, RedisModuleString *name, struct value *v,
                            int items) {
     enum { LOOK = 4096 };

@@ -68,8 +68,8 @@ struct opened {
     struct value *value; /* NULL: no such key */
 };
 
-/* Opens a key, which is closed with the command; false after an error reply where it holds
- * something else, or what belongs to the other family of commands. */
+/* Opens a key, which the server closes after the command.  Returns false after an error reply: the
+ * key holds another type, or a value of the other family of commands (SEEN.* or BF.*). */
 bool command_open(RedisModuleCtx *, RedisModuleString *name, int mode, bool chain, struct opened *);
 
 /* The same without automatic memory, which is faster.  The caller closes the key, also on failure.

@@ -2,8 +2,8 @@
  *
  * Idea       lru loses duplicates and calls no new key one, so how it compares with a structure
  *            that does both hangs on how many duplicates a stream has.  A key that is not in the
- *            buffer is therefore called a duplicate with probability q = fp=.  The buffer works as
- *            without coins: what a coin calls a duplicate enters it all the same.
+ *            buffer is therefore called a duplicate with probability q = fp=.  A key enters the
+ *            buffer regardless of its coin, so the buffer is that of lru.
  * Guarantee  False positives at rate q, on every stream.  A duplicate is missed as often as by
  *            lru, times 1-q.  Made for comparisons, and used where filter= names it.
  * Paper      FPbuffering: Deng, Rafiei, SIGMOD 2006, 5.2.

@@ -32,8 +32,8 @@
  *            found.  For records 10 and 11 one of the two has left, and the other is slice 5: they
  *            are found if slice 4 matches by chance.  At record 12 both have left.
  * Cost       k cache lines a new record, and those of the search beyond: it tests the oldest slice
- *            of a run first and passes over all runs with a miss.  A generation's begin sweeps a
- *            2^15th of the table, a landmark or a silence k+l of them.
+ *            of a run first and passes over all runs with a miss.  The begin of a generation
+ *            sweeps a 2^15th of the table.  A landmark, or a silence, sweeps k+l such parts.
  */
 #include "base/base.h"
 #include "plan/plan.h"

@@ -109,7 +109,7 @@ struct state {
     uint64_t bias;  /* stamp = clock + bias, from past + 1, so that a key can be older than the
                        first record (merge); a landmark raises it: all before is out of reach */
     uint64_t landmarks;
-    struct late late; /* of lateness=; its window is 0 without */
+    struct late late; /* its window is 0 if the spec has no lateness= */
 };
 
 /* How far back from the newest record anything counts. */

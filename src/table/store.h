@@ -59,8 +59,8 @@ void store_add(struct store *, seen_digest, uint64_t stamp, uint64_t now, uint64
 /* Finds the stamp under which a key is held, even if it no longer counts; false: it is not held. */
 bool store_find(const struct store *, seen_digest, uint64_t *stamp);
 
-/* The number of keys stamped at `least` or later.  It is an estimate if more than `most` keys are
- * and more than `most` are not; the finer the stamps, the better. */
+/* The number of keys stamped at `least` or later.  It is counted if at most `most` keys are, or if
+ * at most `most` keys are not.  Otherwise it is estimated: the finer the stamps, the better. */
 uint64_t store_live(const struct store *, uint64_t least, uint64_t most);
 
 /* Removes a key; false: it is not held. */

@@ -105,7 +105,7 @@ static void a_line_has_room_for_a_fourth_of_its_cells_and_a_fifth_more(void **st
         }
 }
 
-/* Their stamps are one window apart: what counts no more makes room, and only that. */
+/* The stamps are one window apart.  A new key takes the place of one that no longer counts. */
 static void in_a_full_line_keys_that_count_no_more_make_room(void **state) {
     (void)state;
     struct seen_spec spec = spec_of(20, 100, 2, 1);

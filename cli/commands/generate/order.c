@@ -165,7 +165,7 @@ size_t order_next(struct order *o, size_t n, uint64_t *id, uint8_t *fresh) {
 enum { WEIGHT_BITS = 40, EXPONENT_BITS = 24 };
 #define MAX_EXPONENT ((int64_t)40 << EXPONENT_BITS)
 
-/* The ids that follow the law: `ids` of them share `records`, `limit` at most each. */
+/* The ids that follow the law.  Together they have `records` records, each id at most `limit`. */
 struct law {
     uint64_t ids, records, limit, base;
     uint64_t classes;
